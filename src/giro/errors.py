@@ -1,0 +1,42 @@
+"""What giro raises on purpose.
+
+GiroError
+├── BadParameter   a value is outside what the function accepts
+├── UnknownName    a name is not among the known ones
+└── BadFile        a file cannot be read as what it should be
+"""
+
+import difflib
+from collections.abc import Iterable
+
+
+class GiroError(Exception):
+    """Anything giro refuses; the message says what was wanted and what came."""
+
+
+class BadParameter(GiroError, ValueError):
+    """A value is outside what the function accepts."""
+
+
+class BadFile(GiroError):
+    """A file cannot be read as what it should be."""
+
+
+class UnknownName(GiroError, KeyError):
+    """A name is not among the known ones; the message suggests the nearest.
+
+    >>> str(UnknownName("policy", "gyro", known=["giro", "ucb1"]))
+    "no policy is called 'gyro'; did you mean 'giro'? There are: giro, ucb1"
+    """
+
+    def __init__(self, kind: str, name: str, *, known: Iterable[str]) -> None:
+        """Say that no `kind` is called `name`, and which ones there are."""
+        names = sorted(known)
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"; did you mean '{near[0]}'? There are: " if near else "; there are: "
+        self.message = f"no {kind} is called '{name}'{hint}{', '.join(names)}"
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        """Return the message without the quotes that KeyError adds."""
+        return self.message

@@ -1,0 +1,103 @@
+"""Run what is missing, keep what is there."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from giro.errors import BadFile, GiroError
+from giro.experiments.experiment import Cell, Experiment
+from giro.policy import Policy
+from giro.simulation.simulate import finished_runs
+from giro.simulation.trace import Setting, Trace, merge
+
+_SAVE_EVERY = 20.0  # seconds
+
+OnRun = Callable[[Setting, int], None]
+
+
+def run(
+    experiment: Experiment,
+    folder: Path | None = None,
+    *,
+    jobs: int | None = None,
+    on_runs: OnRun | None = None,
+) -> Iterator[Trace]:
+    """Yield the trace of each policy on each problem, in the experiment's order.
+
+    With a folder, every trace is kept there in a file named after what made it; runs already
+    there are not computed again. `on_runs` is told how many runs of which setting have just been
+    computed or found. After Ctrl-C the finished runs are saved and yielded, then it is raised.
+    """
+    for cell in experiment.cells():
+        pieces, interrupted = _complete(cell, experiment.runs, folder, jobs, on_runs)
+        if pieces:
+            yield merge(pieces).only(experiment.runs)
+        if interrupted:
+            raise KeyboardInterrupt
+
+
+def trace_file(folder: Path, setting: Setting) -> Path:
+    """Return where the trace of a setting is kept."""
+    return folder / f"{setting.slug}.parquet"
+
+
+def load_folder(folder: Path) -> list[Trace]:
+    """Return every trace in a folder, ordered by problem and policy."""
+    if not folder.is_dir():
+        raise BadFile(f"there is no folder {folder}")
+    traces = [Trace.load(path) for path in sorted(folder.glob("*.parquet"))]
+    if not traces:
+        raise BadFile(f"no results of giro in {folder}: make some with giro simulate --out")
+    return sorted(traces, key=lambda trace: (trace.setting.problem, trace.setting.policy))
+
+
+def _complete(
+    cell: Cell, runs: int, folder: Path | None, jobs: int | None, on_runs: OnRun | None
+) -> tuple[list[Trace], bool]:
+    """Return traces that together hold all runs, or those there were when interrupted."""
+    pieces = _kept(cell, folder)
+    there = {int(number) for piece in pieces for number in piece.runs}
+    missing = [number for number in range(runs) if number not in there]
+    report = on_runs or (lambda setting, count: None)
+    report(cell.setting, runs - len(missing))
+    saved = time.monotonic()
+    try:
+        for trace in finished_runs(
+            cell.policy, cell.problem, cell.setting, runs=missing, jobs=jobs
+        ):
+            pieces.append(trace)
+            report(cell.setting, 1)
+            if time.monotonic() - saved > _SAVE_EVERY:
+                pieces = _keep(cell, pieces, folder)
+                saved = time.monotonic()
+    except KeyboardInterrupt:
+        return _keep(cell, pieces, folder), True
+    except GiroError:
+        _keep(cell, pieces, folder)
+        raise
+    return (_keep(cell, pieces, folder) if missing else pieces), False
+
+
+def _kept(cell: Cell, folder: Path | None) -> list[Trace]:
+    """Return what the folder already holds; a policy that has no text is always run anew."""
+    if folder is None or not _is_repeatable(cell.policy):
+        return []
+    path = trace_file(folder, cell.setting)
+    return [Trace.load(path)] if path.exists() else []
+
+
+def _keep(cell: Cell, pieces: list[Trace], folder: Path | None) -> list[Trace]:
+    if not pieces:
+        return []
+    whole = merge(pieces)
+    if folder is not None:
+        whole.save(trace_file(folder, cell.setting))
+    return [whole]
+
+
+def _is_repeatable(policy: Policy) -> bool:
+    """Tell whether the policy's text says all about it (a user's function has only a name)."""
+    try:
+        return Policy.parse(policy.text) == policy
+    except GiroError:
+        return False

@@ -1,0 +1,206 @@
+"""Compiled functions: the only file that imports numba.
+
+A *kernel* is a plain Python function that also compiles. A *dispatched* function is a name shared
+by many kernels, picked by the type of its first argument, the state. Because nothing is passed as
+a function, the loops built from them can be cached on disk.
+
+numba's own cache does not notice a change in a kernel called from another file. So ours lives in a
+folder named after a digest of the whole package, and never keeps what involves foreign classes.
+"""
+
+import functools
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar, cast
+
+import numba
+from numba.core import caching
+from numba.extending import overload
+
+from giro.errors import BadParameter
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_PACKAGE = Path(__file__).parent
+_MONTH = 30 * 24 * 3600.0
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` when it is first called; its Python body stays in `py_func`.
+
+    Kernels release the interpreter lock, so runs go on in parallel threads. Kernels of giro are
+    kept on disk; a kernel of yours is compiled again in every process, because nothing tells
+    when its source has changed.
+    """
+    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    if is_kernel(compiled) and function.__module__.split(".")[0] == "giro" and _folder():
+        compiled._cache = _Cache(function)
+    return cast(Function, compiled)
+
+
+def inline_kernel(function: Function) -> Function:
+    """Compile `function` into its callers; for the few lines inside hot loops."""
+    return cast(Function, numba.njit(nogil=True, error_model="numpy", inline="always")(function))
+
+
+def is_kernel(function: object) -> bool:
+    """Tell whether `function` is compiled when called."""
+    return hasattr(function, "py_func")
+
+
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the Python body of a kernel, or the function itself if it is none.
+
+    >>> plain(len) is len
+    True
+    """
+    return cast(Callable[..., Any], getattr(function, "py_func", function))
+
+
+_implementations: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
+
+
+def dispatched(function: Function) -> Function:
+    """Make a name generic: calls go to the implementation for the class of the first argument.
+
+    Works inside kernels and in plain Python. The body of `function` is never run; implementations
+    are added with `bind`.
+    """
+
+    @functools.wraps(function)
+    def generic(state: Any, *rest: Any) -> Any:
+        return _implementation(generic, type(state))(state, *rest)
+
+    @overload(generic, strict=False)  # type: ignore[untyped-decorator]  # numba is untyped
+    def typed(state: Any, *rest: Any) -> Callable[..., Any]:
+        implementation = _implementation(generic, state.instance_class)
+
+        def run(state: Any, *rest: Any) -> Any:
+            return implementation(state, *rest)
+
+        return run
+
+    _implementations[generic] = {}
+    return cast(Function, generic)
+
+
+def bind(generic: Callable[..., Any], state: type, implementation: Callable[..., Any]) -> None:
+    """Let `implementation` answer to a dispatched name for states of this class."""
+    if _implementations[generic].setdefault(state, implementation) is not implementation:
+        raise BadParameter(
+            f"{state.__module__}.{state.__name__} already has its own '{generic.__name__}': "
+            "give each policy and problem a state class of its own"
+        )
+
+
+def _implementation(generic: Callable[..., Any], state: type) -> Callable[..., Any]:
+    if state not in _implementations[generic]:
+        raise BadParameter(f"'{generic.__name__}' is not bound for states of {state.__name__}")
+    return _implementations[generic][state]
+
+
+# -- the cache on disk -----------------------------------------------------------------------
+
+
+@functools.cache
+def package_digest() -> str:
+    """Return a digest of every source file of the package: other source, other cache."""
+    digest = hashlib.sha256()
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        digest.update(str(path.relative_to(_PACKAGE)).encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def _folder() -> Path | None:
+    """Return the folder of this version's compiled kernels, or None if none can be written."""
+    for root in _cache_roots():
+        folder = root / package_digest()
+        try:
+            if not folder.exists():
+                folder.mkdir(parents=True)
+                _forget_old(root)
+            if os.access(folder, os.W_OK):
+                return folder
+        except OSError:
+            continue
+    return None
+
+
+def _cache_roots() -> list[Path]:
+    """Return where to keep compiled kernels, best first; GIRO_CACHE_DIR overrides."""
+    if chosen := os.environ.get("GIRO_CACHE_DIR"):
+        return [Path(chosen)]
+    if sys.platform == "win32":
+        home = Path(os.environ.get("LOCALAPPDATA", Path.home()))
+    elif sys.platform == "darwin":
+        home = Path.home() / "Library" / "Caches"
+    else:
+        home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    user = hashlib.sha256(str(Path.home()).encode()).hexdigest()[:8]
+    return [home / "giro", Path(tempfile.gettempdir()) / f"giro-{user}"]
+
+
+def _forget_old(root: Path) -> None:
+    """Delete the kernels of versions that were not started for a month."""
+    for folder in root.iterdir():
+        if folder.is_dir() and time.time() - folder.stat().st_mtime > _MONTH:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+class _Locator(caching._CacheLocator):  # type: ignore[misc]  # numba is untyped
+    """Tells numba to keep everything in our folder, stamped with the package's digest."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def get_cache_path(self) -> str:
+        return str(_folder())
+
+    def get_source_stamp(self) -> str:
+        return package_digest()
+
+    def get_disambiguator(self) -> str:
+        return self._function.__module__
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> "_Locator":
+        return cls(py_func)
+
+
+class _CacheFiles(caching.CompileResultCacheImpl):  # type: ignore[misc]  # numba is untyped
+    _locator_classes: ClassVar[list[type]] = [_Locator]
+
+
+class _Cache(caching.FunctionCache):  # type: ignore[misc]  # numba is untyped
+    """numba's cache of one function, in our folder and without foreign classes."""
+
+    _impl_class = _CacheFiles
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        return None if _is_foreign(sig) else super().load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        if not _is_foreign(sig):
+            super().save_overload(sig, data)
+
+
+def _is_foreign(signature: Any) -> bool:
+    """Tell whether a signature names a state class from outside the package."""
+    arguments = getattr(signature, "args", signature)
+    return any(_has_foreign_class(argument) for argument in arguments)
+
+
+def _has_foreign_class(kind: Any) -> bool:
+    if isinstance(kind, numba.types.BaseTuple):
+        owner = getattr(kind, "instance_class", None)
+        foreign = owner is not None and owner.__module__.split(".")[0] != "giro"
+        return foreign or any(_has_foreign_class(inner) for inner in kind)
+    return False

@@ -1,0 +1,1 @@
+"""Numbers and an rng in, numbers out."""

@@ -1,0 +1,221 @@
+"""Named: parameters with a name, to text and back ("giro:a=1/3")."""
+
+import dataclasses
+import inspect
+import math
+import types
+import typing
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+from giro.errors import BadParameter, UnknownName
+
+_LONGEST_DECIMAL = 6  # 0.25 is shown as it is, 0.3333333333333333 as 1/3
+
+
+@dataclasses.dataclass(frozen=True)
+class Named:
+    """A frozen dataclass that registers itself by being defined, and has a text form.
+
+    A direct subclass names a kind (`class Policy(Named, kind="policy")`); its subclasses name
+    themselves (`class Giro(Policy, name="giro")`) and are then found by `Policy.parse("giro:a=2")`.
+    """
+
+    kind: ClassVar[str] = ""
+    name: ClassVar[str] = ""
+    _known: ClassVar[dict[str, type[Any]]] = {}
+
+    def __init_subclass__(cls, *, name: str = "", kind: str = "", **rest: Any) -> None:
+        """Register the subclass under its name."""
+        super().__init_subclass__(**rest)
+        if kind:
+            cls.kind, cls._known = kind, {}
+        if name:
+            cls.name = name
+            cls._known[name] = cls
+
+    @classmethod
+    def known(cls) -> dict[str, type[Self]]:
+        """Return every registered class of this kind by name, in alphabetical order."""
+        return dict(sorted(cls._known.items()))
+
+    @classmethod
+    def parse(cls, text: str | Self) -> Self:
+        """Return the object that `text` describes; an object is returned as it is.
+
+        The form is `name` or `name:parameter=value,...`. Numbers may be fractions (1/3), lists
+        stand in brackets ([0.7,0.4]), and `none` leaves an optional parameter out.
+        """
+        if isinstance(text, cls):
+            return text
+        if not isinstance(text, str):
+            raise BadParameter(f"a {cls.kind} or its text is wanted, got {text!r}")
+        name, _, parameters = text.strip().partition(":")
+        if name not in cls._known:
+            raise UnknownName(cls.kind, name, known=cls._known)
+        return typing.cast(Self, _build(cls._known[name], _split_parameters(name, parameters)))
+
+    @property
+    def text(self) -> str:
+        """The text from which `parse` makes an equal object."""
+        parameters = [f"{key}={text_of(value)}" for key, value in self.shown().items()]
+        return f"{self.name}:{','.join(parameters)}" if parameters else self.name
+
+    def shown(self) -> Mapping[str, Any]:
+        """Return the parameters that belong into the text.
+
+        These are all positional ones that are not None, and the keyword-only ones that were
+        changed from their default.
+        """
+        return {
+            field.name: value
+            for field in dataclasses.fields(self)
+            if (value := getattr(self, field.name)) != field.default
+            or (not field.kw_only and value is not None)
+        }
+
+    def __str__(self) -> str:
+        """Return the text form."""
+        return self.text
+
+
+def defaults(cls: type[Named]) -> dict[str, Any]:
+    """Return the parameters of a registered class with their defaults, `...` if there is none."""
+    missing = dataclasses.MISSING
+    return {
+        field.name: ... if field.default is missing else field.default
+        for field in dataclasses.fields(cls)
+    }
+
+
+def summary(cls: type[Named]) -> str:
+    """Return the first line of the docstring."""
+    return (inspect.getdoc(cls) or "").split("\n")[0]
+
+
+def text_of(value: Any) -> str:
+    """Return the text of one value, as short as it can be without losing a digit.
+
+    >>> text_of(1.0), text_of(1 / 3), text_of(0.1), text_of((0.7, 0.4)), text_of(None)
+    ('1', '1/3', '0.1', '[0.7,0.4]', 'none')
+    """
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return str(value).lower()
+        case float():
+            return _number_text(value)
+        case tuple() | list():
+            return f"[{','.join(text_of(inner) for inner in value)}]"
+        case _ if callable(value):
+            return getattr(value, "__name__", type(value).__name__)
+        case _:
+            return str(value)
+
+
+def _number_text(value: float) -> str:
+    if value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    decimal = repr(value)
+    if len(decimal) > _LONGEST_DECIMAL and math.isfinite(value):
+        near = Fraction(value).limit_denominator(1000)
+        if near.numerator / near.denominator == value:
+            return f"{near.numerator}/{near.denominator}"
+    return decimal
+
+
+def _build(cls: type[Named], given: Mapping[str, str]) -> Named:
+    """Make the object from the texts of its parameters."""
+    hints = typing.get_type_hints(cls)
+    wanted = defaults(cls)
+    for key in given:
+        if key not in wanted:
+            raise UnknownName(f"parameter of {cls.name}", key, known=wanted)
+    for key, default in wanted.items():
+        if default is ... and key not in given:
+            raise BadParameter(f"{cls.name} needs {key}, as in {cls.name}:{key}=...")
+    values = {key: _value(hints[key], text, f"{cls.name}:{key}") for key, text in given.items()}
+    return cls(**values)
+
+
+def _split_parameters(name: str, text: str) -> dict[str, str]:
+    """Return the texts of the parameters in "a=1,means=[0.7,0.4]"."""
+    pairs: dict[str, str] = {}
+    for part in _split(text):
+        key, equals, value = part.partition("=")
+        key = key.strip()
+        if not equals or not key or not value.strip():
+            raise BadParameter(f"parameters of {name} look like a=1,b=2, got {part!r}")
+        if key in pairs:
+            raise BadParameter(f"{name} was given {key} twice")
+        pairs[key] = value.strip()
+    return pairs
+
+
+def _split(text: str) -> list[str]:
+    """Split at the commas that stand outside brackets."""
+    if not text.strip():
+        return []
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character == "[") - (character == "]")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    if depth != 0:
+        raise BadParameter(f"brackets do not match in {text!r}")
+    return [part.strip() for part in parts]
+
+
+def _value(hint: Any, text: str, where: str) -> Any:
+    """Return the value of type `hint` that `text` stands for."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        if text == "none" and type(None) in inner:
+            return None
+        return _value(next(kind for kind in inner if kind is not type(None)), text, where)
+    if origin is typing.Literal:
+        if text not in inner:
+            raise BadParameter(f"{where} is one of {', '.join(inner)}; got '{text}'")
+        return text
+    if origin is tuple:
+        if not (text.startswith("[") and text.endswith("]")):
+            raise BadParameter(f"{where} is a list like [0.7,0.4], got '{text}'")
+        return tuple(_value(inner[0], part, where) for part in _split(text[1:-1]))
+    if hint in _READERS:
+        return _READERS[hint](text, where)
+    raise BadParameter(f"{where} cannot be written as text: use it from Python")
+
+
+def _read_number(text: str, where: str) -> float:
+    try:
+        value = float(Fraction(text.replace(" ", ""))) if "/" in text else float(text)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise BadParameter(f"{where} is a number like 0.5 or 1/3, got '{text}'") from None
+    if math.isnan(value):
+        raise BadParameter(f"{where} is a number, got '{text}'")
+    return value
+
+
+def _read_integer(text: str, where: str) -> int:
+    value = _read_number(text, where)
+    if not value.is_integer():
+        raise BadParameter(f"{where} is a whole number, got '{text}'")
+    return int(value)
+
+
+def _read_truth(text: str, where: str) -> bool:
+    if text not in ("true", "false"):
+        raise BadParameter(f"{where} is true or false, got '{text}'")
+    return text == "true"
+
+
+_READERS: dict[Any, Callable[[str, str], Any]] = {
+    float: _read_number,
+    int: _read_integer,
+    bool: _read_truth,
+    str: lambda text, where: text,
+}

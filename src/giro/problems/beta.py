@@ -1,0 +1,48 @@
+"""Beta arms: rewards in (0, 1) around the arm's mean, the closer the larger v."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.kernel import kernel
+from giro.problem import Means
+from giro.problems.means import MeansProblem, reveal_means
+
+
+class _Instance(NamedTuple):
+    means: np.ndarray  # [arm]
+    best: float
+    context: np.ndarray  # empty
+    v: float
+
+
+@kernel
+def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
+    mean, v = float(means[arm]), instance.v
+    if mean in (0.0, 1.0):
+        return mean
+    return rng.beta(v * mean, v * (1.0 - mean))
+
+
+@dataclass(frozen=True)
+class Beta(MeansProblem, name="beta"):
+    """Rewards from Beta(v m, v (1 - m)), m the arm's mean; an arm of mean 0 or 1 is constant."""
+
+    source = "Kveton et al. 2019, Section 6.1"
+    reveal = staticmethod(reveal_means)
+    reward = staticmethod(_reward)
+
+    v: float = 4.0
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        if not 0.0 < self.v < np.inf:
+            raise BadParameter(f"beta needs a finite v > 0, got v={self.v}")
+
+    def start(self, rng: np.random.Generator) -> _Instance:
+        """Return the means of one run."""
+        means = self.draw_means(rng)
+        return _Instance(means, float(means.max()), np.empty(0), float(self.v))

@@ -1,0 +1,100 @@
+"""Trace -> numbers with their uncertainty."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import stdtrit
+
+from giro.errors import BadParameter
+from giro.simulation.checkpoints import before_last_tenth
+from giro.simulation.trace import Trace
+
+
+class Estimate(NamedTuple):
+    """A mean over runs, its standard error, and its 95 % confidence interval (Student's t)."""
+
+    mean: float
+    se: float
+    low: float
+    high: float
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
+
+def estimate(values: np.ndarray) -> Estimate:
+    """Return the mean of independent values with its uncertainty, NaN for a single value.
+
+    >>> estimate(np.array([1.0, 2.0, 3.0])).mean
+    2.0
+    """
+    n = values.size
+    if n == 0:
+        raise BadParameter("a mean needs at least one value")
+    mean = float(np.mean(values))
+    if n == 1:
+        return Estimate(mean, math.nan, math.nan, math.nan)
+    se = float(np.std(values, ddof=1)) / math.sqrt(n)
+    margin = float(stdtrit(n - 1, 0.975)) * se
+    return Estimate(mean, se, mean - margin, mean + margin)
+
+
+def final_regret(trace: Trace) -> Estimate:
+    """Return the expected cumulative regret at the end."""
+    return estimate(trace.regret[:, -1])
+
+
+def mean_reward(trace: Trace) -> Estimate:
+    """Return the expected reward per round."""
+    return estimate(trace.reward[:, -1] / trace.setting.rounds)
+
+
+def best_share(trace: Trace) -> Estimate:
+    """Return the share of pulls of a best arm in the last tenth of the rounds."""
+    before = int(np.searchsorted(trace.checkpoints, before_last_tenth(trace.setting.rounds)))
+    if before == trace.checkpoints.size - 1:  # a single round
+        return estimate(trace.best[:, -1].astype(float))
+    rounds = trace.checkpoints[-1] - trace.checkpoints[before]
+    return estimate((trace.best[:, -1] - trace.best[:, before]) / rounds)
+
+
+class Curve(NamedTuple):
+    """Mean regret (or another quantity) after some rounds, with its 95 % interval."""
+
+    rounds: np.ndarray  # [point]
+    mean: np.ndarray  # [point]
+    low: np.ndarray  # [point]
+    high: np.ndarray  # [point]
+
+
+def regret_curve(trace: Trace) -> Curve:
+    """Return expected cumulative regret after each checkpoint."""
+    return _curve(trace.checkpoints, trace.regret)
+
+
+def reward_curve(trace: Trace) -> Curve:
+    """Return expected reward per round up to each checkpoint."""
+    return _curve(trace.checkpoints, trace.reward / trace.checkpoints)
+
+
+def _curve(rounds: np.ndarray, values: np.ndarray) -> Curve:
+    points = [estimate(values[:, point]) for point in range(rounds.size)]
+    mean, low, high = (np.array([getattr(p, side) for p in points]) for side in Curve._fields[1:])
+    return Curve(rounds, mean, low, high)
+
+
+def paired_difference(first: Trace, second: Trace) -> Estimate:
+    """Return the mean of (final regret of first - of second) over runs on the same instances."""
+    same = ("problem", "rounds", "seed")
+    if any(getattr(first.setting, key) != getattr(second.setting, key) for key in same):
+        raise BadParameter("paired differences need the same problem, rounds and seed")
+    _, i, j = np.intersect1d(first.runs, second.runs, return_indices=True)
+    return estimate(first.regret[i, -1] - second.regret[j, -1])
+
+
+def rounds_per_second(trace: Trace) -> float:
+    """Return the rounds computed per second of computing time on one core."""
+    return float(trace.setting.rounds * trace.runs.size / max(trace.seconds.sum(), 1e-12))

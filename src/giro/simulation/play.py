@@ -1,0 +1,112 @@
+"""The loop: one policy, one problem, one run."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.errors import GiroError
+from giro.kernel import is_kernel, kernel, plain
+from giro.policy import Policy, choose, learn
+from giro.policy import start as start_policy
+from giro.problem import Problem, reveal, reward
+from giro.problem import start as start_problem
+from giro.seeds import stream
+
+
+class Streams(NamedTuple):
+    """The sources of randomness of one run, so that contexts do not depend on the policy."""
+
+    problem: np.random.Generator  # the instance and its contexts
+    policy: np.random.Generator
+    reward: np.random.Generator
+
+
+class Record(NamedTuple):
+    """What is kept of one run. Curves are sums over the rounds up to each checkpoint."""
+
+    checkpoints: np.ndarray  # [point] numbers of rounds, ascending, the last is all of them
+    regret: np.ndarray  # [point] sum of highest mean minus mean of the pulled arm
+    reward: np.ndarray  # [point] sum of rewards
+    best: np.ndarray  # [point] pulls of an arm with the highest mean
+    pulls: np.ndarray  # [arm]
+    arms: np.ndarray  # [round] pulled arm, for as many rounds as there is room
+
+
+@kernel
+def play(state: Any, instance: Any, streams: Any, record: Record) -> tuple[int, int, float]:
+    """Play a run into `record`; return the rounds played and the last arm and reward.
+
+    Stops at an arm or a reward that is not legal, which then are the last ones.
+    """
+    rounds, point = record.checkpoints[-1], 0
+    regret, total, best = 0.0, 0.0, 0
+    arm, value = 0, 0.0
+    for t in range(rounds):
+        context, means, highest = reveal(instance, t, streams[0])
+        arm = choose(state, context, streams[1])
+        if not 0 <= arm < means.size:
+            return t, arm, 0.0
+        value = reward(instance, means, arm, streams[2])
+        if not 0.0 <= value <= 1.0:
+            return t, arm, value
+        learn(state, context, arm, value, streams[1])
+        regret += highest - means[arm]
+        total += value
+        best += means[arm] == highest
+        record.pulls[arm] += 1
+        if t < record.arms.size:
+            record.arms[t] = arm
+        if t + 1 == record.checkpoints[point]:
+            record.regret[point], record.reward[point] = regret, total
+            record.best[point] = best
+            point += 1
+    return rounds, arm, value
+
+
+def play_run(
+    policy: Policy,
+    problem: Problem,
+    checkpoints: np.ndarray,
+    *,
+    seed: int,
+    run: int,
+    keep_arms: bool = False,
+) -> Record:
+    """Return what happened in one run, numbered `run`, of the simulation with this seed.
+
+    Problem, policy and rewards have streams of their own: in run 7 every policy meets the same
+    instance. The loop is compiled unless policy or problem are plain Python.
+    """
+    rounds = int(checkpoints[-1])
+    streams = Streams(*(stream(seed, run, side) for side in range(3)))
+    instance = start_problem(problem, streams.problem)
+    state = start_policy(policy, problem.n_arms, problem.n_features, rounds, streams.policy)
+    record = _empty_record(checkpoints, problem.n_arms, rounds if keep_arms else 0)
+    loop = play if is_compiled(policy, problem) else plain(play)
+    played, arm, value = loop(state, instance, streams, record)
+    if played < rounds:
+        _complain(policy, problem, f"run {run}, round {played + 1}", int(arm), float(value))
+    return record
+
+
+def is_compiled(policy: Policy, problem: Problem) -> bool:
+    """Tell whether both sides are kernels, so that the whole loop compiles."""
+    return all(map(is_kernel, (policy.choose, policy.learn, problem.reveal, problem.reward)))
+
+
+def _empty_record(checkpoints: np.ndarray, n_arms: int, n_kept: int) -> Record:
+    points = checkpoints.size
+    return Record(
+        checkpoints,
+        np.zeros(points),
+        np.zeros(points),
+        np.zeros(points, np.int64),
+        np.zeros(n_arms, np.int64),
+        np.zeros(n_kept, np.int64),
+    )
+
+
+def _complain(policy: Policy, problem: Problem, where: str, arm: int, value: float) -> None:
+    if not 0 <= arm < problem.n_arms:
+        raise GiroError(f"{where}: {policy} chose arm {arm} of {problem.n_arms}")
+    raise GiroError(f"{where}: {problem} gave reward {value}, rewards lie in [0, 1]")

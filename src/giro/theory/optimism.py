@@ -1,0 +1,71 @@
+"""The expected inverse probability of being optimistic (Kveton et al., 2019, Theorem 4)."""
+
+from collections.abc import Iterable
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from giro.errors import BadParameter
+from giro.theory.binomial import log_binomial, log_binomial_tail
+from giro.theory.bound import log_c
+from giro.theory.checks import at_most
+from giro.theory.pseudo import rounded_up, whole_pseudo_count
+
+
+class OptimismRow(NamedTuple):
+    """Both sides of Theorem 4, as logarithms, and whether it holds."""
+
+    n: int
+    p: float
+    a: float
+    log_w: float
+    log_bound: float
+    holds: bool
+
+
+def log_inverse_optimism(n: int, p: float, a: float) -> float:
+    """Return log W, W the expected inverse probability of being optimistic after `n` pulls.
+
+    Kveton et al. (2019), Appendix C: the mean over x ~ B(n, p) of
+    1 / P(Y >= ceil((a + p) n)), where Y ~ B((2a + 1) n, (a n + x) / ((2a + 1) n)). The formula
+    needs `a n` to be an integer and so do we; `a` may be 1/3 where n is 3. For a = 0 it is
+    infinite (a history of zeros is never optimistic). Costs one term for each x and y.
+    """
+    check_trials(n, p)
+    weights = log_binomial(np.arange(n + 1), n, p)
+    tails = np.array([log_optimism(n, p, a, x) for x in range(n + 1)])
+    possible = weights > -np.inf
+    return float(logsumexp(weights[possible] - tails[possible]))
+
+
+def log_optimism(n: int, p: float, a: float, x: float) -> float:
+    """Return the log probability of a sample with (a + p) n ones or more, given `x` ones of n.
+
+    Kveton et al. (2019), Theorem 4, the inner sum; 0 <= x <= n may be any real number.
+    """
+    k = whole_pseudo_count(a, n)
+    m = n + 2 * k
+    return log_binomial_tail(k + rounded_up(p * n), m, min((k + x) / m, 1.0))
+
+
+def optimism_grid(
+    n_values: Iterable[int], p_values: Iterable[float], a_values: Iterable[float]
+) -> list[OptimismRow]:
+    """Return both sides of Theorem 4 for every combination, each with a n an integer."""
+    places = product(n_values, p_values, a_values)
+    return [_row(n, p, a) for n, p, a in places]
+
+
+def _row(n: int, p: float, a: float) -> OptimismRow:
+    check = at_most("Theorem 4", log_inverse_optimism(n, p, a), log_c(a))
+    return OptimismRow(n, p, a, check.lhs, check.rhs, check.holds)
+
+
+def check_trials(n: int, p: float) -> None:
+    """Refuse what are no parameters of a binomial law."""
+    if n < 1:
+        raise BadParameter(f"the number of pulls must be >= 1, got n={n}")
+    if not 0 <= p <= 1:
+        raise BadParameter(f"a probability lies in [0, 1], got p={p}")
