@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar, cast
@@ -38,7 +39,7 @@ def kernel(function: Function) -> Function:
     kept on disk; a kernel of yours is compiled again in every process, because nothing tells
     when its source has changed.
     """
-    compiled = numba.njit(nogil=True, error_model="numpy")(function)
+    compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
     if is_kernel(compiled) and function.__module__.split(".")[0] == "giro" and _folder():
         compiled._cache = _Cache(function)
     return cast(Function, compiled)
@@ -92,11 +93,30 @@ def dispatched(function: Function) -> Function:
 
 def bind(generic: Callable[..., Any], state: type, implementation: Callable[..., Any]) -> None:
     """Let `implementation` answer to a dispatched name for states of this class."""
+    _tell_apart(state)
     if _implementations[generic].setdefault(state, implementation) is not implementation:
         raise BadParameter(
             f"{state.__module__}.{state.__name__} already has its own '{generic.__name__}': "
             "give each policy and problem a state class of its own"
         )
+
+
+_named: dict[str, type] = {}
+
+
+def _tell_apart(state: type) -> None:
+    """Give a state class a name that no other has.
+
+    When called, numba knows a named tuple by the names of its class and fields only: of two
+    policies with a `_State` of pulls and totals, the second would play as the first.
+    """
+    if not hasattr(state, "_fields"):
+        return
+    name = f"{state.__module__}.{state.__qualname__}"
+    while _named.setdefault(name, state) is not state:  # defined twice, as in a notebook
+        name += "'"
+    if state.__name__ != name:
+        state.__name__ = name
 
 
 def _implementation(generic: Callable[..., Any], state: type) -> Callable[..., Any]:
@@ -110,8 +130,8 @@ def _implementation(generic: Callable[..., Any], state: type) -> Callable[..., A
 
 @functools.cache
 def package_digest() -> str:
-    """Return a digest of every source file of the package: other source, other cache."""
-    digest = hashlib.sha256()
+    """Return a digest of numba's version and every source file: other source, other cache."""
+    digest = hashlib.sha256(numba.__version__.encode())
     for path in sorted(_PACKAGE.rglob("*.py")):
         digest.update(str(path.relative_to(_PACKAGE)).encode())
         digest.update(path.read_bytes())
@@ -127,11 +147,17 @@ def _folder() -> Path | None:
             if not folder.exists():
                 folder.mkdir(parents=True)
                 _forget_old(root)
-            if os.access(folder, os.W_OK):
+            if _is_mine(root) and os.access(folder, os.W_OK):
+                os.utime(folder)
                 return folder
         except OSError:
             continue
     return None
+
+
+def _is_mine(root: Path) -> bool:
+    """Tell whether nobody else could have put code there (of interest in a shared /tmp)."""
+    return not hasattr(os, "getuid") or root.stat().st_uid == os.getuid()
 
 
 def _cache_roots() -> list[Path]:
@@ -175,6 +201,17 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]  # numba is untyped
         return cls(py_func)
 
 
+class _Files(caching.IndexDataCacheFile):  # type: ignore[misc]  # numba is untyped
+    """numba's index and its files, each of which only one process ever writes.
+
+    numba numbers them, so that of two processes which compile different loops at the same time
+    one could later be given the other's code.
+    """
+
+    def _data_name(self, number: int) -> str:
+        return f"{self._index_name.removesuffix('.nbi')}.{uuid.uuid4().hex}.nbc"
+
+
 class _CacheFiles(caching.CompileResultCacheImpl):  # type: ignore[misc]  # numba is untyped
     _locator_classes: ClassVar[list[type]] = [_Locator]
 
@@ -183,6 +220,12 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]  # numba is untyped
     """numba's cache of one function, in our folder and without foreign classes."""
 
     _impl_class = _CacheFiles
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._cache_file = _Files(
+            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
+        )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         return None if _is_foreign(sig) else super().load_overload(sig, target_context)

@@ -1,5 +1,6 @@
 """Named: parameters with a name, to text and back ("giro:a=1/3")."""
 
+import contextlib
 import dataclasses
 import inspect
 import math
@@ -70,7 +71,7 @@ class Named:
         """
         return {
             field.name: value
-            for field in dataclasses.fields(self)
+            for field in _parameters(type(self))
             if (value := getattr(self, field.name)) != field.default
             or (not field.kw_only and value is not None)
         }
@@ -84,14 +85,24 @@ def defaults(cls: type[Named]) -> dict[str, Any]:
     """Return the parameters of a registered class with their defaults, `...` if there is none."""
     missing = dataclasses.MISSING
     return {
-        field.name: ... if field.default is missing else field.default
-        for field in dataclasses.fields(cls)
+        field.name: ... if field.default is missing else field.default for field in _parameters(cls)
     }
+
+
+def has_text(cls: type[Named]) -> bool:
+    """Tell whether an object of this class can be made from text (a function cannot be typed)."""
+    hints = typing.get_type_hints(cls)
+    return all(_is_readable(hints[field.name]) for field in _parameters(cls))
 
 
 def summary(cls: type[Named]) -> str:
     """Return the first line of the docstring."""
     return (inspect.getdoc(cls) or "").split("\n")[0]
+
+
+def _parameters(cls: type[Named]) -> list[dataclasses.Field[Any]]:
+    """Return the fields that a caller sets; one with `init=False` follows from the others."""
+    return [field for field in dataclasses.fields(cls) if field.init]
 
 
 def text_of(value: Any) -> str:
@@ -106,7 +117,7 @@ def text_of(value: Any) -> str:
         case bool():
             return str(value).lower()
         case float():
-            return _number_text(value)
+            return _number_text(float(value))  # a NumPy number shows its type in its repr
         case tuple() | list():
             return f"[{','.join(text_of(inner) for inner in value)}]"
         case _ if callable(value):
@@ -135,7 +146,8 @@ def _build(cls: type[Named], given: Mapping[str, str]) -> Named:
             raise UnknownName(f"parameter of {cls.name}", key, known=wanted)
     for key, default in wanted.items():
         if default is ... and key not in given:
-            raise BadParameter(f"{cls.name} needs {key}, as in {cls.name}:{key}=...")
+            way_out = f"as in {cls.name}:{key}=..." if has_text(cls) else "use it from Python"
+            raise BadParameter(f"{cls.name} needs {key}, {way_out}")
     values = {key: _value(hints[key], text, f"{cls.name}:{key}") for key, text in given.items()}
     return cls(**values)
 
@@ -174,9 +186,7 @@ def _value(hint: Any, text: str, where: str) -> Any:
     """Return the value of type `hint` that `text` stands for."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
-        if text == "none" and type(None) in inner:
-            return None
-        return _value(next(kind for kind in inner if kind is not type(None)), text, where)
+        return _value_of_any(inner, text, where)
     if origin is typing.Literal:
         if text not in inner:
             raise BadParameter(f"{where} is one of {', '.join(inner)}; got '{text}'")
@@ -188,6 +198,30 @@ def _value(hint: Any, text: str, where: str) -> Any:
     if hint in _READERS:
         return _READERS[hint](text, where)
     raise BadParameter(f"{where} cannot be written as text: use it from Python")
+
+
+def _value_of_any(hints: tuple[Any, ...], text: str, where: str) -> Any:
+    """Return the value of the first type that `text` fits; complain about the first otherwise."""
+    if text == "none" and type(None) in hints:
+        return None
+    first, *others = (hint for hint in hints if hint is not type(None))
+    try:
+        return _value(first, text, where)
+    except BadParameter:
+        if not others:
+            raise
+        with contextlib.suppress(BadParameter):
+            return _value_of_any(tuple(others), text, where)
+        raise
+
+
+def _is_readable(hint: Any) -> bool:
+    """Tell whether a value of type `hint` can be written as text."""
+    if hint in _READERS or hint is type(None) or typing.get_origin(hint) is typing.Literal:
+        return True
+    inner = [kind for kind in typing.get_args(hint) if kind is not ...]
+    listed = typing.get_origin(hint) in (tuple, typing.Union, types.UnionType)
+    return listed and all(_is_readable(kind) for kind in inner)
 
 
 def _read_number(text: str, where: str) -> float:

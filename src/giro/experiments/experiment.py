@@ -7,7 +7,7 @@ from giro.errors import BadParameter
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.simulation.checkpoints import Spacing
-from giro.simulation.simulate import make_setting
+from giro.simulation.simulate import make_setting, run_count
 from giro.simulation.trace import Setting
 
 
@@ -34,8 +34,7 @@ class Experiment:
 
     def __post_init__(self) -> None:
         """Check everything before anything is computed."""
-        if self.runs < 1:
-            raise BadParameter(f"an experiment needs at least one run, got runs={self.runs}")
+        object.__setattr__(self, "runs", run_count(self.runs))
         if not self.problems or not self.policies:
             raise BadParameter("an experiment needs at least one problem and one policy")
         settings = [cell.setting for cell in self.cells()]

@@ -45,3 +45,25 @@ def beats_in_tie(
     if ranking.size > 0:
         return bool(ranking[arm] > ranking[best])
     return rng.random() * tied < 1.0
+
+
+@kernel
+def highest(arms: np.ndarray) -> int:
+    """Return the first of the records with the highest `mean`."""
+    best = 0
+    for arm in range(1, arms.size):
+        if arms[arm].mean > arms[best].mean:
+            best = arm
+    return best
+
+
+@kernel
+def an_untried_arm(records: np.ndarray, ranking: np.ndarray, rng: np.random.Generator) -> int:
+    """Return one of the records whose `mean` is infinite."""
+    best, tied = -1, 0
+    for arm in range(records.size):
+        if records[arm].mean == np.inf:
+            tied += 1
+            if tied == 1 or beats_in_tie(arm, best, tied, ranking, rng):
+                best = arm
+    return best

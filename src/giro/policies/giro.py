@@ -7,33 +7,54 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
-from giro.kernels.history import History, append, empty_history, rewards_of
-from giro.kernels.pseudo import pseudo_count
-from giro.kernels.resample import resampled_mean
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.contest import contest
+from giro.kernels.draft import Draft, add, begin, empty_draft
+from giro.kernels.pseudo import pseudo_count_law
+from giro.kernels.race import Race, empty_race, set_law, settle, winner
+from giro.kernels.ties import Ties, tie_ranking
 from giro.policy import Context, Policy
 
 
 class _State(NamedTuple):
-    history: History  # observed rewards only: pseudo rewards are counted, not stored
+    draft: Draft  # histories of observed rewards: pseudo rewards are counted, not stored
+    race: Race  # the laws of the arms' values while all rewards are 0 or 1
     a: float  # pseudo rewards of each kind per pull
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    values = np.empty(state.history.length.size)
-    for arm in range(values.size):
-        k = pseudo_count(state.a, state.history.length[arm], rng)
-        values[arm] = resampled_mean(rewards_of(state.history, arm), k, rng)
-    return argmax(values, state.ranking, rng)
+    if is_race(state):
+        return winner(state.race, state.ranking, rng)
+    begin(state.draft, state.a, rng)
+    return contest(state.draft, state.ranking, rng)
 
 
 @kernel
 def _learn(
     state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
-    append(state.history, arm, reward)
+    add(state.draft, arm, reward)
+    if is_race(state):
+        _enter_race(state, arm)
+
+
+@kernel
+def is_race(state: _State) -> bool:
+    """Tell whether all rewards so far are 0 or 1, so that none had to be stored."""
+    return bool(state.draft.rewards.used[0] == 0)
+
+
+@kernel
+def _enter_race(state: _State, arm: int) -> None:
+    """Set the binomial law of the arm's value: m = s + 2k draws of which (ones + k) / m are 1."""
+    s, ones = state.draft.arms[arm].pulls, state.draft.arms[arm].total
+    floor, share = pseudo_count_law(state.a, s)
+    for variant in range(2):
+        k = floor + variant
+        m = s + 2 * k
+        set_law(state.race, arm, variant, 0.0, m, (ones + k) / m, m)
+    settle(state.race, arm, share)
 
 
 @dataclass(frozen=True)
@@ -57,5 +78,9 @@ rewards 0 and 1 per pull."""
         self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator
     ) -> _State:
         """Return empty histories."""
-        ranking = tie_ranking(self.ties, n_arms, rng)
-        return _State(empty_history(n_arms, rounds), float(self.a), ranking)
+        return _State(
+            empty_draft(n_arms, rounds),
+            empty_race(n_arms),
+            float(self.a),
+            tie_ranking(self.ties, n_arms, rng),
+        )

@@ -46,9 +46,7 @@ class Ucb1(Policy, name="ucb1"):
 
     ties: Ties = field(default="random", kw_only=True)
 
-    def start(
-        self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator
-    ) -> _State:
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""
         return _State(
             np.zeros(n_arms, np.int64), np.zeros(n_arms), tie_ranking(self.ties, n_arms, rng)

@@ -1,5 +1,6 @@
 """Many runs of one policy on one problem, side by side in threads."""
 
+import operator
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -41,10 +42,8 @@ def simulate(
     setting = make_setting(
         policy, problem, rounds=rounds, seed=seed, points=points, spacing=spacing
     )
-    if runs < 1:
-        raise BadParameter(f"a simulation needs at least one run, got runs={runs}")
     traces = []
-    for trace in finished_runs(policy, problem, setting, runs=range(runs), jobs=jobs):
+    for trace in finished_runs(policy, problem, setting, runs=range(run_count(runs)), jobs=jobs):
         traces.append(trace)
         if progress is not None:
             progress(1)
@@ -62,15 +61,32 @@ def make_setting(
 ) -> Setting:
     """Return the setting of a simulation, checked."""
     setting = Setting(
-        Policy.parse(policy).text, Problem.parse(problem).text, rounds, seed, points, spacing
+        Policy.parse(policy).text,
+        Problem.parse(problem).text,
+        _whole("rounds", rounds),
+        _whole("seed", seed),
+        _whole("points", points),
+        spacing,
     )
-    for name, value in (("rounds", rounds), ("seed", seed), ("points", points)):
-        if not isinstance(value, int):
-            raise BadParameter(f"{name} is a whole number, got {value!r}")
-    if seed < 0:
+    if setting.seed < 0:
         raise BadParameter(f"a seed is a whole number >= 0, got {seed}")
     _ = setting.checkpoints
     return setting
+
+
+def run_count(runs: int) -> int:
+    """Return the number of runs, checked."""
+    if _whole("runs", runs) < 1:
+        raise BadParameter(f"a simulation needs at least one run, got runs={runs}")
+    return _whole("runs", runs)
+
+
+def _whole(name: str, value: int) -> int:
+    """Return `value` as a plain integer; integers of NumPy are welcome."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise BadParameter(f"{name} is a whole number, got {value!r}") from None
 
 
 def finished_runs(

@@ -4,6 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, gammaln, logsumexp, xlog1py, xlogy
 
+from giro.errors import BadParameter
+
 Floats = NDArray[np.float64]
 
 
@@ -31,3 +33,11 @@ def log_binomial_tail(y: int, n: int, p: float) -> float:
     if y > n:
         return -np.inf
     return float(min(0.0, logsumexp(log_binomial(np.arange(y, n + 1), n, p))))
+
+
+def check_trials(n: int, p: float) -> None:
+    """Refuse what are no parameters of a binomial law."""
+    if n < 1:
+        raise BadParameter(f"the number of trials must be >= 1, got n={n}")
+    if not 0 <= p <= 1:
+        raise BadParameter(f"a probability lies in [0, 1], got p={p}")

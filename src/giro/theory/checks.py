@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 SLACK = 1e-9  # what rounding may take from a statement that holds with equality
 
 
@@ -24,18 +26,22 @@ class Check:
 
 def at_most(claim: str, lhs: float, rhs: float, **at: float) -> Check:
     """Return the check of lhs <= rhs."""
-    return Check(claim, float(lhs), float(rhs), _difference(rhs, lhs), at)
+    return Check(claim, float(lhs), float(rhs), _difference(rhs, lhs), _plain(at))
 
 
 def at_least(claim: str, lhs: float, rhs: float, **at: float) -> Check:
     """Return the check of lhs >= rhs."""
-    return Check(claim, float(lhs), float(rhs), _difference(lhs, rhs), at)
+    return Check(claim, float(lhs), float(rhs), _difference(lhs, rhs), _plain(at))
 
 
 def equals(claim: str, lhs: float, rhs: float, **at: float) -> Check:
     """Return the check of lhs = rhs."""
-    return Check(claim, float(lhs), float(rhs), -abs(_difference(lhs, rhs)), at)
+    return Check(claim, float(lhs), float(rhs), -abs(_difference(lhs, rhs)), _plain(at))
 
 
 def _difference(larger: float, smaller: float) -> float:
     return 0.0 if larger == smaller else float(larger - smaller)
+
+
+def _plain(at: dict[str, float]) -> dict[str, float]:
+    return {name: np.asarray(value).item() for name, value in at.items()}

@@ -42,9 +42,7 @@ def exact_regret(policy_law: Law, means: Means, rounds: int) -> Floats:
     return np.asarray(np.cumsum(pulled @ (checked.max() - checked)))
 
 
-def exact_giro_regret(
-    means: Means, rounds: int, a: float = 1.0, ties: Ties = "random"
-) -> Floats:
+def exact_giro_regret(means: Means, rounds: int, a: float = 1.0, ties: Ties = "random") -> Floats:
     """Return the exact cumulative expected regret of Giro after each round.
 
     With `ties="fixed"` it is the average over all rankings of the arms, each drawn in advance
@@ -53,9 +51,7 @@ def exact_giro_regret(
     if ties == "random":
         return exact_regret(giro_law(a), means, rounds)
     if ties == "fixed":
-        return _average_over_rankings(
-            lambda ranking: giro_law(a, ranking=ranking), means, rounds
-        )
+        return _average_over_rankings(lambda ranking: giro_law(a, ranking=ranking), means, rounds)
     raise BadParameter(f"ties are 'random' or 'fixed', got {ties!r}")
 
 
@@ -87,7 +83,7 @@ def _next_round(
     for (pulls, ones), probability in states.items():
         chosen = probability * policy_law(pulls, ones)
         pulled += chosen
-        for arm in np.flatnonzero(chosen):
+        for arm in np.flatnonzero(chosen).tolist():
             more = _plus_one(pulls, arm)
             later[more, _plus_one(ones, arm)] += chosen[arm] * means[arm]
             later[more, ones] += chosen[arm] * (1 - means[arm])

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from giro.errors import BadParameter
-from giro.theory.binomial import log_binomial, log_binomial_tail
+from giro.theory.binomial import check_trials, log_binomial, log_binomial_tail
 from giro.theory.bound import log_c
 from giro.theory.checks import at_most
 from giro.theory.pseudo import rounded_up, whole_pseudo_count
@@ -61,11 +60,3 @@ def optimism_grid(
 def _row(n: int, p: float, a: float) -> OptimismRow:
     check = at_most("Theorem 4", log_inverse_optimism(n, p, a), log_c(a))
     return OptimismRow(n, p, a, check.lhs, check.rhs, check.holds)
-
-
-def check_trials(n: int, p: float) -> None:
-    """Refuse what are no parameters of a binomial law."""
-    if n < 1:
-        raise BadParameter(f"the number of pulls must be >= 1, got n={n}")
-    if not 0 <= p <= 1:
-        raise BadParameter(f"a probability lies in [0, 1], got p={p}")

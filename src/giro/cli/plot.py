@@ -1,0 +1,42 @@
+"""`giro plot`: the curves of a folder of results."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from giro.cli.app import app
+from giro.cli.output import tell
+from giro.cli.targets import check_picture
+from giro.experiments.run import load_folder
+
+Scale = Literal["linear", "log"]
+Metric = Literal["regret", "reward"]
+
+
+@app.command()
+def plot(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="As simulate --out made it.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="File: .png, .svg or .pdf.")
+    ],
+    x: Annotated[Scale, typer.Option(help="Axis of rounds.")] = "linear",
+    y: Annotated[Scale, typer.Option(help="Axis of regret or reward.")] = "linear",
+    metric: Annotated[Metric, typer.Option(help="Which curves.")] = "regret",
+) -> None:
+    """Draw the curves in a folder of results.
+
+    One panel a problem, one curve a policy, with bands of 95% confidence for the mean.
+
+    \b
+    Examples:
+      giro plot results/first -o regret.png
+      giro plot results/first -o regret.pdf --x log --y log
+      giro plot results/first -o reward.svg --metric reward
+    """
+    from giro.plots import regret_figure, save  # noqa: PLC0415  # quick start without matplotlib
+
+    traces = load_folder(folder)
+    check_picture(output)
+    save(regret_figure(traces, metric=metric, x=x, y=y), output)
+    tell(f"wrote {output}")

@@ -1,0 +1,99 @@
+"""`giro simulate`: policies on problems, as a table, records, files and a picture."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from giro.cli.app import app
+from giro.cli.output import complain, print_json, progress, tell
+from giro.cli.results import print_results, record
+from giro.cli.targets import check_folder, check_picture
+from giro.experiments.experiment import Experiment
+from giro.experiments.run import run
+from giro.simulation.checkpoints import Spacing
+from giro.simulation.trace import Setting, Trace
+
+_INTERRUPTED = 130
+
+
+def _option(metavar: str, text: str) -> Any:
+    return typer.Option(metavar=metavar, help=text)
+
+
+def _argument(metavar: str, text: str) -> Any:
+    return typer.Argument(metavar=metavar, help=text, show_default=False)
+
+
+@app.command()
+def simulate(
+    policies: Annotated[list[str], _argument("POLICY", "As giro:a=1; see giro policies.")],
+    problem: Annotated[list[str], _option("TEXT", "As beta:v=4; may be repeated.")] = ["bernoulli"],  # noqa: B006  # read only
+    rounds: Annotated[int, _option("N", "Rounds of one run.")] = 10_000,
+    runs: Annotated[int, _option("R", "Repetitions.")] = 100,
+    seed: Annotated[int, _option("S", "Same seed, same numbers.")] = 0,
+    jobs: Annotated[int | None, _option("J", "Threads (default: all cores).")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print records, not a table.")] = False,
+    out: Annotated[Path | None, _option("FOLDER", "Keep the results, or resume there.")] = None,
+    plot: Annotated[Path | None, _option("FILE", "Picture: .png, .svg or .pdf.")] = None,
+    points: Annotated[int, _option("P", "Points of a curve that are kept.")] = 200,
+    spacing: Annotated[Spacing, typer.Option(help="How these points lie.")] = "even",
+) -> None:
+    """Play policies on problems and show their regret.
+
+    All policies meet the same instances. The numbers depend on the seed and not on --jobs. With
+    --out, runs that are already in the folder are not computed again.
+
+    \b
+    Examples:
+      giro simulate giro:a=1 ucb1 --rounds 1000 --runs 20
+      giro simulate giro:a=1/3 ucb1 --problem bernoulli --problem beta:v=4 --plot regret.pdf
+      giro simulate giro --problem "bernoulli:means=[0.7,0.4]" --json
+    """
+    experiment = Experiment(problem, policies, rounds, runs, seed, points, spacing)
+    if out is not None:
+        check_folder(out)
+    if plot is not None:
+        check_picture(plot)
+    traces, interrupted = _finished(experiment, out, jobs)
+    if json:
+        print_json([record(trace) for trace in traces])
+    else:
+        print_results(traces, runs=runs)
+    if plot is not None and traces:
+        _draw(traces, plot, spacing)
+    if interrupted:
+        _say_what_is_there(experiment, traces, out)
+        raise typer.Exit(_INTERRUPTED)
+
+
+def _finished(
+    experiment: Experiment, out: Path | None, jobs: int | None
+) -> tuple[list[Trace], bool]:
+    """Return the traces of all runs that ended, and whether Ctrl-C stopped the others."""
+    traces = []
+    try:
+        with progress(experiment.runs * len(list(experiment.cells()))) as advance:
+
+            def on_runs(setting: Setting, count: int) -> None:
+                advance(setting.policy, count)
+
+            for trace in run(experiment, out, jobs=jobs, on_runs=on_runs):
+                traces.append(trace)  # one by one: those before Ctrl-C are kept
+    except KeyboardInterrupt:
+        return traces, True
+    return traces, False
+
+
+def _draw(traces: list[Trace], path: Path, spacing: Spacing) -> None:
+    from giro.plots import regret_figure, save  # noqa: PLC0415  # quick start without matplotlib
+
+    save(regret_figure(traces, x="log" if spacing == "log" else "linear"), path)
+    tell(f"wrote {path}")
+
+
+def _say_what_is_there(experiment: Experiment, traces: list[Trace], out: Path | None) -> None:
+    finished = sum(trace.runs.size for trace in traces)
+    wanted = experiment.runs * len(list(experiment.cells()))
+    kept = f", kept in {out}" if out else ""
+    complain(f"interrupted: {finished} of {wanted} runs finished{kept}")

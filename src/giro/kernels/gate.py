@@ -1,0 +1,63 @@
+"""Gates: whether an arm's mean reaches a threshold, at the price of one exponential variable.
+
+With S the sum of the arm's sample of m entries, and any u > 0,
+
+    P(S in dz) = e^(-I) e^(-u (z - m x)) P_u(S in dz),   I = u m x - log E e^(u S),
+
+where P_u is the law weighted by e^(u S). So the arm reaches x exactly if one exponential variable
+is at least I and, for a draw S from P_u, S >= m x and a second one is at least u (S - m x); S then
+has the law of S given that x is reached. I is linear in x, so u and what E e^(u S) needs of the
+history are kept until the arm is pulled again or x has moved far.
+"""
+
+import math
+
+import numpy as np
+
+from giro.kernel import kernel
+from giro.kernels.draft import Draft, finish, weight_of
+
+_STEEPEST = 3.0  # a larger u would make draws from the weighted law slow
+_DRIFT = 1.5  # a u this many times too large or too small is found anew
+
+
+@kernel
+def closeness(draft: Draft, arm: int, x: float) -> float:
+    """Return roughly I at its best u, by the normal law; zero if x is no more than the mean."""
+    its = draft.arms[arm]
+    lead = x - its.mean
+    return 0.5 * its.m * lead * lead / _variance(draft, arm) if lead > 0.0 else 0.0
+
+
+@kernel
+def _variance(draft: Draft, arm: int) -> float:
+    """Return the variance of one entry of the sample, kept away from zero."""
+    its = draft.arms[arm]
+    return max((its.squares + its.k) / its.m - its.mean * its.mean, 1e-6)
+
+
+@kernel
+def gate(draft: Draft, arm: int, x: float, rng: np.random.Generator) -> None:
+    """Draw whether the undrawn arm reaches x: then finish its sample, else mark it as out."""
+    its = draft.arms[arm]
+    _tune(draft, arm, x)
+    mean_weight = (its.weight + its.k * (1.0 + math.exp(its.tilt))) / its.m
+    if rng.standard_exponential() < its.m * (its.tilt * x - math.log(mean_weight)):
+        its.out = True
+        return
+    finish(draft, arm, its.tilt, rng)
+    excess = its.m * (its.mean - x)
+    its.out = excess < 0.0 or rng.standard_exponential() < its.tilt * excess
+
+
+@kernel
+def _tune(draft: Draft, arm: int, x: float) -> None:
+    """Choose the u of the arm's gate, unless the one it has will do."""
+    its = draft.arms[arm]
+    u = min((x - its.mean) / _variance(draft, arm), _STEEPEST)
+    if u > _DRIFT * its.tilt or u * _DRIFT < its.tilt:
+        its.tilt = u
+        if its.fractional:
+            its.weight = weight_of(draft, arm, 0, its.pulls, u, 0.0)
+        else:
+            its.weight = its.pulls - its.total + its.total * math.exp(u)

@@ -1,0 +1,147 @@
+"""Which arm has the highest value, when values are shifted and scaled binomial draws.
+
+The value of an arm is (offset + S) / m with S ~ Bin(n, p): Bernoulli Giro (offset 0, n = m) and
+perturbed-history exploration (n fresh coins) are of this form. Only the argmax matters, so almost
+nothing needs to be drawn. One arm is drawn; let x be its value. For any other arm, with p' chosen
+such that its value would be x on average under Bin(n, p'), and lam = log[p'(1-p) / (p(1-p'))] > 0,
+
+    P(S = z) = e^(-I) e^(-lam (z - n p')) P'(S = z),   I = n kl(p', p),
+
+so the arm reaches x exactly if one exponential variable exceeds I and, for a draw S from
+Bin(n, p'), S >= n p' and a second exponential exceeds lam (S - n p'); S then has the law of S given
+that x is reached. Since I >= 2 (n p' - n p)^2 / n (Pinsker), the first test rarely needs a
+logarithm. Most arms lose at the price of a comparison: those whose I is at least `_FAR` share one
+countdown to the next of them whose exponential exceeds `_FAR`.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.kernel import kernel
+from giro.kernels.binomial import binomial
+from giro.kernels.kl import kl
+from giro.kernels.ties import an_untried_arm, beats_in_tie, highest
+
+_FAR = 3.0
+_PASSES_FAR = math.exp(-_FAR)
+
+
+_LAW = np.dtype(
+    [("offset", np.float64), ("n", np.int64), ("p", np.float64), ("m", np.float64)], align=True
+)
+_GATE = np.dtype(
+    [
+        ("mean", np.float64),  # the higher of the variants' means; infinite for an untried arm
+        ("rate", np.float64),  # the lower of the variants' 2 m^2 / n: I >= rate (x - mean)^2
+        ("share", np.float64),  # probability of variant 1
+    ],
+    align=True,
+)
+
+
+class Race(NamedTuple):
+    """The laws of all arms' values; an arm has two variants where its n is random."""
+
+    laws: np.ndarray  # [arm, variant] records
+    gates: np.ndarray  # [arm] records
+
+
+def empty_race(n_arms: int) -> Race:
+    """Return a race of untried arms."""
+    laws = np.zeros((n_arms, 2), _LAW).view(np.recarray)
+    gates = np.zeros(n_arms, _GATE).view(np.recarray)
+    gates.mean = np.inf
+    return Race(laws, gates)
+
+
+@kernel
+def set_law(race: Race, arm: int, variant: int, offset: float, n: int, p: float, m: int) -> None:
+    """Set the law of a variant of an arm; `settle` must follow."""
+    law = race.laws[arm, variant]
+    law.offset, law.n, law.p, law.m = offset, n, p, float(m)
+
+
+@kernel
+def settle(race: Race, arm: int, share: float) -> None:
+    """Set the share of variant 1 of an arm, and what its gate compares with."""
+    gate = race.gates[arm]
+    gate.share, gate.mean, gate.rate = share, -np.inf, np.inf
+    for variant in range(2 if share > 0.0 else 1):
+        law = race.laws[arm, variant]
+        gate.mean = max(gate.mean, (law.offset + law.n * law.p) / law.m)
+        if law.n > 0:
+            gate.rate = min(gate.rate, 2.0 * law.m * law.m / law.n)
+
+
+@kernel
+def winner(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
+    """Return the arm with the highest value, as if all were drawn; ties as `ranking` says."""
+    first = highest(race.gates)
+    if race.gates[first].mean == np.inf:
+        return an_untried_arm(race.gates, ranking, rng)
+    best, tied, x = first, 1, _value(race, first, rng)
+    countdown = rng.geometric(_PASSES_FAR)
+    for arm in range(race.gates.size):
+        distance = x - race.gates[arm].mean
+        cost = race.gates[arm].rate * distance * distance if distance > 0.0 else 0.0
+        if cost < _FAR:
+            patience = rng.standard_exponential()
+        else:
+            countdown -= 1
+            if countdown > 0:
+                continue
+            countdown = rng.geometric(_PASSES_FAR)
+            patience = _FAR + rng.standard_exponential()
+        if patience < cost or arm == first:
+            continue
+        value = _value_if_reached(race, arm, x, patience, rng)
+        if value > x:
+            best, tied, x = arm, 1, value
+        elif value == x:
+            tied += 1
+            if beats_in_tie(arm, best, tied, ranking, rng):
+                best = arm
+    return best
+
+
+@kernel
+def _law(race: Race, arm: int, rng: np.random.Generator) -> tuple[float, int, float, float]:
+    """Return offset, n, p and m of the arm in this round."""
+    share = race.gates[arm].share
+    law = race.laws[arm, 1 if share > 0.0 and rng.random() < share else 0]
+    return law.offset, law.n, law.p, law.m
+
+
+@kernel
+def _value(race: Race, arm: int, rng: np.random.Generator) -> float:
+    """Return a plain draw of the arm's value."""
+    offset, n, p, m = _law(race, arm, rng)
+    return (offset + binomial(n, p, rng)) / m
+
+
+@kernel
+def _value_if_reached(
+    race: Race, arm: int, x: float, patience: float, rng: np.random.Generator
+) -> float:
+    """Return the arm's value if it is x or more, else -1.
+
+    `patience` is an exponential variable known to be no less than some lower bound of I.
+    """
+    offset, n, p, m = _law(race, arm, rng)
+    tilted = (m * x - offset) / n if n > 0 else 0.0
+    if tilted <= p or p == 0.0:  # x is no more than the mean, or the value is certain
+        value = (offset + binomial(n, p, rng)) / m
+        return value if value >= x else -1.0
+    if tilted >= 1.0:  # only n ones can reach x
+        value = (offset + n) / m
+        return value if value >= x and patience >= -n * math.log(p) else -1.0
+    if patience < n * kl(tilted, p):
+        return -1.0
+    ones = binomial(n, tilted, rng)
+    value = (offset + ones) / m
+    slope = math.log(tilted * (1.0 - p) / (p * (1.0 - tilted)))
+    if value >= x and rng.standard_exponential() >= slope * (ones - n * tilted):
+        return value
+    return -1.0

@@ -1,0 +1,93 @@
+"""BESA: arms compared on equally many rewards (Baransi, Maillard and Mannor, 2014)."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.kernel import kernel
+from giro.kernels.history import rewards_of
+from giro.kernels.hypergeometric import hypergeometric
+from giro.kernels.rewards import Rewards, no_rewards, remember
+from giro.kernels.shuffle import shuffled
+from giro.kernels.subsample import subsampled_sum
+from giro.kernels.ties import Ties, beats_in_tie, tie_ranking
+from giro.policy import Context, Policy
+
+
+class _State(NamedTuple):
+    rewards: Rewards
+    bracket: np.ndarray  # [duel, side] the places of the two arms; the winner takes the first
+    ranking: np.ndarray  # order of tied arms
+
+
+@kernel
+def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    arms = shuffled(state.rewards.total.size, rng)
+    for first, second in state.bracket:
+        arms[first] = _winner(state, arms[first], arms[second], rng)
+    return int(arms[0])
+
+
+@kernel
+def _winner(state: _State, a: int, b: int, rng: np.random.Generator) -> int:
+    """Return the arm with the higher sum of n rewards, n the pulls of the less pulled arm.
+
+    A tie goes to the less pulled arm, so an arm never pulled beats any that was.
+    """
+    pulls, total = state.rewards.history.length, state.rewards.total
+    if pulls[a] > pulls[b]:
+        a, b = b, a
+    if pulls[a] < pulls[b]:
+        return a if total[a] >= _sum_of(state.rewards, b, pulls[a], rng) else b
+    if total[a] == total[b]:
+        return b if beats_in_tie(b, a, 2, state.ranking, rng) else a
+    return a if total[a] > total[b] else b
+
+
+@kernel
+def _sum_of(rewards: Rewards, arm: int, n: int, rng: np.random.Generator) -> float:
+    """Return the sum of n of the arm's rewards, drawn without replacement."""
+    if rewards.binary[arm]:
+        ones = int(rewards.total[arm])
+        return float(hypergeometric(ones, rewards.history.length[arm] - ones, n, rng))
+    return subsampled_sum(rewards_of(rewards.history, arm), n, rng)
+
+
+@kernel
+def _learn(
+    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    remember(state.rewards, arm, reward)
+
+
+def bracket(first: int, last: int) -> list[tuple[int, int]]:
+    """Return the duels among the places from first to last - 1: first those within both halves.
+
+    >>> bracket(0, 5)
+    [(0, 1), (3, 4), (2, 3), (0, 2)]
+    """
+    if last - first < 2:
+        return []
+    middle = (first + last) // 2
+    return [*bracket(first, middle), *bracket(middle, last), (first, middle)]
+
+
+@dataclass(frozen=True)
+class Besa(Policy, name="besa"):
+    """Lets arms duel in a random tournament: the higher mean of equally many rewards wins.
+
+    The arm with more rewards is represented by a sample of them, drawn without replacement. A tie
+    goes to the arm pulled less often; `ties` decides where both were pulled equally often.
+    """
+
+    source = "Baransi et al. 2014, Algorithms 1 and 2"
+    choose = staticmethod(_choose)
+    learn = staticmethod(_learn)
+
+    ties: Ties = field(default="random", kw_only=True)
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+        """Return empty histories and the order of duels."""
+        duels = np.array(bracket(0, n_arms), np.int64).reshape(-1, 2)
+        return _State(no_rewards(n_arms, rounds), duels, tie_ranking(self.ties, n_arms, rng))

@@ -1,0 +1,70 @@
+"""Bootstrap Thompson sampling: a bootstrap of the rewards and of artificial prior ones."""
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from giro.kernel import kernel
+from giro.kernels.rewards import Rewards, entries_of, no_rewards, remember
+from giro.kernels.reweight import exponential_mean, multinomial_mean
+from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.policies.prior import check_prior, check_weights
+from giro.policy import Context, Policy
+
+
+class _State(NamedTuple):
+    rewards: Rewards
+    zeros: int  # prior rewards 0 of every arm
+    ones: int  # prior rewards 1 of every arm
+    exponential: bool  # weights, otherwise multinomial
+    ranking: np.ndarray  # order of tied arms
+
+
+@kernel
+def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    values = np.empty(state.rewards.total.size)
+    for arm in range(values.size):
+        entries = entries_of(state.rewards, arm, state.zeros, state.ones)
+        if state.exponential:
+            values[arm] = exponential_mean(entries, rng)
+        else:
+            values[arm] = multinomial_mean(entries, rng)
+    return argmax(values, state.ranking, rng)
+
+
+@kernel
+def _learn(
+    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    remember(state.rewards, arm, reward)
+
+
+@dataclass(frozen=True)
+class BootstrapThompson(Policy, name="bootstrap-thompson"):
+    """Pulls the arm with the highest mean in a bootstrap of its rewards and of a few prior ones.
+
+    The prior rewards, `zeros` and `ones` of them, are added once and not per pull as in giro.
+    `multinomial` weights are drawing with replacement; `exponential` ones are the Bayesian
+    bootstrap, with which rewards 0 and 1 give Thompson sampling under a Beta(ones, zeros) prior.
+    """
+
+    source = "Osband and Van Roy 2015, Section 3"
+    choose = staticmethod(_choose)
+    learn = staticmethod(_learn)
+
+    weights: Literal["multinomial", "exponential"] = "multinomial"
+    zeros: int = field(default=1, kw_only=True)
+    ones: int = field(default=1, kw_only=True)
+    ties: Ties = field(default="random", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_weights(self.name, self.weights, known=("multinomial", "exponential"))
+        check_prior(self.name, zeros=self.zeros, ones=self.ones)
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+        """Return empty histories and the prior."""
+        ranking = tie_ranking(self.ties, n_arms, rng)
+        exponential = self.weights == "exponential"
+        return _State(no_rewards(n_arms, rounds), self.zeros, self.ones, exponential, ranking)

@@ -1,0 +1,46 @@
+"""Greedy: pull the arm with the highest mean, follow the leader."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.kernel import kernel
+from giro.kernels.means import means_of
+from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.policy import Context, Policy
+
+
+class _State(NamedTuple):
+    pulls: np.ndarray  # [arm]
+    total: np.ndarray  # [arm] sum of rewards
+    ranking: np.ndarray  # order of tied arms
+
+
+@kernel
+def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    return argmax(means_of(state.pulls, state.total), state.ranking, rng)
+
+
+@kernel
+def _learn(
+    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    state.pulls[arm] += 1
+    state.total[arm] += reward
+
+
+@dataclass(frozen=True)
+class Greedy(Policy, name="greedy"):
+    """Pulls the arm with the highest mean, untried arms first; never explores again."""
+
+    source = "Sutton and Barto 2018, Section 2.2"
+    choose = staticmethod(_choose)
+    learn = staticmethod(_learn)
+
+    ties: Ties = field(default="random", kw_only=True)
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+        """Return counts and sums of zero."""
+        ranking = tie_ranking(self.ties, n_arms, rng)
+        return _State(np.zeros(n_arms, np.int64), np.zeros(n_arms), ranking)

@@ -1,0 +1,79 @@
+"""Online bootstrap: replicas of every arm, each of which sees half of the rewards."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.kernel import kernel
+from giro.kernels.coins import COINS, coins
+from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.policy import Context, Policy
+
+
+class _State(NamedTuple):
+    total: np.ndarray  # [arm, replica] alpha plus sum of the rewards seen
+    size: np.ndarray  # [arm, replica] alpha plus beta plus number of rewards seen
+    ranking: np.ndarray  # order of tied arms
+
+
+@kernel
+def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    n_arms, replicas = state.total.shape
+    values = np.empty(n_arms)
+    for arm in range(n_arms):
+        replica = int(rng.random() * replicas)
+        values[arm] = state.total[arm, replica] / state.size[arm, replica]
+    return argmax(values, state.ranking, rng)
+
+
+@kernel
+def _learn(
+    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    tossed = 0
+    for replica in range(state.total.shape[1]):
+        if replica % COINS == 0:
+            tossed = coins(rng)
+        head = tossed & 1
+        tossed >>= 1
+        state.total[arm, replica] += head * reward
+        state.size[arm, replica] += head
+
+
+@dataclass(frozen=True)
+class OnlineBootstrap(Policy, name="online-bootstrap"):
+    """Pulls the arm with the highest mean in one of its replicas, drawn anew for each arm.
+
+    A reward enters each replica of the pulled arm with probability 1/2: the double-or-nothing
+    bootstrap, where we count a kept reward once, which only rescales the prior. Replicas start
+    with `alpha` ones and `beta` zeros, so none is ever without a mean. 1,000 replicas are those of
+    the paper's Figure 2.
+    """
+
+    source = "Eckles and Kaptein 2014, Figure 2"
+    choose = staticmethod(_choose)
+    learn = staticmethod(_learn)
+
+    replicas: int = 1000
+    alpha: float = field(default=1.0, kw_only=True)
+    beta: float = field(default=1.0, kw_only=True)
+    ties: Ties = field(default="random", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        if not isinstance(self.replicas, int) or self.replicas < 1:
+            raise BadParameter(
+                f"online-bootstrap needs a whole number replicas >= 1, got replicas={self.replicas}"
+            )
+        for name in ("alpha", "beta"):
+            if not 0.0 < (value := getattr(self, name)) < np.inf:
+                raise BadParameter(f"online-bootstrap needs a finite {name} > 0, got {value}")
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+        """Return replicas that have seen the prior only."""
+        shape = (n_arms, self.replicas)
+        total = np.full(shape, float(self.alpha))
+        size = np.full(shape, float(self.alpha + self.beta))
+        return _State(total, size, tie_ranking(self.ties, n_arms, rng))

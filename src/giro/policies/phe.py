@@ -1,0 +1,67 @@
+"""PHE: perturbed-history exploration (Kveton et al., 2019b, Algorithm 1)."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.kernel import kernel
+from giro.kernels.pseudo import pseudo_count_law
+from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.policy import Context, Policy
+
+
+class _State(NamedTuple):
+    pulls: np.ndarray  # [arm]
+    total: np.ndarray  # [arm] sum of rewards
+    a: float  # pseudo rewards per pull
+    ranking: np.ndarray  # order of tied arms
+
+
+@kernel
+def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    values = np.full(state.pulls.size, np.inf)
+    for arm in range(values.size):
+        s = state.pulls[arm]
+        if s > 0:
+            m = _pseudo_rewards(state.a, s)
+            values[arm] = (state.total[arm] + rng.binomial(m, 0.5)) / (s + m)
+    return argmax(values, state.ranking, rng)
+
+
+@kernel
+def _pseudo_rewards(a: float, s: int) -> int:
+    """Return ceil(a s), where a product that is whole but for rounding counts as whole."""
+    below, share = pseudo_count_law(a, s)
+    return below + 1 if share > 0.0 else below
+
+
+@kernel
+def _learn(
+    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    state.pulls[arm] += 1
+    state.total[arm] += reward
+
+
+@dataclass(frozen=True)
+class Phe(Policy, name="phe"):
+    """Pulls the arm with the highest mean of its rewards and of `a` fresh coin flips per pull."""
+
+    source = "Kveton et al. 2019 (IJCAI), Algorithm 1"
+    choose = staticmethod(_choose)
+    learn = staticmethod(_learn)
+
+    a: float = 1.1
+    ties: Ties = field(default="random", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        if not 0.0 < self.a < np.inf:
+            raise BadParameter(f"phe needs a finite a > 0, got a={self.a}")
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+        """Return counts and sums of zero."""
+        ranking = tie_ranking(self.ties, n_arms, rng)
+        return _State(np.zeros(n_arms, np.int64), np.zeros(n_arms), float(self.a), ranking)

@@ -1,0 +1,63 @@
+"""Thompson sampling: pull the arm with the highest draw from its posterior."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.kernel import kernel
+from giro.kernels.rounding import bernoulli_rounded
+from giro.kernels.ties import argmax
+from giro.policy import Context, Policy
+
+
+class _State(NamedTuple):
+    alpha: np.ndarray  # [arm] prior plus ones
+    beta: np.ndarray  # [arm] prior plus zeros
+    ranking: np.ndarray  # empty: draws tie only by rounding
+
+
+@kernel
+def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    values = np.empty(state.alpha.size)
+    for arm in range(values.size):
+        values[arm] = rng.beta(state.alpha[arm], state.beta[arm])
+    return argmax(values, state.ranking, rng)
+
+
+@kernel
+def _learn(
+    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    one = bernoulli_rounded(reward, rng)
+    state.alpha[arm] += one
+    state.beta[arm] += 1.0 - one
+
+
+@dataclass(frozen=True)
+class Thompson(Policy, name="thompson"):
+    """Pulls the arm with the highest draw from its beta posterior.
+
+    A reward inside (0, 1) is first rounded at random to 0 or 1 with the same mean. Every arm
+    starts with a Beta(alpha, beta) prior.
+    """
+
+    source = "Agrawal and Goyal 2013, Algorithm 1"
+    choose = staticmethod(_choose)
+    learn = staticmethod(_learn)
+
+    alpha: float = field(default=1.0, kw_only=True)
+    beta: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        if not (0.0 < self.alpha < np.inf and 0.0 < self.beta < np.inf):
+            raise BadParameter(
+                f"thompson needs finite alpha, beta > 0, got alpha={self.alpha}, beta={self.beta}"
+            )
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+        """Return the prior of every arm."""
+        alpha, beta = np.full(n_arms, float(self.alpha)), np.full(n_arms, float(self.beta))
+        return _State(alpha, beta, np.empty(0, np.int64))

@@ -1,0 +1,37 @@
+"""Uniform: pull any arm, whatever was learned; the yardstick from below."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.kernel import kernel
+from giro.policy import Context, Policy
+
+
+class _State(NamedTuple):
+    n_arms: int
+
+
+@kernel
+def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    return int(rng.integers(0, state.n_arms))
+
+
+@kernel
+def _learn(
+    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Uniform(Policy, name="uniform"):
+    """Pulls every arm with the same probability, always."""
+
+    choose = staticmethod(_choose)
+    learn = staticmethod(_learn)
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+        """Return the number of arms: there is nothing else to remember."""
+        return _State(n_arms)

@@ -1,0 +1,42 @@
+"""Tables that fit and lose nothing."""
+
+import json
+
+import pytest
+
+from giro.cli.output import Column, print_json, table_text
+
+COLUMNS = [Column("policy", words=True), Column("regret", right=True), Column("±95%", right=True)]
+ROWS = [["a policy with a rather long name", "12345.6", "7.8"], ["ucb1", "9.0", "0.1"]]
+
+
+def test_a_table_is_aligned_and_not_decorated() -> None:
+    assert table_text(COLUMNS, ROWS, width=100).splitlines() == [
+        "policy                              regret   ±95%",
+        "a policy with a rather long name   12345.6    7.8",
+        "ucb1                                   9.0    0.1",
+    ]
+
+
+def test_words_are_folded_to_fit_and_numbers_are_not() -> None:
+    assert table_text(COLUMNS, ROWS, width=40).splitlines() == [
+        "policy                     regret   ±95%",
+        "a policy with a rather    12345.6    7.8",
+        "long name",
+        "ucb1                          9.0    0.1",
+    ]
+
+
+@pytest.mark.parametrize("width", [1, 10, 20, 30])
+def test_numbers_survive_the_narrowest_terminal(width: int) -> None:
+    words = table_text(COLUMNS, ROWS, width=width).split()
+    assert {"12345.6", "7.8", "9.0", "0.1", "regret", "±95%"} <= set(words)
+
+
+def test_brackets_are_not_taken_for_markup() -> None:
+    assert "means=[0.5]" in table_text([Column("problem")], [["means=[0.5]"]], width=80)
+
+
+def test_what_is_not_a_number_becomes_null(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json([{"a": float("nan"), "b": float("inf"), "c": 1.5, "d": "x"}])
+    assert json.loads(capsys.readouterr().out) == [{"a": None, "b": None, "c": 1.5, "d": "x"}]

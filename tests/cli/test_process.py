@@ -1,0 +1,86 @@
+"""The command line as a process: terminals, pipes, Ctrl-C, and how long it takes."""
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from giro.experiments.run import load_folder
+
+GIRO = (sys.executable, "-c", "from giro.cli.main import main; main()")
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    with subprocess.Popen(
+        [*GIRO, "policies", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
+def test_a_terminal_that_knows_ascii_only_gets_question_marks() -> None:
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    words = ["simulate", "ucb1", "--rounds", "10", "--runs", "2"]
+    done = subprocess.run([*GIRO, *words], env=environment, capture_output=True, check=True)
+    assert b"?95%" in done.stdout
+
+
+def test_no_progress_is_shown_in_a_pipe() -> None:
+    words = ["simulate", "ucb1", "--rounds", "10", "--runs", "2", "--json"]
+    done = subprocess.run([*GIRO, *words], capture_output=True, check=True)
+    assert done.stderr == b""
+    assert len(json.loads(done.stdout)) == 1
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_ctrl_c_prints_and_keeps_the_finished_runs(tmp_path: Path, as_json: bool) -> None:
+    words = ["simulate", "ucb1", "greedy", "--rounds", "50000", "--runs", "1000000", "--jobs", "2"]
+    words += ["--out", str(tmp_path), *(["--json"] if as_json else [])]
+    terminal, other_end = pty.openpty()
+    with subprocess.Popen([*GIRO, *words], stdout=subprocess.PIPE, stderr=other_end) as process:
+        os.close(other_end)
+        shown = _read_until(terminal, rb"[1-9]\d*/2000000")
+        assert b"runs/s" in shown
+        process.send_signal(signal.SIGINT)
+        shown = _read_until(terminal, rb"interrupted: [1-9]\d* of 2000000 runs finished, kept in")
+        assert process.stdout is not None
+        out = process.stdout.read().decode()
+    os.close(terminal)
+    assert process.returncode == 130
+    finished = int(re.findall(rb"interrupted: (\d+) of", shown)[0])
+    (trace,) = load_folder(tmp_path)
+    assert trace.runs.size == finished
+    if as_json:
+        assert [(r["policy"], r["runs"]) for r in json.loads(out)] == [("ucb1", finished)]
+    else:
+        assert re.search(rf"^ucb1 +{finished} ", out, re.MULTILINE)
+
+
+def _read_until(terminal: int, pattern: bytes, seconds: float = 120.0) -> bytes:
+    """Return what a terminal shows until it shows the pattern."""
+    shown, end = b"", time.monotonic() + seconds
+    while not re.search(pattern, shown):
+        assert time.monotonic() < end, shown
+        shown += os.read(terminal, 4096)
+    return shown
+
+
+def test_a_warm_start_takes_less_than_two_seconds() -> None:
+    words = ["simulate", "giro:a=1", "ucb1", "--rounds", "1000", "--runs", "10"]
+    subprocess.run([*GIRO, *words], capture_output=True, check=True)
+    seconds = []
+    for _ in range(3):
+        began = time.perf_counter()
+        subprocess.run([*GIRO, *words], capture_output=True, check=True)
+        seconds.append(time.perf_counter() - began)
+    assert min(seconds) < 2.0

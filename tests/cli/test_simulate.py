@@ -1,0 +1,87 @@
+"""`giro simulate`."""
+
+import math
+from pathlib import Path
+
+import pytest
+from cli.conftest import Giro
+
+from giro import simulate
+from giro.cli.results import decimals_for, number
+from giro.simulation.metrics import best_share, final_regret, mean_reward
+
+SMALL = ("--rounds", 50, "--runs", 4, "--seed", 3)
+
+
+def test_records_are_the_numbers_of_simulate(giro: Giro) -> None:
+    done = giro("simulate", "ucb1", "greedy", "--problem", "beta", *SMALL, "--json")
+    assert done.status == 0
+    assert [record["policy"] for record in done.records] == ["ucb1", "greedy"]
+    trace = simulate("ucb1", "beta", rounds=50, runs=4, seed=3)
+    record = done.records[0]
+    assert (record["rounds"], record["runs"], record["seed"]) == (50, 4, 3)
+    assert record["problem"] == "beta:v=4,n_arms=10,low=0.25,high=0.75"
+    assert (record["regret"], record["regret_se"]) == final_regret(trace)[:2]
+    assert (record["reward"], record["reward_se"]) == mean_reward(trace)[:2]
+    assert record["best_share"] == best_share(trace).mean
+    assert record["seconds"] > 0
+
+
+def test_unknown_uncertainty_is_null(giro: Giro) -> None:
+    (record,) = giro("simulate", "ucb1", "--rounds", 50, "--runs", 1, "--json").records
+    assert record["regret_se"] is None
+    assert record["regret"] > 0
+
+
+def test_the_table_shows_what_is_needed_to_repeat_it(giro: Giro) -> None:
+    done = giro("simulate", "giro:a=1/3", "ucb1", "--problem", "bernoulli:means=[0.9,0.1]", *SMALL)
+    lines = done.out.splitlines()
+    assert lines[0] == "problem  bernoulli:means=[0.9,0.1]"
+    assert lines[1].startswith("rounds   50   runs 4   seed 3   giro ")
+    assert lines[3].split() == "policy regret ±95% best arm, last 10% rounds/s".split()
+    assert [line.split()[0] for line in lines[4:]] == ["giro:a=1/3", "ucb1"]
+    assert len({len(line) for line in lines[3:]}) == 1  # right-aligned
+
+
+def test_every_problem_has_a_table_of_its_own(giro: Giro) -> None:
+    out = giro("simulate", "ucb1", "--problem", "bernoulli", "--problem", "beta", *SMALL).out
+    assert out.count("problem  ") == 2
+    assert "\n\nproblem  beta" in out
+
+
+def test_no_number_is_cut_in_a_pipe(giro: Giro) -> None:
+    means = ",".join(["0.123456789"] * 40)
+    problem = f"bernoulli:means=[{means}]"
+    assert f"problem  {problem}\n" in giro("simulate", "ucb1", "--problem", problem, *SMALL).out
+
+
+def test_results_are_kept_and_found_again(giro: Giro, tmp_path: Path) -> None:
+    words = ("simulate", "ucb1", "greedy", *SMALL, "--out", tmp_path, "--json")
+    first, second = giro(*words).records, giro(*words).records
+    assert first == second  # seconds too: nothing was computed
+    assert len(list(tmp_path.glob("*.parquet"))) == 2
+
+
+def test_jobs_change_nothing_but_the_time(giro: Giro) -> None:
+    def numbers(jobs: int) -> list[dict[str, object]]:
+        records = giro("simulate", "thompson", *SMALL, "--jobs", jobs, "--json").records
+        return [{**record, "seconds": 0} for record in records]
+
+    assert numbers(1) == numbers(2) == numbers(4)
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_a_picture_is_drawn(giro: Giro, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / "new" / f"regret.{ending}"
+    done = giro("simulate", "ucb1", *SMALL, "--plot", path, "--spacing", "log", "--points", 5)
+    assert done.status == 0
+    assert done.error == f"wrote {path}\n"
+    assert path.stat().st_size > 1000
+
+
+def test_decimals_show_two_digits_of_the_uncertainty() -> None:
+    assert decimals_for([12.0, 150.0]) == 0
+    assert decimals_for([math.nan]) == 1
+    assert decimals_for([0.0]) == 1
+    assert decimals_for([1e-9]) == 4
+    assert (number(3.14159, 2), number(math.nan, 2)) == ("3.14", "-")

@@ -1,0 +1,181 @@
+"""Run what is missing, keep what is there."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from giro import BadFile, BadParameter, Trace, simulate
+from giro.experiments import run as run_module
+from giro.experiments.experiment import Experiment
+from giro.experiments.run import load_folder, run, trace_file
+from giro.simulation.simulate import make_setting
+from giro.simulation.trace import Setting
+
+SMALL = Experiment(["bernoulli", "beta"], ["ucb1", "greedy"], rounds=50, runs=5, seed=3)
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of the runs that are computed, not found."""
+    numbers: list[int] = []
+    original = run_module.finished_runs
+
+    def spy(policy, problem, setting, *, runs, jobs=None):  # type: ignore[no-untyped-def]
+        numbers.extend(runs)
+        return original(policy, problem, setting, runs=runs, jobs=jobs)
+
+    monkeypatch.setattr(run_module, "finished_runs", spy)
+    return numbers
+
+
+def test_every_policy_is_run_on_every_problem_in_the_order_asked_for() -> None:
+    settings = [trace.setting for trace in run(SMALL)]
+    assert [(s.problem.split(":")[0], s.policy) for s in settings] == [
+        ("bernoulli", "ucb1"),
+        ("bernoulli", "greedy"),
+        ("beta", "ucb1"),
+        ("beta", "greedy"),
+    ]
+
+
+def test_numbers_are_those_of_simulate(tmp_path: Path) -> None:
+    alone = simulate("greedy", "beta", rounds=50, runs=5, seed=3)
+    for folder in (None, tmp_path, tmp_path):
+        assert list(run(SMALL, folder))[-1].regret.tolist() == alone.regret.tolist()
+
+
+def test_a_second_run_computes_nothing(tmp_path: Path, computed: list[int]) -> None:
+    first = list(run(SMALL, tmp_path))
+    assert len(computed) == 20
+    computed.clear()
+    told: list[int] = []
+    second = list(run(SMALL, tmp_path, on_runs=lambda setting, count: told.append(count)))
+    assert computed == []
+    assert sum(told) == 20
+    assert [t.regret.tolist() for t in first] == [t.regret.tolist() for t in second]
+
+
+def test_more_runs_compute_only_the_new_ones(tmp_path: Path, computed: list[int]) -> None:
+    few, many = (Experiment(["bernoulli"], ["ucb1"], 50, runs=n, seed=3) for n in (5, 8))
+    list(run(few, tmp_path))
+    computed.clear()
+    (trace,) = run(many, tmp_path)
+    assert computed == [5, 6, 7]
+    assert trace.runs.tolist() == list(range(8))
+    (trace,) = run(few, tmp_path)
+    assert trace.runs.tolist() == list(range(5))
+
+
+def test_another_setting_is_computed_anew(tmp_path: Path, computed: list[int]) -> None:
+    for seed in (1, 2):
+        list(run(Experiment(["bernoulli"], ["ucb1"], 50, runs=2, seed=seed), tmp_path))
+    assert len(computed) == 4
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_damaged_file_is_refused_and_not_overwritten(tmp_path: Path) -> None:
+    setting = make_setting("ucb1", "bernoulli", rounds=50, seed=3)
+    trace_file(tmp_path, setting).write_bytes(b"mine")
+    with pytest.raises(BadFile):
+        list(run(Experiment(["bernoulli"], ["ucb1"], 50, runs=2, seed=3), tmp_path))
+    assert trace_file(tmp_path, setting).read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_ctrl_c_yields_and_keeps_what_is_finished(tmp_path: Path, kept: bool) -> None:
+    finished = 0
+
+    def interrupt(setting: Setting, count: int) -> None:
+        nonlocal finished
+        finished += count
+        if finished == 7:
+            raise KeyboardInterrupt
+
+    traces: list[Trace] = []
+    with pytest.raises(KeyboardInterrupt):
+        for trace in run(SMALL, tmp_path if kept else None, jobs=1, on_runs=interrupt):
+            traces.append(trace)
+    assert [trace.runs.size for trace in traces] == [5, 2]
+    if kept:
+        assert sum(trace.runs.size for trace in load_folder(tmp_path)) == 7
+
+
+def test_results_are_saved_while_a_long_experiment_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_module, "_SAVE_EVERY", 0.0)
+    seen: list[int] = []
+
+    def look(setting: Setting, count: int) -> None:
+        path = trace_file(tmp_path, setting)
+        seen.append(Trace.load(path).runs.size if path.exists() else 0)
+
+    list(run(Experiment(["bernoulli"], ["ucb1"], 50, runs=4), tmp_path, jobs=1, on_runs=look))
+    assert seen == [0, 0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("problems", "policies", "complaint"),
+    [
+        ([], ["ucb1"], "at least one problem and one policy"),
+        (["bernoulli"], [], "at least one problem and one policy"),
+        (["bernoulli"], ["ucb1", "ucb1"], "listed twice"),
+        (["beta", "beta:v=4"], ["ucb1"], "listed twice"),
+    ],
+)
+def test_an_experiment_that_makes_no_sense_is_refused(
+    problems: list[str], policies: list[str], complaint: str
+) -> None:
+    with pytest.raises(BadParameter, match=complaint):
+        Experiment(problems, policies, rounds=10)
+
+
+def test_an_experiment_is_checked_before_anything_is_computed() -> None:
+    for changes in ({"rounds": 0}, {"runs": 0}, {"seed": -1}, {"points": 0}):
+        with pytest.raises(BadParameter):
+            Experiment(["bernoulli"], ["ucb1"], **({"rounds": 10} | changes))  # type: ignore[arg-type]
+
+
+def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="no results of giro"):
+        load_folder(tmp_path)
+    with pytest.raises(BadFile, match="there is no folder"):
+        load_folder(tmp_path / "nowhere")
+
+
+ENDLESS = """
+from pathlib import Path
+from giro.experiments.experiment import Experiment
+from giro.experiments.run import run
+experiment = Experiment(["bernoulli"], ["ucb1"], rounds=20_000, runs=1_000_000)
+def tell(setting, count):
+    print(count, flush=True)
+list(run(experiment, Path("{folder}"), jobs=2, on_runs=tell))
+"""
+
+
+def test_a_process_that_is_interrupted_keeps_its_finished_runs(tmp_path: Path) -> None:
+    source = ENDLESS.format(folder=tmp_path)
+    process = subprocess.Popen(
+        [sys.executable, "-c", source],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+    )
+    assert process.stdout is not None
+    told = 0
+    while told < 5:
+        told += int(process.stdout.readline())
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    assert "KeyboardInterrupt" in error
+    assert time.monotonic() - began < 30
+    (trace,) = load_folder(tmp_path)
+    assert trace.runs.size >= told + sum(map(int, out.split()))

@@ -1,0 +1,46 @@
+"""Every registered policy and problem, ready to play: a new file in policies/ is found here."""
+
+import typing
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from giro import Policy, Problem
+from giro.named import Named, defaults, has_text
+from giro.policies.randomized import Randomized
+
+
+def bootstrap_mean(history: np.ndarray, rng: np.random.Generator) -> float:
+    return float(history[rng.integers(0, history.size, history.size)].mean())
+
+
+# policies whose parameters cannot be written as text, and so cannot be tried without help
+FROM_PYTHON: dict[str, Callable[[], Policy]] = {"randomized": lambda: Randomized(bootstrap_mean)}
+
+
+def policies() -> list[Policy]:
+    """Return each policy with its defaults, and again with every other word it accepts."""
+    return [policy for name in Policy.known() for policy in _variants(name)]
+
+
+def problems() -> list[Problem]:
+    """Return each problem with its defaults."""
+    return [Problem.parse(name) for name in Problem.known()]
+
+
+def _variants(name: str) -> Iterator[Policy]:
+    cls = Policy.known()[name]
+    if not has_text(cls):
+        yield FROM_PYTHON[name]()
+        return
+    yield Policy.parse(name)
+    for key, word in _other_words(cls):
+        yield Policy.parse(f"{name}:{key}={word}")
+
+
+def _other_words(cls: type[Named]) -> Iterator[tuple[str, str]]:
+    """Yield (parameter, word) for parameters that are one of a few words, as ties=fixed."""
+    for key, hint in typing.get_type_hints(cls).items():
+        if typing.get_origin(hint) is typing.Literal and key in defaults(cls):
+            words = (word for word in typing.get_args(hint) if word != defaults(cls)[key])
+            yield from ((key, word) for word in words)

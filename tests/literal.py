@@ -1,0 +1,96 @@
+"""Giro as the paper writes it, entry by entry: the judge of the fast engine."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.kernel import kernel
+from giro.kernels.pseudo import pseudo_count
+from giro.kernels.ties import argmax, tie_ranking
+from giro.policies.giro import Giro
+from giro.policy import start
+
+
+class Setup(NamedTuple):
+    """Fixed histories in which decisions are compared."""
+
+    rewards: list[np.ndarray]  # per arm
+    a: float
+    ties: str
+
+
+@kernel
+def literal_choice(
+    rewards: np.ndarray, lengths: np.ndarray, a: float, ranking: np.ndarray, rng
+) -> int:
+    """Kveton et al. (2019), Algorithm 2: sample |H| entries of each history, pull the best mean.
+
+    Means are rounded to 12 digits, so that the order of summation does not break ties.
+    """
+    values = np.full(lengths.size, np.inf)
+    for arm in range(lengths.size):
+        s = lengths[arm]
+        if s > 0:
+            k = pseudo_count(a, s, rng)
+            m = s + 2 * k
+            total = 0.0
+            for _ in range(m):
+                entry = int(rng.random() * m)
+                if entry < s:
+                    total += rewards[arm, entry]
+                elif entry < s + k:
+                    total += 1.0
+            values[arm] = np.floor(total / m * 2.0**40 + 0.5)
+    return argmax(values, ranking, rng)
+
+
+@kernel
+def literal_counts(rewards, lengths, a, ranking, draws, rng) -> np.ndarray:
+    counts = np.zeros(lengths.size, np.int64)
+    for _ in range(draws):
+        counts[literal_choice(rewards, lengths, a, ranking, rng)] += 1
+    return counts
+
+
+@kernel
+def fast_counts(state, choose, draws, rng) -> np.ndarray:
+    counts = np.zeros(state.draft.arms.size, np.int64)
+    for _ in range(draws):
+        counts[choose(state, np.empty(0), rng)] += 1
+    return counts
+
+
+def counts_by_literal_resampling(
+    setup: Setup, ranking: np.ndarray, draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return how often each arm is chosen."""
+    lengths = np.array([rewards.size for rewards in setup.rewards])
+    table = np.zeros((lengths.size, max(1, lengths.max())))
+    for arm, rewards in enumerate(setup.rewards):
+        table[arm, : rewards.size] = rewards
+    return literal_counts(table, lengths, setup.a, ranking, draws, rng)
+
+
+def fast_state(setup: Setup, ranking: np.ndarray, rng: np.random.Generator):
+    """Return Giro's state after the rewards of the setup, in a random order of arms."""
+    sizes = [rewards.size for rewards in setup.rewards]
+    state = start(Giro(a=setup.a, ties=setup.ties), len(sizes), 0, sum(sizes), rng)
+    state = state._replace(ranking=ranking)
+    turns = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    taken = [0] * len(sizes)
+    for arm in turns:
+        Giro.learn(state, np.empty(0), int(arm), float(setup.rewards[arm][taken[arm]]), rng)
+        taken[arm] += 1
+    return state
+
+
+def counts_by_giro(
+    setup: Setup, ranking: np.ndarray, draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return how often the engine chooses each arm."""
+    return fast_counts(fast_state(setup, ranking, rng), Giro.choose, draws, rng)
+
+
+def ranking_of(setup: Setup, rng: np.random.Generator) -> np.ndarray:
+    """Return a tie rule that both sides share."""
+    return tie_ranking(setup.ties, len(setup.rewards), rng)

@@ -1,0 +1,91 @@
+"""KL-UCB: the index, and the arm it picks without computing all of them."""
+
+import math
+
+import numpy as np
+import pytest
+from laws import assert_follows
+from policies.choosing import choice_counts
+from scipy.optimize import brentq
+
+from giro.errors import BadParameter
+from giro.kernel import plain
+from giro.kernels.kl import kl, kl_upper
+from giro.policies.kl_ucb import KlUcb, _choose, _State
+from giro.seeds import stream
+
+NO_CONTEXT = np.empty(0)
+UNTIED = np.empty(0, np.int64)
+
+
+def naive_indices(pulls: np.ndarray, total: np.ndarray, c: float) -> np.ndarray:
+    t = pulls.sum() + 1
+    budget = math.log(t) + c * max(0.0, math.log(math.log(t))) if t > 1 else 0.0
+    counts = zip(pulls, total, strict=True)
+    return np.array([kl_upper(y / n, budget / n) if n > 0 else np.inf for n, y in counts])
+
+
+def random_counts(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return pulls and ones of a few arms, often equal, sometimes untried, all 0 or all 1."""
+    n_arms, scale = int(rng.integers(1, 8)), int(10 ** rng.uniform(0.3, 3.5))
+    pulls = rng.integers(rng.integers(0, 2), scale + 1, n_arms)
+    total = rng.binomial(pulls, rng.choice([0.0, 0.2, 0.5, 0.97, 1.0], n_arms)).astype(float)
+    twin = rng.integers(0, n_arms, n_arms)
+    copies = rng.random(n_arms) < 0.4
+    return np.where(copies, pulls[twin], pulls), np.where(copies, total[twin], total)
+
+
+@pytest.mark.parametrize("c", [0.0, 3.0, 60.0])
+def test_the_arm_is_the_one_with_the_highest_of_all_indices(c: float, seed: int) -> None:
+    rng = stream(seed)
+    for _ in range(1_000):
+        pulls, total = random_counts(rng)
+        ranking = rng.permutation(pulls.size)
+        indices = naive_indices(pulls, total, c)
+        tied = np.flatnonzero(indices == indices.max())
+        state = _State(pulls, total, c, ranking)
+        assert _choose(state, NO_CONTEXT, rng) == tied[ranking[tied].argmax()]
+        assert _choose(state._replace(ranking=UNTIED), NO_CONTEXT, rng) in tied
+
+
+def test_the_index_is_where_the_divergence_uses_up_the_budget() -> None:
+    pulls, total, t = np.array([5, 90]), np.array([2.0, 61.0]), 96
+    budget = math.log(t) + 3 * math.log(math.log(t))
+    for n, y, index in zip(pulls, total, naive_indices(pulls, total, 3.0), strict=True):
+        found = brentq(lambda q, n=n, y=y: n * kl(y / n, q) - budget, y / n, 1 - 1e-15, xtol=1e-15)
+        assert index == pytest.approx(found, abs=1e-14)
+
+
+def test_most_indices_are_not_computed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    body, calls = plain(_choose), []
+    index = body.__globals__["_index"]
+    monkeypatch.setitem(body.__globals__, "_index", lambda *args: calls.append(1) or index(*args))
+    pulls = np.array([9_000, 120, 60, 40, 33])
+    total = np.array([6_300.0, 55.0, 20.0, 9.0, 6.0])
+    assert body(_State(pulls, total, 3.0, UNTIED), NO_CONTEXT, stream(seed)) == 0
+    assert len(calls) == 1
+
+
+def test_tied_arms_are_pulled_equally_often(seed: int) -> None:
+    histories = [[1, 0, 0], [1, 1, 0, 1], [1, 0, 0], [], [0, 1, 0]]
+    tried = [history for history in histories if history != [1, 1, 0, 1] and history]
+    counts = choice_counts(KlUcb(), tried, draws=20_000, seed=seed)
+    assert_follows(np.repeat(np.arange(3), counts), [1 / 3] * 3)
+    assert choice_counts(KlUcb(), histories, draws=100, seed=seed).tolist() == [0, 0, 0, 100, 0]
+
+
+def test_real_rewards_are_rounded_to_zero_or_one(seed: int) -> None:
+    rng = stream(seed)
+    state = KlUcb().start(1, 0, 20_000, rng)
+    learned = []
+    for _ in range(20_000):
+        before = state.total[0]
+        plain(KlUcb.learn)(state, NO_CONTEXT, 0, 0.3, rng)
+        learned.append(int(state.total[0] - before))
+    assert_follows(learned, [0.7, 0.3])
+
+
+@pytest.mark.parametrize("c", [-0.1, math.inf, math.nan])
+def test_c_is_finite_and_not_negative(c: float) -> None:
+    with pytest.raises(BadParameter, match="kl-ucb needs a finite c >= 0"):
+        KlUcb(c)

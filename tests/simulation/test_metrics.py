@@ -1,0 +1,92 @@
+"""Numbers with their uncertainty, against numbers worked out by hand."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from simulation.traces import small_trace
+
+from giro import BadParameter
+from giro.seeds import stream
+from giro.simulation.metrics import (
+    best_share,
+    estimate,
+    final_regret,
+    mean_reward,
+    paired_difference,
+    regret_curve,
+    reward_curve,
+    rounds_per_second,
+)
+
+T_1 = 12.706204736432095  # 97.5 % point of Student's t with one degree of freedom
+
+
+def test_final_regret_has_mean_standard_error_and_interval() -> None:
+    regret = final_regret(small_trace([[1, 2], [3, 6]]))
+    assert (regret.mean, regret.se) == (4.0, 2.0)  # sd is sqrt(8), over sqrt(2)
+    assert (regret.low, regret.high) == pytest.approx((4 - 2 * T_1, 4 + 2 * T_1))
+    assert regret.margin == pytest.approx(2 * T_1)
+
+
+def test_one_run_has_a_mean_and_no_uncertainty() -> None:
+    regret = final_regret(small_trace([[1, 2]]))
+    assert regret.mean == 2.0
+    assert all(math.isnan(value) for value in regret[1:])
+
+
+def test_no_value_has_no_mean() -> None:
+    with pytest.raises(BadParameter, match="at least one value"):
+        estimate(np.array([]))
+
+
+def test_reward_is_per_round() -> None:
+    assert mean_reward(small_trace()).mean == 0.5  # 10 in 20 rounds
+    assert reward_curve(small_trace()).mean.tolist() == [0.5, 0.5]  # 9 in 18 and 10 in 20
+
+
+def test_best_share_counts_the_last_tenth_only() -> None:
+    assert best_share(small_trace()).mean == 0.5  # 1 of the last 2 pulls
+
+
+def test_curves_have_a_band_at_every_checkpoint() -> None:
+    curve = regret_curve(small_trace([[1, 2], [3, 6]]))
+    assert curve.rounds.tolist() == [18, 20]
+    assert curve.mean.tolist() == [2.0, 4.0]
+    assert curve.high - curve.mean == pytest.approx([T_1, 2 * T_1])
+    assert curve.mean - curve.low == pytest.approx([T_1, 2 * T_1])
+
+
+def test_paired_differences_use_the_runs_that_both_have() -> None:
+    first = small_trace([[0, 5], [0, 9], [0, 70]], runs=[1, 2, 3])
+    second = small_trace([[0, 100], [0, 4], [0, 6]], runs=[0, 1, 2], policy="greedy")
+    difference = paired_difference(first, second)
+    assert (difference.mean, difference.se) == (2.0, 1.0)  # of 5 - 4 and 9 - 6
+
+
+def test_pairing_removes_what_the_instances_contribute(seed: int) -> None:
+    hard = stream(seed).normal(100, 50, 200)
+    noise = stream(seed, 1).normal(0, 1, (2, 200))
+    first, second = (
+        small_trace(np.stack([hard, hard + noise[i] + i], axis=1).tolist(), policy=str(i))
+        for i in range(2)
+    )
+    assert paired_difference(second, first).se < final_regret(first).se / 10
+
+
+def test_paired_differences_need_the_same_problem_rounds_and_seed() -> None:
+    for other in (small_trace(seed=2), small_trace(problem="bernoulli:means=[0.6,0.4]")):
+        with pytest.raises(BadParameter, match="same problem, rounds and seed"):
+            paired_difference(small_trace(), other)
+
+
+def test_the_interval_holds_the_truth_in_95_of_100_cases(seed: int) -> None:
+    samples = stream(seed).exponential(1.0, (4_000, 60))
+    held = sum(low <= 1.0 <= high for _, _, low, high in map(estimate, samples))
+    exact = stats.binomtest(held, 4_000, 0.945).pvalue  # 0.945: skewness costs half a percent
+    assert exact > 1e-6
+
+
+def test_speed_is_per_second_of_computing() -> None:
+    assert rounds_per_second(small_trace()) == 40.0  # 2 runs of 20 rounds in 2 x 0.5 s

@@ -1,0 +1,221 @@
+"""Kernels, dispatch on the state's class, and the cache on disk."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from giro import BadParameter, simulate
+from giro import kernel as kernel_module
+from giro.kernel import _Files, bind, dispatched, is_kernel, kernel, package_digest, plain
+from giro.simulation.play import play
+
+
+class Doubling(NamedTuple):
+    value: float
+
+
+class Halving(NamedTuple):
+    value: float
+
+
+@dispatched
+def changed(state: NamedTuple) -> float:
+    """Return the value, changed."""
+    raise TypeError("replaced by dispatch")
+
+
+@kernel
+def _doubled(state: Doubling) -> float:
+    return state.value * 2
+
+
+@kernel
+def _halved(state: Halving) -> float:
+    return state.value / 2
+
+
+@kernel
+def changed_twice(state: NamedTuple) -> float:
+    return changed(state) + changed(state)
+
+
+def test_a_kernel_keeps_its_python_body() -> None:
+    assert is_kernel(_doubled)
+    assert not is_kernel(plain(_doubled))
+    assert _doubled(Doubling(3.0)) == plain(_doubled)(Doubling(3.0)) == 6.0
+
+
+def test_a_dispatched_name_calls_what_is_bound_to_the_class_compiled_or_not() -> None:
+    bind(changed, Doubling, _doubled)
+    bind(changed, Halving, _halved)
+    for function in (changed_twice, plain(changed_twice)):
+        assert function(Doubling(3.0)) == 12.0
+        assert function(Halving(3.0)) == 3.0
+
+
+def test_classes_of_one_name_and_fields_are_kept_apart() -> None:
+    # numba tells named tuples apart by name and fields, and takes one of these for the other
+    makers = [lambda v: v + 1.0, lambda v: v - 1.0]
+    results = []
+    for maker in makers:
+        state, function = _alike(kernel(maker))
+        bind(changed, state, function)
+        results.append(changed_twice(state(10.0)))
+    assert results == [22.0, 18.0]
+
+
+def _alike(change):  # type: ignore[no-untyped-def]
+    class State(NamedTuple):
+        value: float
+
+    @kernel
+    def function(state: State) -> float:
+        return change(state.value)
+
+    return State, function
+
+
+def test_policies_with_states_that_look_alike_do_not_play_as_each_other() -> None:
+    regret = [
+        simulate(policy, "bernoulli", rounds=300, runs=2, seed=1).regret[:, -1].tolist()
+        for policy in ("ucb1", "greedy", "ucb1")
+    ]
+    assert regret[0] == regret[2] != regret[1]
+
+
+def test_a_class_cannot_be_bound_twice() -> None:
+    bind(changed, Doubling, _doubled)
+    with pytest.raises(BadParameter, match="a state class of its own"):
+        bind(changed, Doubling, _halved)
+
+
+def test_a_class_that_is_not_bound_is_refused() -> None:
+    class Unbound(NamedTuple):
+        value: float
+
+    with pytest.raises(BadParameter, match="'changed' is not bound for states of Unbound"):
+        changed(Unbound(1.0))
+
+
+def test_another_source_has_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_module, "_PACKAGE", tmp_path)
+    digests = []
+    for name, source in [("a.py", "x = 1"), ("a.py", "x = 2"), ("b/c.py", "x = 2")]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(source)
+        digests.append(package_digest.__wrapped__())
+    assert len(set(digests)) == 3
+
+
+def test_two_processes_that_save_at_once_do_not_mix_up_their_code(tmp_path: Path) -> None:
+    first, second = (_Files(str(tmp_path), "play", "stamp") for _ in range(2))
+    nothing_yet = first._load_index()
+    first._load_index = lambda: dict(nothing_yet)  # both read before either writes
+    first.save("one", "code of one")
+    second.save("two", "code of two")
+    first.save("three", "code of three")
+    assert second.load("one") in (None, "code of one")
+    assert second.load("two") in (None, "code of two")
+    assert second.load("three") == "code of three"
+
+
+def in_new_process(source: str, cache: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(source)],
+        env=os.environ | {"GIRO_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+SIMULATE = """
+    import giro
+    from giro.simulation.play import play
+    print(giro.simulate("ucb1", "bernoulli", rounds=50, runs=2, seed=1).regret[:, -1].tolist())
+    print(sum(play.stats.cache_hits.values()), sum(play.stats.cache_misses.values()))
+"""
+
+FOREIGN = """
+    from dataclasses import dataclass
+    from typing import NamedTuple
+    import numpy as np
+    import giro
+    from giro.kernel import kernel
+    from giro.simulation.play import play
+
+    class Mine(NamedTuple):
+        pulls: np.ndarray
+
+    @kernel
+    def choose(state, context, rng):
+        return int(rng.integers(0, state.pulls.size))
+
+    @kernel
+    def learn(state, context, arm, reward, rng):
+        state.pulls[arm] += 1
+
+    @dataclass(frozen=True)
+    class AnyArm(giro.Policy, name="any-arm"):
+        choose = staticmethod(choose)
+        learn = staticmethod(learn)
+
+        def start(self, n_arms, n_features, rounds, rng):
+            return Mine(np.zeros(n_arms, np.int64))
+
+    giro.simulate("any-arm", "bernoulli", rounds=50, runs=2)
+"""
+
+
+def loops_in(cache: Path) -> list[Path]:
+    return list(cache.glob("*/play.play-*.nbc"))
+
+
+def test_the_loop_is_compiled_once_and_loaded_from_then_on(tmp_path: Path) -> None:
+    first, again = (in_new_process(SIMULATE, tmp_path).splitlines() for _ in range(2))
+    assert first[0] == again[0]
+    assert (first[1], again[1]) == ("0 1", "1 0")
+    assert len(loops_in(tmp_path)) == 1
+
+
+def test_loops_with_classes_from_elsewhere_are_not_kept(tmp_path: Path) -> None:
+    in_new_process(FOREIGN, tmp_path)
+    assert loops_in(tmp_path) == []
+
+
+def test_everything_works_where_no_cache_can_be_written(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    hits_and_misses = in_new_process(SIMULATE, file / "below").splitlines()[1]
+    assert hits_and_misses.startswith("0 ")
+
+
+def test_a_cache_of_somebody_else_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIRO_CACHE_DIR", str(tmp_path))
+    assert kernel_module._folder.__wrapped__() == tmp_path / package_digest()
+    monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
+    assert kernel_module._folder.__wrapped__() is None
+
+
+def test_kernels_of_versions_long_unused_are_deleted(tmp_path: Path) -> None:
+    for name, age in (("old", 40), ("new", 1)):
+        (tmp_path / name).mkdir()
+        moment = (tmp_path / name).stat().st_mtime - age * 24 * 3600
+        os.utime(tmp_path / name, (moment, moment))
+    kernel_module._forget_old(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+def test_the_loop_releases_the_interpreter_and_divides_as_numpy_does() -> None:
+    assert play.targetoptions["nogil"]
+    assert np.isinf(kernel(lambda x: 1.0 / x)(0.0))

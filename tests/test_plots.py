@@ -1,0 +1,112 @@
+"""Figures: what is drawn, and that the same numbers give the same file."""
+
+from itertools import combinations
+from pathlib import Path
+
+import matplotlib.colors
+import numpy as np
+import pytest
+from simulation.traces import small_trace
+
+from giro import BadParameter, Trace, simulate
+from giro.plots import check_format, regret_figure, save
+
+
+@pytest.fixture(scope="module")
+def traces() -> list[Trace]:
+    return [
+        simulate(policy, problem, rounds=100, runs=5, points=10)
+        for problem in ("bernoulli", "beta")
+        for policy in ("ucb1", "greedy", "uniform")
+    ]
+
+
+def test_every_problem_has_a_panel_and_every_policy_a_curve_with_a_band(
+    traces: list[Trace],
+) -> None:
+    figure = regret_figure(traces)
+    assert len(figure.axes) == 2
+    for panel in figure.axes:
+        assert len(panel.lines) == len(panel.collections) == 3
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["ucb1", "greedy", "uniform"]
+
+
+def test_curves_are_the_means_over_runs(traces: list[Trace]) -> None:
+    line = regret_figure(traces).axes[0].lines[0]
+    assert np.array_equal(line.get_xdata(), traces[0].checkpoints)
+    assert np.allclose(line.get_ydata(), traces[0].regret.mean(axis=0))
+
+
+def test_a_policy_looks_the_same_in_every_panel(traces: list[Trace]) -> None:
+    first, second = regret_figure(traces).axes
+    assert [line.get_color() for line in first.lines] == [line.get_color() for line in second.lines]
+
+
+def test_rewards_can_be_drawn_instead(traces: list[Trace]) -> None:
+    panel = regret_figure(traces, metric="reward").axes[0]
+    assert panel.get_ylabel() == "reward per round"
+    assert np.allclose(panel.lines[0].get_ydata()[-1], traces[0].reward[:, -1].mean() / 100)
+
+
+@pytest.mark.parametrize("x", ["linear", "log"])
+@pytest.mark.parametrize("y", ["linear", "log"])
+def test_axes_have_the_scales_asked_for(traces: list[Trace], x: str, y: str) -> None:
+    panel = regret_figure(traces, x=x, y=y).axes[0]  # type: ignore[arg-type]
+    assert (panel.get_xscale(), panel.get_yscale()) == (x, y)
+
+
+def test_seven_curves_differ_in_grey_and_49_in_colour_or_dashes() -> None:
+    figure = regret_figure([small_trace(policy=f"policy {i}") for i in range(49)])
+    looks = [(line.get_color(), str(line._dash_pattern)) for line in figure.axes[0].lines]
+    assert len(set(looks)) == 49
+    assert len({dashes for _, dashes in looks[:7]}) == 7
+
+
+def test_colours_stand_out_from_white_paper() -> None:
+    figure = regret_figure([small_trace(policy=f"policy {i}") for i in range(7)])
+    colours = [matplotlib.colors.to_rgb(line.get_color()) for line in figure.axes[0].lines]
+    for red, green, blue in colours:
+        assert 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.75
+    for first, second in combinations(colours, 2):
+        assert np.linalg.norm(np.subtract(first, second)) > 0.25
+
+
+def test_one_run_is_drawn_without_a_band() -> None:
+    panel = regret_figure([small_trace([[1, 2]])]).axes[0]
+    assert len(panel.lines) == 1
+    assert len(panel.collections) == 0
+
+
+def test_traces_of_one_policy_are_told_apart_by_what_differs() -> None:
+    figure = regret_figure([small_trace(seed=1), small_trace(seed=2)])
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["ucb1 (seed 1)", "ucb1 (seed 2)"]
+
+
+def test_a_long_problem_is_shortened_in_the_title() -> None:
+    problem = f"bernoulli:means=[{','.join(['0.25'] * 200)}]"
+    title = regret_figure([small_trace(problem=problem)]).axes[0].get_title()
+    assert title.count("\n") == 2
+    assert title.endswith("…")
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf", "PNG"])
+def test_the_same_numbers_give_the_same_file(
+    traces: list[Trace], tmp_path: Path, ending: str
+) -> None:
+    for name in ("first", "second"):
+        save(regret_figure(traces), tmp_path / name / f"regret.{ending}")
+    first, second = (tmp_path / name / f"regret.{ending}" for name in ("first", "second"))
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["regret.gif", "regret", "regret.png.txt", ".png"])
+def test_other_formats_are_refused(name: str) -> None:
+    with pytest.raises(BadParameter, match=r"a picture is a \.png, \.svg or \.pdf file"):
+        check_format(Path(name))
+
+
+def test_nothing_cannot_be_drawn() -> None:
+    with pytest.raises(BadParameter, match="at least one trace"):
+        regret_figure([])
