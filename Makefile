@@ -8,9 +8,10 @@ READY := .venv/.ready
 demo: $(READY)
 	$(BIN)/giro simulate giro:a=1 giro:a=1/3 giro:a=0.1 ucb1 kl-ucb thompson \
 		--problem bernoulli --rounds 10000 --runs 100 --seed 1 --plot results/demo/regret.png
+	$(BIN)/python scripts/policy_table.py
 
 test: lint
-	$(BIN)/python -m pytest -n 2 -q -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 lint: $(READY)
 	$(BIN)/ruff check .
@@ -22,7 +23,7 @@ bench: $(READY)
 	$(BIN)/python benchmarks/numpy_vectorised.py
 
 evidence: $(READY)
-	$(BIN)/python -m pytest -n 2 -q -m slow
+	$(BIN)/python -m pytest -n 2 -m slow
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -4,9 +4,7 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--seeds", type=int, default=1, help="seeds for random tests"
-    )
+    parser.addoption("--seeds", type=int, default=1, help="seeds for random tests")
     parser.addoption("--thorough", action="store_true", help="long versions; results are written")
 
 

@@ -17,10 +17,14 @@ def bootstrap_mean(history: np.ndarray, rng: np.random.Generator) -> float:
 # policies whose parameters cannot be written as text, and so cannot be tried without help
 FROM_PYTHON: dict[str, Callable[[], Policy]] = {"randomized": lambda: Randomized(bootstrap_mean)}
 
+# values that take another way through a policy than its defaults
+ALSO = ("giro:a=1/3", "giro:a=0", "epsilon-greedy:epsilon=0.1", "epsilon-greedy:b=5")
+
 
 def policies() -> list[Policy]:
     """Return each policy with its defaults, and again with every other word it accepts."""
-    return [policy for name in Policy.known() for policy in _variants(name)]
+    found = [policy for name in Policy.known() for policy in _variants(name)]
+    return [*found, *map(Policy.parse, ALSO)]
 
 
 def problems() -> list[Problem]:

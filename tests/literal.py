@@ -45,16 +45,14 @@ def literal_choice(
 
 
 @kernel
-def literal_counts(rewards, lengths, a, ranking, draws, rng) -> np.ndarray:
-    counts = np.zeros(lengths.size, np.int64)
-    for _ in range(draws):
+def literal_counts(rewards, lengths, a, ranking, counts, rng) -> None:
+    for _ in range(counts[-1]):
         counts[literal_choice(rewards, lengths, a, ranking, rng)] += 1
-    return counts
 
 
 @kernel
 def fast_counts(state, choose, draws, rng) -> np.ndarray:
-    counts = np.zeros(state.draft.arms.size, np.int64)
+    counts = np.zeros(state.draft.rewards.arms.size, np.int64)
     for _ in range(draws):
         counts[choose(state, np.empty(0), rng)] += 1
     return counts
@@ -68,7 +66,9 @@ def counts_by_literal_resampling(
     table = np.zeros((lengths.size, max(1, lengths.max())))
     for arm, rewards in enumerate(setup.rewards):
         table[arm, : rewards.size] = rewards
-    return literal_counts(table, lengths, setup.a, ranking, draws, rng)
+    counts = np.append(np.zeros(lengths.size, np.int64), draws)
+    literal_counts(table, lengths, setup.a, ranking, counts, rng)
+    return counts[:-1]
 
 
 def fast_state(setup: Setup, ranking: np.ndarray, rng: np.random.Generator):

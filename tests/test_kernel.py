@@ -99,7 +99,7 @@ def test_a_class_that_is_not_bound_is_refused() -> None:
     class Unbound(NamedTuple):
         value: float
 
-    with pytest.raises(BadParameter, match="'changed' is not bound for states of Unbound"):
+    with pytest.raises(BadParameter, match="'changed' is not bound for states of"):
         changed(Unbound(1.0))
 
 
@@ -114,15 +114,18 @@ def test_another_source_has_another_digest(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_two_processes_that_save_at_once_do_not_mix_up_their_code(tmp_path: Path) -> None:
-    first, second = (_Files(str(tmp_path), "play", "stamp") for _ in range(2))
-    nothing_yet = first._load_index()
-    first._load_index = lambda: dict(nothing_yet)  # both read before either writes
+    first, second, later = (_Files(str(tmp_path), "play", "stamp") for _ in range(3))
+    write = first._save_data
+
+    def write_last(name: str, data: str) -> None:
+        second._load_index = dict  # read when there was nothing yet
+        second.save("two", "code of two")
+        write(name, data)
+
+    first._save_data = write_last
     first.save("one", "code of one")
-    second.save("two", "code of two")
-    first.save("three", "code of three")
-    assert second.load("one") in (None, "code of one")
-    assert second.load("two") in (None, "code of two")
-    assert second.load("three") == "code of three"
+    assert later.load("one") in (None, "code of one")
+    assert later.load("two") == "code of two"
 
 
 def in_new_process(source: str, cache: Path) -> str:
@@ -153,7 +156,7 @@ FOREIGN = """
     from giro.simulation.play import play
 
     class Mine(NamedTuple):
-        pulls: np.ndarray
+        pulls: np.ndarray  # a single array, which numba lays out in another way than several
 
     @kernel
     def choose(state, context, rng):

@@ -20,9 +20,17 @@ def pulled_arms(policy: Policy, problem: Problem) -> list[int]:
     return [int(arm) for arm in record.arms]
 
 
+def arms_or_failure(policy: Policy, problem: Problem) -> list[int] | str:
+    """Return the arms, or what went wrong: one bad policy must not hide the others."""
+    try:
+        return pulled_arms(policy, problem)
+    except Exception as error:
+        return repr(error)
+
+
 if __name__ == "__main__":
     arms = {
-        f"{policy} on {problem}": pulled_arms(policy, problem)
+        f"{policy} on {problem}": arms_or_failure(policy, problem)
         for policy in policies()
         for problem in problems()
     }

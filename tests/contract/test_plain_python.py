@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture(scope="session")
-def plain_arms() -> dict[str, list[int]]:
+def plain_arms() -> dict[str, list[int] | str]:
     """The arms of every policy on every problem, played without compiling anything."""
     paths = [str(HERE.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(paths)}
@@ -35,7 +35,7 @@ def plain_arms() -> dict[str, list[int]]:
 @pytest.mark.parametrize("problem", problems(), ids=str)
 @pytest.mark.parametrize("policy", policies(), ids=str)
 def test_compiled_and_plain_runs_pull_the_same_arms(
-    policy: Policy, problem: Problem, plain_arms: dict[str, list[int]]
+    policy: Policy, problem: Problem, plain_arms: dict[str, list[int] | str]
 ) -> None:
     assert pulled_arms(policy, problem) == plain_arms[f"{policy} on {problem}"]
 

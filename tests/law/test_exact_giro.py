@@ -6,11 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from laws import ALPHA, p_value_of_same_counts
-from literal import Setup, counts_by_giro, counts_by_literal_resampling, ranking_of
+from literal import (
+    Setup,
+    counts_by_giro,
+    counts_by_literal_resampling,
+    fast_state,
+    ranking_of,
+)
 from scipy import stats
 
-import giro.kernels.contest
-import giro.kernels.gate
+from giro.kernels import contest, draft, gate, race
+from giro.policies.giro import Giro
 from giro.seeds import stream
 
 SIZES = ((1, 1), (1, 5, 5), (5, 50, 50), (50, 50, 300), (30, 300, 300, 2000), (2000, 2000))
@@ -21,22 +27,21 @@ KINDS = ("continuous", "narrow", "three-valued", "constant", "extreme", "mixed",
 def make_rewards(kind: str, size: int, arm: int, rng: np.random.Generator) -> np.ndarray:
     """Return rewards whose means differ so little between arms that each wins now and then."""
     mean = 0.5 + 0.15 * (1 if arm % 2 else -1) / np.sqrt(size)
-    match kind:
-        case "continuous":
-            return rng.beta(2 * mean, 2 * (1 - mean), size)
-        case "narrow":
-            return rng.beta(40 * mean, 40 * (1 - mean), size)
-        case "three-valued":
-            return rng.choice([0.0, 0.5, 1.0], size, p=[0.7 - mean / 1.25, 0.3, mean / 1.25])
-        case "constant":
-            return np.full(size, [0.3, 0.3, 0.31, 0.7][arm])
-        case "extreme":
-            return np.full(size, float(arm % 2)) if arm < 2 else rng.choice([0.0, 1.0, 0.5], size)
-        case "mixed":
-            values = rng.beta(2, 2, size)
-            return values if arm % 2 else (rng.random(size) < values).astype(float)
-        case _:
-            return (rng.random(size) < mean).astype(float)
+    if kind == "continuous":
+        values = rng.beta(2 * mean, 2 * (1 - mean), size)
+    elif kind == "narrow":
+        values = rng.beta(40 * mean, 40 * (1 - mean), size)
+    elif kind == "three-valued":
+        values = rng.choice([0.0, 0.5, 1.0], size, p=[0.7 - mean / 1.25, 0.3, mean / 1.25])
+    elif kind == "constant":
+        values = np.full(size, [0.3, 0.3, 0.31, 0.7][arm])
+    elif kind == "extreme":
+        values = np.full(size, float(arm)) if arm < 2 else rng.choice([0.0, 1.0, 0.5], size)
+    elif kind == "mixed" and arm % 2:
+        values = rng.beta(2, 2, size)
+    else:
+        values = (rng.random(size) < mean).astype(float)
+    return values
 
 
 def all_setups(seed: int) -> list[Setup]:
@@ -89,3 +94,51 @@ def write_results(setups: list[Setup], p_values: np.ndarray, seed: int) -> None:
             sizes = " ".join(str(rewards.size) for rewards in setup.rewards)
             first = " ".join(f"{rewards[0]:.3f}" for rewards in setup.rewards)
             rows.writerow([seed, f"{setup.a:.4g}", setup.ties, sizes, first, f"{p_value:.4f}"])
+
+
+def plain_draw_after_the_gate(state, arm, x, rng) -> None:
+    """Forget that a gate must be followed by the law given that x is reached."""
+    gate.gate(state, arm, x, rng)
+    if not state.rewards.arms[arm].out:
+        draft.restart(state, arm)
+        draft.finish(state, arm, 0.0, rng)
+
+
+def gate_that_always_shuts(state, arm, x, rng) -> None:
+    state.rewards.arms[arm].out = True
+
+
+def value_without_second_test(laws, arm, x, patience, rng) -> float:
+    """Take the weighted draw as it is."""
+    law = laws.laws[arm, 0]
+    return max(x, rng.binomial(law.n, (law.m * x - law.offset) / law.n) / law.m)
+
+
+BROKEN = {
+    "plain draw after the gate": (contest, "gate", plain_draw_after_the_gate),
+    "a gate that always shuts": (contest, "gate", gate_that_always_shuts),
+    "no second test in the race": (race, "_value_if_reached", value_without_second_test),
+}
+
+
+@pytest.mark.parametrize("what", [None, *BROKEN])
+def test_a_broken_gate_is_caught(what: str | None, seed: int, monkeypatch) -> None:
+    is_race = what is not None and "race" in what
+    rng = stream(seed, 9)
+    leader = (rng.random(400) < 0.6).astype(float) if is_race else rng.beta(3, 2, 400)
+    others = [np.append(np.zeros(22), np.ones(8)) if is_race else rng.beta(2, 6, 30)] * 3
+    setup = Setup([leader, *others], 1.0, "random")
+    for module, name in ((contest, "_lay_threshold"), (contest, "contest"), (race, "winner")):
+        monkeypatch.setattr(module, name, getattr(module, name).py_func)
+    monkeypatch.setattr("giro.policies.giro.contest", contest.contest)
+    monkeypatch.setattr("giro.policies.giro.winner", race.winner)
+    if what is not None:
+        monkeypatch.setattr(*BROKEN[what])
+    ranking = ranking_of(setup, rng)
+    state = fast_state(setup, ranking, rng)
+    counts = np.zeros(4, np.int64)
+    for _ in range(6000):
+        counts[Giro.choose.py_func(state, np.empty(0), rng)] += 1
+    literal = counts_by_literal_resampling(setup, ranking, 40_000, rng)
+    p_value = p_value_of_same_counts(counts, literal)
+    assert p_value > ALPHA if what is None else p_value < ALPHA

@@ -90,6 +90,13 @@ def test_equal_arms_share_equally_or_by_the_fixed_rule(seed: int) -> None:
     assert sorted(fixed.tolist()) == [0, 0, 50]
 
 
+def test_the_same_rewards_in_another_order_tie(seed: int) -> None:
+    rewards = [0.1, 0.2, 0.3, 0.6, 0.7]
+    assert sum(rewards) != sum(reversed(rewards))
+    counts = choice_counts(Besa(), [rewards, rewards[::-1]], draws=20_000, seed=seed)
+    assert_follows(np.repeat([0, 1], counts), [0.5, 0.5])
+
+
 def test_choosing_leaves_the_histories_alone(seed: int) -> None:
     state = informed(Besa(), [[0.1, 0.5, 0.9, 0.3], [0.2], [0.4, 0.8]], stream(seed))
     before = state.rewards.history.pool.copy()

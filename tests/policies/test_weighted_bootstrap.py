@@ -68,5 +68,5 @@ def test_sd_is_finite_and_positive(sd: float) -> None:
 
 
 def test_unknown_weights_are_refused() -> None:
-    with pytest.raises(BadParameter, match="one of exponential, gaussian; got 'multinomial'"):
+    with pytest.raises(BadParameter, match="exponential or gaussian, got 'multinomial'"):
         WeightedBootstrap("multinomial")

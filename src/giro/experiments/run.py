@@ -70,12 +70,12 @@ def _complete(
             if time.monotonic() - saved > _SAVE_EVERY:
                 pieces = _keep(cell, pieces, folder)
                 saved = time.monotonic()
+        return (_keep(cell, pieces, folder) if missing else pieces), False
     except KeyboardInterrupt:
         return _keep(cell, pieces, folder), True
     except GiroError:
         _keep(cell, pieces, folder)
         raise
-    return (_keep(cell, pieces, folder) if missing else pieces), False
 
 
 def _kept(cell: Cell, folder: Path | None) -> list[Trace]:

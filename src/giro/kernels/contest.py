@@ -5,11 +5,11 @@ hardly miss. Arms far below x are gated (see `gate`): nearly all of them are *ou
 below x, and nothing else is drawn of them. The few that remain contest.
 
 Of those, guess the arm g with the highest expected mean, given what is drawn. With V_l the mean of
-arm l's sample, D_l the lead of g over l in expected mean, noise as in `draft`, and
-theta_l = D_l / (noise_g + noise_l),
+arm l's sample, D_l the lead of g over l in expected mean, noise and width as in `draft`, and
+theta_l = D_l / (noise_g + noise_l + max(width_g, width_l) D_l / 3),
 
     M_l = exp(theta_l (V_l - V_g))  is at least 1 where l reaches g, and
-    E M_l <= exp(-c_l),  c_l = D_l^2 / (2 (noise_g + noise_l)).
+    E M_l <= exp(-c_l),  c_l = theta_l D_l / 2  (Bernstein's inequality).
 
 The threshold contests like an arm whose mean is known, x. So, exactly: with probability E M_l pick
 l, draw all samples under the law weighted by M_l, and if some arm reaches g accept what was drawn
@@ -20,6 +20,7 @@ happens. If all that contested end below x, the arms that are out are drawn, giv
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -30,18 +31,18 @@ from giro.kernels.ties import an_untried_arm, beats_in_tie, highest
 
 _WORTH = 30.0  # the chance of having to draw everything, times the entries it would take
 _MARGIN = 1.05  # the threshold is laid so that it is no reason to refine
-_CLOSE = 2.0  # an arm for which I would be less is drawn, not gated
+_CLOSE, _FAR = 1.5, 4.0  # arms for which I would be less than this are drawn, more are out
 
 
 @kernel
 def contest(draft: Draft, ranking: np.ndarray, rng: np.random.Generator) -> int:
     """Return the arm with the highest mean in its sample; all samples have been begun."""
-    arms = draft.arms
+    arms = draft.rewards.arms
     guess = highest(arms)
-    if arms[guess].mean == np.inf:
+    if arms[guess].centre == np.inf:
         return an_untried_arm(arms, ranking, rng)
     enough = math.log(arms.size * max(_entries(arms) / _WORTH, 20.0))
-    x = _lay_threshold(draft, guess, math.sqrt(2.0 * enough) * _MARGIN, rng)
+    x = _lay_threshold(draft, guess, _MARGIN * enough, rng)
     guess, rival, c = _guess(arms, x)
     while c < enough:
         refine(draft, guess if arms[guess].noise >= arms[rival].noise else rival, rng)
@@ -50,7 +51,7 @@ def contest(draft: Draft, ranking: np.ndarray, rng: np.random.Generator) -> int:
     if rng.standard_exponential() >= c - math.log(arms.size) and _doubt(draft, guess, x, c, rng):
         guess = _highest_in(arms)
         best = _among_equals(arms, guess, ranking, rng)
-    if arms[guess].noise == 0.0 and arms[guess].mean < x:
+    if arms[guess].noise == 0.0 and arms[guess].centre < x:
         _draw_those_out(draft, x, rng)
         best = _among_equals(arms, highest(arms), ranking, rng)
     return best
@@ -65,19 +66,26 @@ def _entries(arms: np.ndarray) -> int:
 
 
 @kernel
-def _lay_threshold(draft: Draft, leader: int, width: float, rng: np.random.Generator) -> float:
-    """Return x, `width` times its noise below the leader's mean, and gate the arms far below."""
-    arms = draft.arms
-    x = arms[leader].mean - width * math.sqrt(arms[leader].noise)
+def _lay_threshold(draft: Draft, leader: int, enough: float, rng: np.random.Generator) -> float:
+    """Return the threshold and gate the arms far below; the leader is refined if need be."""
+    arms = draft.rewards.arms
+    x = _likely_reached(arms[leader], enough)
     for arm in range(arms.size):
-        if arm != leader and closeness(draft, arm, x) < 2.0 * _CLOSE:
+        if arm != leader and closeness(draft, arm, x) < _FAR:
             refine(draft, leader, rng)
-            x = arms[leader].mean - width * math.sqrt(arms[leader].noise)
+            x = _likely_reached(arms[leader], enough)
             break
     for arm in range(arms.size):
         if arm != leader and closeness(draft, arm, x) >= _CLOSE:
             gate(draft, arm, x, rng)
     return x
+
+
+@kernel
+def _likely_reached(leader: Any, c: float) -> float:
+    """Return the x that contests with this c."""
+    third = leader.width * c / 3.0
+    return float(leader.centre - third - math.sqrt(third * third + 2.0 * c * leader.noise))
 
 
 @kernel
@@ -88,15 +96,25 @@ def _guess(arms: np.ndarray, x: float) -> tuple[int, int, float]:
     not contest: their c is infinite.
     """
     guess = _highest_in(arms)
-    lead, noise = arms[guess].mean - x, arms[guess].noise
-    rival, least = guess, lead * lead / (2.0 * noise) if noise > 0.0 else np.inf
+    rival, least = guess, np.inf
     for arm in range(arms.size):
-        noise = arms[guess].noise + arms[arm].noise
-        lead = arms[guess].mean - arms[arm].mean
-        contests = arm != guess and noise > 0.0 and not arms[arm].out
-        if contests and lead * lead < 2.0 * noise * least:
-            rival, least = arm, lead * lead / (2.0 * noise)
+        lead, theta = _lead_and_theta(arms, guess, arm, x)
+        if theta >= 0.0 and 0.5 * lead * theta < least:
+            rival, least = arm, 0.5 * lead * theta
     return guess, rival, least
+
+
+@kernel
+def _lead_and_theta(arms: np.ndarray, guess: int, arm: int, x: float) -> tuple[float, float]:
+    """Return D and theta of an arm, of the threshold if it is the guess; theta -1 if out of it."""
+    best, other = arms[guess], arms[arm]
+    if other.out or best.noise + other.noise == 0.0:
+        return 0.0, -1.0
+    if arm == guess:
+        lead = max(best.centre - x, 0.0)  # at 0, c is 0 and the guess is drawn to its end
+        return lead, lead / (best.noise + best.width * lead / 3.0)
+    lead = best.centre - other.centre
+    return lead, lead / (best.noise + other.noise + max(best.width, other.width) * lead / 3.0)
 
 
 @kernel
@@ -104,7 +122,7 @@ def _highest_in(arms: np.ndarray) -> int:
     """Return the first arm with the highest expected mean of those not out."""
     best = -1
     for arm in range(arms.size):
-        if not arms[arm].out and (best < 0 or arms[arm].mean > arms[best].mean):
+        if not arms[arm].out and (best < 0 or arms[arm].centre > arms[best].centre):
             best = arm
     return best
 
@@ -115,13 +133,16 @@ def _doubt(draft: Draft, guess: int, x: float, least: float, rng: np.random.Gene
 
     Called with probability K exp(-least), `least` being the smallest c.
     """
-    arms = draft.arms
-    picked, theta = int(rng.random() * arms.size), _thetas(arms, guess, x)
-    if theta[picked] < 0.0:
+    arms = draft.rewards.arms
+    leads, thetas = np.empty(arms.size), np.empty(arms.size)
+    for arm in range(arms.size):
+        leads[arm], thetas[arm] = _lead_and_theta(arms, guess, arm, x)
+    picked = int(rng.random() * arms.size)
+    theta = thetas[picked]
+    if theta < 0.0:
         return False
-    lead = arms[guess].mean - (x if picked == guess else arms[picked].mean)
-    up, down = theta[picked] / arms[picked].m, -theta[picked] / arms[guess].m
-    log_mean = cumulant(draft, guess, down) - theta[picked] * lead
+    up, down = theta / arms[picked].m, -theta / arms[guess].m
+    log_mean = cumulant(draft, guess, down) - theta * leads[picked]
     if picked != guess:
         log_mean += cumulant(draft, picked, up)
     if rng.standard_exponential() < -log_mean - least:
@@ -131,32 +152,21 @@ def _doubt(draft: Draft, guess: int, x: float, least: float, rng: np.random.Gene
             finish(draft, arm, down if arm == guess else up if arm == picked else 0.0, rng)
     weight, reached = 0.0, False
     for arm in range(arms.size):
-        if theta[arm] >= 0.0:
-            ahead = (x if arm == guess else arms[arm].mean) - arms[guess].mean
-            weight += math.exp(theta[arm] * ahead)
+        if thetas[arm] >= 0.0:
+            ahead = (x if arm == guess else arms[arm].centre) - arms[guess].centre
+            weight += math.exp(thetas[arm] * ahead)
             reached = reached or ahead >= 0.0
     return reached and rng.random() * weight < 1.0
 
 
 @kernel
-def _thetas(arms: np.ndarray, guess: int, x: float) -> np.ndarray:
-    """Return theta of each arm that contests, the threshold's for the guess, -1 for the others."""
-    theta = np.full(arms.size, -1.0)
-    for arm in range(arms.size):
-        noise = arms[guess].noise + (arms[arm].noise if arm != guess else 0.0)
-        if noise > 0.0 and not arms[arm].out:
-            theta[arm] = (arms[guess].mean - (x if arm == guess else arms[arm].mean)) / noise
-    return theta
-
-
-@kernel
 def _draw_those_out(draft: Draft, x: float, rng: np.random.Generator) -> None:
     """Draw the samples of the arms that are out, given that their means are below x."""
-    for arm in range(draft.arms.size):
-        while draft.arms[arm].out:
+    for arm in range(draft.rewards.arms.size):
+        while draft.rewards.arms[arm].out:
             restart(draft, arm)
             finish(draft, arm, 0.0, rng)
-            draft.arms[arm].out = draft.arms[arm].mean >= x
+            draft.rewards.arms[arm].out = draft.rewards.arms[arm].centre >= x
 
 
 @kernel
@@ -167,7 +177,7 @@ def _among_equals(
     best, tied = guess, 1
     for arm in range(arms.size):
         both_finished = arms[arm].noise + arms[guess].noise == 0.0 and not arms[arm].out
-        if arm != guess and both_finished and arms[arm].mean == arms[guess].mean:
+        if arm != guess and both_finished and arms[arm].centre == arms[guess].centre:
             tied += 1
             if beats_in_tie(arm, best, tied, ranking, rng):
                 best = arm

@@ -3,12 +3,11 @@
 The draft of an arm's sample starts with nothing drawn. `refine` first draws how many entries of the
 sample are pseudo rewards and how many come from each quarter of the arm's ordered rewards, then
 from each eighth, and so on. What is not drawn yet leaves the sum S of the sample uncertain, but not
-by much: entries drawn from a range of width w are sub-Gaussian with variance w^2 / 4 (Hoeffding's
-lemma), so
+by much: if the entries left lie in ranges no wider than w, Bernstein's inequality says that
 
-    log E exp(u (S - E S)) <= u^2 V / 2,   V = sum of w^2 / 4 over the entries left.
+    log E exp(u (S - E S)) <= u^2 V / (2 (1 - |u| w / 3)),   V the variance of S, |u| w < 3.
 
-`finish` draws the rest, if asked under the law weighted by exp(u S), whose normaliser is `cumulant`.
+`finish` draws the rest, if asked under the law weighted by exp(u S), normalised by `cumulant`.
 """
 
 import math
@@ -17,18 +16,20 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
-from giro.kernels.binomial import binomial
-from giro.kernels.ordered import Ordered, empty_ordered, insert, sum_between
+from giro.kernels.binomial import binomial, fair_binomial
+from giro.kernels.ordered import PLACE, Ordered, empty_ordered, insert, mean_and_variance
 from giro.kernels.pseudo import pseudo_count
 
 _UNDRAWN, _FINISHED = -1, -2  # levels of a draft without parts
 _FIRST_LEVEL = 2  # the first refinement goes to 2^2 parts
 _LAST_LEVEL = 10
-_SMALLEST_WHOLE, _SMALLEST_PART = 64, 8  # with fewer rewards it is quicker to draw each
+_SMALLEST_WHOLE, _SMALLEST_PART = 128, 64  # with fewer rewards it is quicker to draw each
 _GRAIN = 2.0**-40
+_TINY = 1e-12  # a variance that rounding errors cannot exceed
 
 _ARM = np.dtype(
     [
+        *PLACE,
         ("pulls", np.int64),
         ("total", np.float64),  # sum of rewards
         ("squares", np.float64),  # sum of squared rewards
@@ -37,11 +38,14 @@ _ARM = np.dtype(
         ("m", np.int64),  # entries of the history and of the sample in this round
         ("level", np.int64),  # the ordered rewards are split into 2^level parts
         ("drawn", np.float64),  # sum of the entries that are drawn
-        ("mean", np.float64),  # expected mean of the sample, given what is drawn
-        ("noise", np.float64),  # V / m^2: the sub-Gaussian variance of what is left of the mean
+        ("centre", np.float64),  # expected mean of the sample, given what is drawn
+        ("noise", np.float64),  # V / m^2: the variance of the mean, given what is drawn
+        ("width", np.float64),  # w / m
         ("out", np.bool_),  # whether the mean is known to be below the threshold of the contest
         ("tilt", np.float64),  # the u of the arm's gate, 0 before there is one
         ("weight", np.float64),  # sum of exp(tilt y) over the rewards
+        ("gate_k", np.int64),  # the k for which the next is right
+        ("gate_cost", np.float64),  # log E exp(tilt S)
     ],
     align=True,
 )
@@ -50,8 +54,7 @@ _ARM = np.dtype(
 class Draft(NamedTuple):
     """The history of each arm, and its partly drawn bootstrap sample."""
 
-    arms: np.ndarray  # [arm] records
-    rewards: Ordered  # of the arms with fractional rewards
+    rewards: Ordered  # of the arms with fractional rewards; its records are of the dtype above
     counts: np.ndarray  # [arm, part] entries of the sample that come from the part
 
 
@@ -59,13 +62,13 @@ def empty_draft(n_arms: int, rounds: int) -> Draft:
     """Return histories without rewards, with room for `rounds` of them."""
     arms = np.zeros(n_arms, _ARM).view(np.recarray)
     counts = np.empty((n_arms, 1 << _LAST_LEVEL), np.int64)
-    return Draft(arms, empty_ordered(n_arms, rounds), counts)
+    return Draft(empty_ordered(arms, rounds), counts)
 
 
 @kernel
 def add(draft: Draft, arm: int, reward: float) -> None:
     """Add a reward to the arm's history; while all are 0 or 1 they are only counted."""
-    its = draft.arms[arm]
+    its = draft.rewards.arms[arm]
     if not its.fractional and 0.0 < reward < 1.0:
         its.fractional = True
         for i in range(its.pulls):
@@ -81,8 +84,8 @@ def add(draft: Draft, arm: int, reward: float) -> None:
 @kernel
 def begin(draft: Draft, a: float, rng: np.random.Generator) -> None:
     """Start the samples of all arms anew, with `a` pseudo rewards of each kind per reward."""
-    for arm in range(draft.arms.size):
-        its = draft.arms[arm]
+    for arm in range(draft.rewards.arms.size):
+        its = draft.rewards.arms[arm]
         its.k = pseudo_count(a, its.pulls, rng)
         its.m = its.pulls + 2 * its.k
         restart(draft, arm)
@@ -91,20 +94,23 @@ def begin(draft: Draft, a: float, rng: np.random.Generator) -> None:
 @kernel
 def restart(draft: Draft, arm: int) -> None:
     """Forget what is drawn of the arm's sample."""
-    its = draft.arms[arm]
+    its = draft.rewards.arms[arm]
     its.level = _UNDRAWN
     its.out = False
-    its.mean = (its.total + its.k) / its.m if its.m > 0 else np.inf
-    its.noise = 0.25 / its.m if its.m > 0 else 0.0
+    if its.m == 0:
+        its.centre = np.inf
+        return
+    its.centre = (its.total + its.k) / its.m
+    its.noise = max((its.squares + its.k) / its.m - its.centre * its.centre, _TINY) / its.m
+    its.width = 1.0 / its.m
 
 
 @kernel
 def refine(draft: Draft, arm: int, rng: np.random.Generator) -> None:
     """Draw the arm's sample more finely."""
-    its = draft.arms[arm]
-    size = draft.rewards.places[arm].ordered
+    its = draft.rewards.arms[arm]
     smallest = _SMALLEST_WHOLE if its.level == _UNDRAWN else _SMALLEST_PART << its.level
-    if not its.fractional or its.level == _LAST_LEVEL or size <= smallest:
+    if not its.fractional or its.level == _LAST_LEVEL or its.ordered <= smallest:
         finish(draft, arm, 0.0, rng)
         return
     if its.level == _UNDRAWN:
@@ -118,46 +124,48 @@ def refine(draft: Draft, arm: int, rng: np.random.Generator) -> None:
 @kernel
 def _split(draft: Draft, arm: int, rng: np.random.Generator) -> None:
     """Draw how many entries are pseudo rewards, and all those from the latest rewards."""
-    its, place = draft.arms[arm], draft.rewards.places[arm]
+    its = draft.rewards.arms[arm]
     observed = binomial(its.m, its.pulls / its.m, rng) if its.k > 0 else its.m
-    its.drawn = float(binomial(its.m - observed, 0.5, rng))
-    latest = place.length - place.ordered
-    count = binomial(observed, latest / place.length, rng) if latest > 0 else 0
-    first = place.begin + place.ordered
-    for _ in range(count):
-        its.drawn += draft.rewards.pool[first + int(rng.random() * latest)]
-    draft.counts[arm, 0] = observed - count
+    latest = binomial(observed, 1.0 - its.ordered / its.length, rng)
+    its.drawn = float(fair_binomial(its.m - observed, rng))
+    its.drawn += _sum_of_draws(draft, arm, its.ordered, its.length, latest, 0.0, rng)
+    draft.counts[arm, 0] = observed - latest
     its.level = 0
 
 
 @kernel
 def _halve(draft: Draft, arm: int, rng: np.random.Generator) -> None:
     """Draw how the entries of each part divide between its halves."""
-    its, size, counts = draft.arms[arm], draft.rewards.places[arm].ordered, draft.counts[arm]
+    its, counts = draft.rewards.arms[arm], draft.counts[arm]
+    size = its.ordered
     for part in range((1 << its.level) - 1, -1, -1):
         low, high = (part * size) >> its.level, ((part + 1) * size) >> its.level
         middle = ((2 * part + 1) * size) >> (its.level + 1)
         count = counts[part]
-        left = binomial(count, (middle - low) / (high - low), rng) if count > 0 else 0
+        if 2 * (middle - low) == high - low:
+            left = fair_binomial(count, rng)
+        else:
+            left = binomial(count, (middle - low) / (high - low), rng)
         counts[2 * part], counts[2 * part + 1] = left, count - left
     its.level += 1
 
 
 @kernel
 def _assess(draft: Draft, arm: int) -> None:
-    """Set mean and noise from the counts of the parts."""
-    its, place, pool = draft.arms[arm], draft.rewards.places[arm], draft.rewards.pool
-    expected, variance, low = its.drawn, 0.0, place.begin
+    """Set mean, noise and width from the counts of the parts."""
+    its, pool = draft.rewards.arms[arm], draft.rewards.pool
+    expected, variance, width, low = its.drawn, 0.0, 0.0, its.begin
     for part in range(1 << its.level):
         count = draft.counts[arm, part]
-        high = place.begin + (((part + 1) * place.ordered) >> its.level)
+        high = its.begin + (((part + 1) * its.ordered) >> its.level)
         if count > 0:
-            expected += count * sum_between(draft.rewards, low, high) / (high - low)
-            width = pool[high - 1] - pool[low]
-            variance += count * width * width
+            mean, spread = mean_and_variance(draft.rewards, low, high)
+            expected += count * mean
+            if pool[high - 1] > pool[low]:
+                variance += count * (spread + _TINY)
+                width = max(width, pool[high - 1] - pool[low])
         low = high
-    its.mean = expected / its.m
-    its.noise = 0.25 * variance / (its.m * its.m)
+    its.centre, its.noise, its.width = expected / its.m, variance / (its.m * its.m), width / its.m
     if variance == 0.0:
         _settle(draft, arm, expected)
 
@@ -168,16 +176,17 @@ def _settle(draft: Draft, arm: int, total: float) -> None:
 
     The mean is rounded to 12 digits: sums of the same rewards in another order are then equal.
     """
-    its = draft.arms[arm]
+    its = draft.rewards.arms[arm]
     its.level = _FINISHED
-    its.mean = math.floor(total / its.m / _GRAIN + 0.5) * _GRAIN
+    its.centre = math.floor(total / its.m / _GRAIN + 0.5) * _GRAIN
     its.noise = 0.0
 
 
 @kernel
 def finish(draft: Draft, arm: int, u: float, rng: np.random.Generator) -> None:
     """Draw what is left of the arm's sample, under the law weighted by exp(u S)."""
-    its, size = draft.arms[arm], draft.rewards.places[arm].ordered
+    its = draft.rewards.arms[arm]
+    size = its.ordered
     if its.level == _FINISHED:
         return
     if its.level == _UNDRAWN:
@@ -193,7 +202,7 @@ def finish(draft: Draft, arm: int, u: float, rng: np.random.Generator) -> None:
 @kernel
 def _whole_sum(draft: Draft, arm: int, u: float, rng: np.random.Generator) -> float:
     """Return the sum of a whole sample, under the law weighted by exp(u S)."""
-    its = draft.arms[arm]
+    its = draft.rewards.arms[arm]
     zeros, ones = float(its.k), its.k * math.exp(u)
     if not its.fractional:
         zeros += its.pulls - its.total
@@ -215,10 +224,10 @@ def _sum_of_draws(
 
     A reward drawn uniformly is kept with a probability in proportion to its weight.
     """
-    place, pool = draft.rewards.places[arm], draft.rewards.pool
-    first, size = place.begin + low, high - low
+    its, pool = draft.rewards.arms[arm], draft.rewards.pool
+    first, size = its.begin + low, high - low
     heaviest = 1.0 if u > 0.0 else 0.0
-    if high <= place.ordered:
+    if high <= its.ordered:
         heaviest = pool[first + size - 1] if u > 0.0 else pool[first]
     total, kept = 0.0, 0
     while kept < count:
@@ -232,24 +241,24 @@ def _sum_of_draws(
 @kernel
 def cumulant(draft: Draft, arm: int, u: float) -> float:
     """Return log E exp(u (S - E S)), S the sum of the arm's sample given what is drawn."""
-    its, place = draft.arms[arm], draft.rewards.places[arm]
+    its = draft.rewards.arms[arm]
     if its.level == _FINISHED:
         return 0.0
     if its.level == _UNDRAWN:
         return _whole_cumulant(draft, arm, u)
     result = 0.0
     for part in range(1 << its.level):
-        low = (part * place.ordered) >> its.level
-        high = ((part + 1) * place.ordered) >> its.level
-        total = sum_between(draft.rewards, place.begin + low, place.begin + high)
-        weight = weight_of(draft, arm, low, high, u, total / (high - low))
+        low = (part * its.ordered) >> its.level
+        high = ((part + 1) * its.ordered) >> its.level
+        mean, _ = mean_and_variance(draft.rewards, its.begin + low, its.begin + high)
+        weight = weight_of(draft, arm, low, high, u, mean)
         result += draft.counts[arm, part] * math.log(weight / (high - low))
     return result
 
 
 @kernel
 def _whole_cumulant(draft: Draft, arm: int, u: float) -> float:
-    its = draft.arms[arm]
+    its = draft.rewards.arms[arm]
     h = (its.total + its.k) / its.m
     zero, one = math.exp(-u * h), math.exp(u * (1.0 - h))
     weight = its.k * (zero + one)
@@ -257,7 +266,7 @@ def _whole_cumulant(draft: Draft, arm: int, u: float) -> float:
         weight += weight_of(draft, arm, 0, its.pulls, u, h)
     else:
         weight += (its.pulls - its.total) * zero + its.total * one
-    return its.m * math.log(weight / its.m)
+    return float(its.m * math.log(weight / its.m))
 
 
 @kernel
@@ -265,7 +274,7 @@ def weight_of(draft: Draft, arm: int, low: int, high: int, u: float, centre: flo
     """Return the sum of exp(u (y - centre)) over the arm's rewards low..high-1."""
     if u == 0.0:
         return float(high - low)
-    begin, weight = draft.rewards.places[arm].begin, 0.0
+    begin, weight = draft.rewards.arms[arm].begin, 0.0
     for entry in range(begin + low, begin + high):
         weight += math.exp(u * (draft.rewards.pool[entry] - centre))
     return weight

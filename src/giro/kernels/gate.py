@@ -24,40 +24,36 @@ _DRIFT = 1.5  # a u this many times too large or too small is found anew
 @kernel
 def closeness(draft: Draft, arm: int, x: float) -> float:
     """Return roughly I at its best u, by the normal law; zero if x is no more than the mean."""
-    its = draft.arms[arm]
-    lead = x - its.mean
-    return 0.5 * its.m * lead * lead / _variance(draft, arm) if lead > 0.0 else 0.0
-
-
-@kernel
-def _variance(draft: Draft, arm: int) -> float:
-    """Return the variance of one entry of the sample, kept away from zero."""
-    its = draft.arms[arm]
-    return max((its.squares + its.k) / its.m - its.mean * its.mean, 1e-6)
+    its = draft.rewards.arms[arm]
+    lead = x - its.centre
+    return 0.5 * lead * lead / its.noise if lead > 0.0 else 0.0
 
 
 @kernel
 def gate(draft: Draft, arm: int, x: float, rng: np.random.Generator) -> None:
     """Draw whether the undrawn arm reaches x: then finish its sample, else mark it as out."""
-    its = draft.arms[arm]
+    its = draft.rewards.arms[arm]
     _tune(draft, arm, x)
-    mean_weight = (its.weight + its.k * (1.0 + math.exp(its.tilt))) / its.m
-    if rng.standard_exponential() < its.m * (its.tilt * x - math.log(mean_weight)):
+    if rng.standard_exponential() < its.tilt * its.m * x - its.gate_cost:
         its.out = True
         return
     finish(draft, arm, its.tilt, rng)
-    excess = its.m * (its.mean - x)
+    excess = its.m * (its.centre - x)
     its.out = excess < 0.0 or rng.standard_exponential() < its.tilt * excess
 
 
 @kernel
 def _tune(draft: Draft, arm: int, x: float) -> None:
     """Choose the u of the arm's gate, unless the one it has will do."""
-    its = draft.arms[arm]
-    u = min((x - its.mean) / _variance(draft, arm), _STEEPEST)
+    its = draft.rewards.arms[arm]
+    u = min((x - its.centre) / (its.m * its.noise), _STEEPEST)
     if u > _DRIFT * its.tilt or u * _DRIFT < its.tilt:
-        its.tilt = u
+        its.tilt, its.gate_k = u, -1
         if its.fractional:
             its.weight = weight_of(draft, arm, 0, its.pulls, u, 0.0)
         else:
             its.weight = its.pulls - its.total + its.total * math.exp(u)
+    if its.gate_k != its.k:
+        its.gate_k = its.k
+        pseudo = its.k * (1.0 + math.exp(its.tilt))
+        its.gate_cost = its.m * math.log((its.weight + pseudo) / its.m)

@@ -19,12 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
+from giro.kernel import inline_kernel, kernel
 from giro.kernels.binomial import binomial
-from giro.kernels.kl import kl
 from giro.kernels.ties import an_untried_arm, beats_in_tie, highest
 
-_FAR = 3.0
+_NEAR, _FAR = 1.0, 3.0
 _PASSES_FAR = math.exp(-_FAR)
 
 
@@ -33,7 +32,7 @@ _LAW = np.dtype(
 )
 _GATE = np.dtype(
     [
-        ("mean", np.float64),  # the higher of the variants' means; infinite for an untried arm
+        ("centre", np.float64),  # the higher of the variants' means; infinite for an untried arm
         ("rate", np.float64),  # the lower of the variants' 2 m^2 / n: I >= rate (x - mean)^2
         ("share", np.float64),  # probability of variant 1
     ],
@@ -52,7 +51,7 @@ def empty_race(n_arms: int) -> Race:
     """Return a race of untried arms."""
     laws = np.zeros((n_arms, 2), _LAW).view(np.recarray)
     gates = np.zeros(n_arms, _GATE).view(np.recarray)
-    gates.mean = np.inf
+    gates.centre = np.inf
     return Race(laws, gates)
 
 
@@ -67,10 +66,10 @@ def set_law(race: Race, arm: int, variant: int, offset: float, n: int, p: float,
 def settle(race: Race, arm: int, share: float) -> None:
     """Set the share of variant 1 of an arm, and what its gate compares with."""
     gate = race.gates[arm]
-    gate.share, gate.mean, gate.rate = share, -np.inf, np.inf
+    gate.share, gate.centre, gate.rate = share, -np.inf, np.inf
     for variant in range(2 if share > 0.0 else 1):
         law = race.laws[arm, variant]
-        gate.mean = max(gate.mean, (law.offset + law.n * law.p) / law.m)
+        gate.centre = max(gate.centre, (law.offset + law.n * law.p) / law.m)
         if law.n > 0:
             gate.rate = min(gate.rate, 2.0 * law.m * law.m / law.n)
 
@@ -79,24 +78,27 @@ def settle(race: Race, arm: int, share: float) -> None:
 def winner(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
     """Return the arm with the highest value, as if all were drawn; ties as `ranking` says."""
     first = highest(race.gates)
-    if race.gates[first].mean == np.inf:
+    if race.gates[first].centre == np.inf:
         return an_untried_arm(race.gates, ranking, rng)
     best, tied, x = first, 1, _value(race, first, rng)
     countdown = rng.geometric(_PASSES_FAR)
     for arm in range(race.gates.size):
-        distance = x - race.gates[arm].mean
+        distance = x - race.gates[arm].centre
         cost = race.gates[arm].rate * distance * distance if distance > 0.0 else 0.0
-        if cost < _FAR:
-            patience = rng.standard_exponential()
-        else:
+        patience = 0.0
+        if cost >= _FAR:
             countdown -= 1
             if countdown > 0:
                 continue
             countdown = rng.geometric(_PASSES_FAR)
-            patience = _FAR + rng.standard_exponential()
-        if patience < cost or arm == first:
+            patience = _FAR
+        if arm == first:
             continue
-        value = _value_if_reached(race, arm, x, patience, rng)
+        if cost < _NEAR:
+            value = _value(race, arm, rng)
+        else:
+            patience += rng.standard_exponential()
+            value = _value_if_reached(race, arm, x, patience, rng) if patience >= cost else -1.0
         if value > x:
             best, tied, x = arm, 1, value
         elif value == x:
@@ -106,7 +108,7 @@ def winner(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
     return best
 
 
-@kernel
+@inline_kernel
 def _law(race: Race, arm: int, rng: np.random.Generator) -> tuple[float, int, float, float]:
     """Return offset, n, p and m of the arm in this round."""
     share = race.gates[arm].share
@@ -114,7 +116,7 @@ def _law(race: Race, arm: int, rng: np.random.Generator) -> tuple[float, int, fl
     return law.offset, law.n, law.p, law.m
 
 
-@kernel
+@inline_kernel
 def _value(race: Race, arm: int, rng: np.random.Generator) -> float:
     """Return a plain draw of the arm's value."""
     offset, n, p, m = _law(race, arm, rng)
@@ -137,11 +139,11 @@ def _value_if_reached(
     if tilted >= 1.0:  # only n ones can reach x
         value = (offset + n) / m
         return value if value >= x and patience >= -n * math.log(p) else -1.0
-    if patience < n * kl(tilted, p):
+    log_one, log_zero = math.log(tilted / p), math.log((1.0 - tilted) / (1.0 - p))
+    if patience < n * (tilted * log_one + (1.0 - tilted) * log_zero):  # n kl(tilted, p)
         return -1.0
     ones = binomial(n, tilted, rng)
     value = (offset + ones) / m
-    slope = math.log(tilted * (1.0 - p) / (p * (1.0 - tilted)))
-    if value >= x and rng.standard_exponential() >= slope * (ones - n * tilted):
+    if value >= x and rng.standard_exponential() >= (log_one - log_zero) * (ones - n * tilted):
         return value
     return -1.0

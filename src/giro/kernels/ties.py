@@ -49,20 +49,20 @@ def beats_in_tie(
 
 @kernel
 def highest(arms: np.ndarray) -> int:
-    """Return the first of the records with the highest `mean`."""
+    """Return the first of the records with the highest `centre`."""
     best = 0
     for arm in range(1, arms.size):
-        if arms[arm].mean > arms[best].mean:
+        if arms[arm].centre > arms[best].centre:
             best = arm
     return best
 
 
 @kernel
 def an_untried_arm(records: np.ndarray, ranking: np.ndarray, rng: np.random.Generator) -> int:
-    """Return one of the records whose `mean` is infinite."""
+    """Return one of the records whose `centre` is infinite."""
     best, tied = -1, 0
     for arm in range(records.size):
-        if records[arm].mean == np.inf:
+        if records[arm].centre == np.inf:
             tied += 1
             if tied == 1 or beats_in_tie(arm, best, tied, ranking, rng):
                 best = arm

@@ -14,6 +14,8 @@ from giro.kernels.subsample import subsampled_sum
 from giro.kernels.ties import Ties, beats_in_tie, tie_ranking
 from giro.policy import Context, Policy
 
+_ROUNDING = 1e-12  # per reward: the same rewards added up in another order still tie
+
 
 class _State(NamedTuple):
     rewards: Rewards
@@ -35,22 +37,27 @@ def _winner(state: _State, a: int, b: int, rng: np.random.Generator) -> int:
 
     A tie goes to the less pulled arm, so an arm never pulled beats any that was.
     """
-    pulls, total = state.rewards.history.length, state.rewards.total
+    pulls = state.rewards.history.length
     if pulls[a] > pulls[b]:
         a, b = b, a
-    if pulls[a] < pulls[b]:
-        return a if total[a] >= _sum_of(state.rewards, b, pulls[a], rng) else b
-    if total[a] == total[b]:
-        return b if beats_in_tie(b, a, 2, state.ranking, rng) else a
-    return a if total[a] > total[b] else b
+    n = pulls[a]
+    lead = state.rewards.total[a] - _sum_of(state.rewards, b, n, rng)
+    if abs(lead) > _ROUNDING * n:
+        return a if lead > 0.0 else b
+    if n < pulls[b]:
+        return a
+    return b if beats_in_tie(b, a, 2, state.ranking, rng) else a
 
 
 @kernel
 def _sum_of(rewards: Rewards, arm: int, n: int, rng: np.random.Generator) -> float:
     """Return the sum of n of the arm's rewards, drawn without replacement."""
+    length = rewards.history.length[arm]
+    if n == length:
+        return float(rewards.total[arm])
     if rewards.binary[arm]:
         ones = int(rewards.total[arm])
-        return float(hypergeometric(ones, rewards.history.length[arm] - ones, n, rng))
+        return float(hypergeometric(ones, length - ones, n, rng))
     return subsampled_sum(rewards_of(rewards.history, arm), n, rng)
 
 

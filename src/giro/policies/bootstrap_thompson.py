@@ -5,11 +5,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.rewards import Rewards, entries_of, no_rewards, remember
 from giro.kernels.reweight import exponential_mean, multinomial_mean
 from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.policies.prior import check_prior, check_weights
+from giro.policies.prior import check_prior
 from giro.policy import Context, Policy
 
 
@@ -60,7 +61,10 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check_weights(self.name, self.weights, known=("multinomial", "exponential"))
+        if self.weights not in {"multinomial", "exponential"}:
+            raise BadParameter(
+                f"bootstrap-thompson needs weights multinomial or exponential, got '{self.weights}'"
+            )
         check_prior(self.name, zeros=self.zeros, ones=self.ones)
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:

@@ -1,6 +1,5 @@
 """Ensemble sampling: a few models, each fitted to its own perturbation of the rewards."""
 
-import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -67,7 +66,7 @@ class Ensemble(Policy, name="ensemble"):
         if not isinstance(self.models, int) or self.models < 1:
             raise BadParameter(f"ensemble needs a whole number models >= 1, got {self.models}")
         for name in ("prior_sd", "noise_sd"):
-            if not 0.0 < (value := getattr(self, name)) < math.inf:
+            if not 0.0 < (value := getattr(self, name)) < np.inf:
                 raise BadParameter(f"ensemble needs a finite {name} > 0, got {value}")
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:

@@ -43,8 +43,8 @@ def b_for_share(share: float, rounds: int) -> float:
 
     Between whole numbers m and m + 1 that sum is linear in b: m + b (1/(m+1) + ... + 1/rounds).
 
-    >>> b_for_share(0.5, 4), b_for_share(1.0, 4)  # ε is 0.96, 0.48, 0.32, 0.24
-    (0.96, 4.0)
+    >>> b_for_share(0.75, 2)  # ε is 1 and then 1/2
+    1.0
     """
     if share * rounds >= rounds:
         return float(rounds)

@@ -1,7 +1,7 @@
 """Giro: garbage in, reward out (Kveton et al., 2019, Algorithm 2)."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.contest import contest
 from giro.kernels.draft import Draft, add, begin, empty_draft
+from giro.kernels.ordered import is_empty
 from giro.kernels.pseudo import pseudo_count_law
 from giro.kernels.race import Race, empty_race, set_law, settle, winner
 from giro.kernels.ties import Ties, tie_ranking
@@ -24,7 +25,7 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    if is_race(state):
+    if is_empty(state.draft.rewards):  # all rewards are 0 or 1: none had to be stored
         return winner(state.race, state.ranking, rng)
     begin(state.draft, state.a, rng)
     return contest(state.draft, state.ranking, rng)
@@ -35,32 +36,31 @@ def _learn(
     state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
     add(state.draft, arm, reward)
-    if is_race(state):
-        _enter_race(state, arm)
+    if is_empty(state.draft.rewards):
+        _enter_race(state.race, state.draft.rewards.arms[arm], arm, state.a)
 
 
 @kernel
-def is_race(state: _State) -> bool:
-    """Tell whether all rewards so far are 0 or 1, so that none had to be stored."""
-    return bool(state.draft.rewards.used[0] == 0)
-
-
-@kernel
-def _enter_race(state: _State, arm: int) -> None:
+def _enter_race(race: Race, its: Any, arm: int, a: float) -> None:
     """Set the binomial law of the arm's value: m = s + 2k draws of which (ones + k) / m are 1."""
-    s, ones = state.draft.arms[arm].pulls, state.draft.arms[arm].total
-    floor, share = pseudo_count_law(state.a, s)
-    for variant in range(2):
+    floor, share = pseudo_count_law(a, its.pulls)
+    for variant in range(2 if share > 0.0 else 1):
         k = floor + variant
-        m = s + 2 * k
-        set_law(state.race, arm, variant, 0.0, m, (ones + k) / m, m)
-    settle(state.race, arm, share)
+        m = its.pulls + 2 * k
+        set_law(race, arm, variant, 0.0, m, (its.total + k) / m, m)
+    settle(race, arm, share)
 
 
 @dataclass(frozen=True)
 class Giro(Policy, name="giro"):
-    """Pulls the arm with the highest mean in a bootstrap sample of its history and `a` pseudo \
-rewards 0 and 1 per pull."""
+    """Pulls the arm with the best bootstrap mean, of its history and `a` zeros and ones per pull.
+
+    The chosen arm has exactly the law of Algorithm 2, at a cost that hardly grows with the history:
+    see `kernels.race` for rewards 0 and 1, `kernels.contest` for any others. An untried arm has the
+    value infinity. Real `a` follows Section 6.1: floor(a s) or ceil(a s) pseudo rewards of each
+    kind, drawn anew in each round. Differs from the paper: ties are broken anew each time unless
+    `ties=fixed`, and values of fractional rewards that agree to 12 digits count as tied.
+    """
 
     source = "Kveton et al. 2019, Algorithm 2"
     choose = staticmethod(_choose)
@@ -74,9 +74,7 @@ rewards 0 and 1 per pull."""
         if not 0.0 <= self.a < np.inf:
             raise BadParameter(f"giro needs a finite a >= 0, got a={self.a}")
 
-    def start(
-        self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator
-    ) -> _State:
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return empty histories."""
         return _State(
             empty_draft(n_arms, rounds),

@@ -12,9 +12,3 @@ def check_prior(policy: str, *, zeros: int, ones: int) -> None:
     for name, value in (("zeros", zeros), ("ones", ones)):
         if not isinstance(value, int) or value < 0:
             raise BadParameter(f"{policy} needs a whole number {name} >= 0, got {name}={value}")
-
-
-def check_weights(policy: str, weights: str, *, known: tuple[str, ...]) -> None:
-    """Refuse a kind of weights that the policy does not know."""
-    if weights not in known:
-        raise BadParameter(f"{policy}:weights is one of {', '.join(known)}; got '{weights}'")

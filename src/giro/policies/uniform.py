@@ -29,6 +29,7 @@ def _learn(
 class Uniform(Policy, name="uniform"):
     """Pulls every arm with the same probability, always."""
 
+    source = "the baseline of no learning"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
 

@@ -10,7 +10,7 @@ from giro.kernel import kernel
 from giro.kernels.rewards import Rewards, entries_of, no_rewards, remember
 from giro.kernels.reweight import exponential_mean, shifted_mean
 from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.policies.prior import check_prior, check_weights
+from giro.policies.prior import check_prior
 from giro.policy import Context, Policy
 
 
@@ -68,7 +68,10 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check_weights(self.name, self.weights, known=("exponential", "gaussian"))
+        if self.weights not in {"exponential", "gaussian"}:
+            raise BadParameter(
+                f"weighted-bootstrap needs weights exponential or gaussian, got '{self.weights}'"
+            )
         check_prior(self.name, zeros=self.zeros, ones=self.ones)
         if not 0.0 < self.sd < np.inf:
             raise BadParameter(f"weighted-bootstrap needs a finite sd > 0, got sd={self.sd}")

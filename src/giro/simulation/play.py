@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.errors import GiroError
-from giro.kernel import is_kernel, kernel, plain
+from giro.kernel import borrowed, is_kernel, kernel, plain
 from giro.policy import Policy, choose, learn
 from giro.policy import start as start_policy
 from giro.problem import Problem, reveal, reward
@@ -38,6 +38,7 @@ def play(state: Any, instance: Any, streams: Any, record: Record) -> tuple[int, 
 
     Stops at an arm or a reward that is not legal, which then are the last ones.
     """
+    state, instance = borrowed(state), borrowed(instance)
     rounds, point = record.checkpoints[-1], 0
     regret, total, best = 0.0, 0.0, 0
     arm, value = 0, 0.0

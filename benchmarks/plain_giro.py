@@ -1,0 +1,135 @@
+"""Giro written plainly, in three ways, as policies to measure the engine against."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.kernel import kernel
+from giro.kernels.history import History, append, empty_history, rewards_of
+from giro.kernels.pseudo import pseudo_count
+from giro.kernels.resample import resampled_mean
+from giro.kernels.ties import argmax
+from giro.policy import Context, Policy
+
+ANEW = np.empty(0, np.int64)  # ties are broken anew each time
+
+
+class _Literal(NamedTuple):
+    history: History  # observed rewards
+    a: float
+    ranking: np.ndarray
+
+
+@kernel
+def _choose_literally(state: _Literal, context: Context, rng: np.random.Generator) -> int:
+    """Algorithm 2: one draw for each entry of each history, pseudo rewards among them."""
+    values = np.full(state.history.length.size, np.inf)
+    for arm in range(values.size):
+        rewards = rewards_of(state.history, arm)
+        if rewards.size > 0:
+            k = pseudo_count(state.a, rewards.size, rng)
+            m, total = rewards.size + 2 * k, 0.0
+            for _ in range(m):
+                entry = rng.integers(0, m)
+                if entry < rewards.size:
+                    total += rewards[entry]
+                elif entry < rewards.size + k:
+                    total += 1.0
+            values[arm] = total / m
+    return argmax(values, state.ranking, rng)
+
+
+@kernel
+def _choose_by_split(state: _Literal, context: Context, rng: np.random.Generator) -> int:
+    """Two binomials for the pseudo rewards, one draw for each observed entry."""
+    values = np.empty(state.history.length.size)
+    for arm in range(values.size):
+        k = pseudo_count(state.a, state.history.length[arm], rng)
+        values[arm] = resampled_mean(rewards_of(state.history, arm), k, rng)
+    return argmax(values, state.ranking, rng)
+
+
+@kernel
+def _learn(
+    state: _Literal, context: Context, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    append(state.history, arm, reward)
+
+
+@dataclass(frozen=True)
+class LiteralGiro(Policy, name="literal-giro"):
+    """Algorithm 2 entry by entry."""
+
+    choose = staticmethod(_choose_literally)
+    learn = staticmethod(_learn)
+
+    a: float = 1.0
+
+    def start(
+        self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator
+    ) -> _Literal:
+        """Return empty histories."""
+        return _Literal(empty_history(n_arms, rounds), float(self.a), ANEW)
+
+
+class _Split(NamedTuple):
+    history: History
+    a: float
+    ranking: np.ndarray
+
+
+@dataclass(frozen=True)
+class SplitGiro(Policy, name="split-giro"):
+    """Pseudo rewards by binomials, observed rewards entry by entry."""
+
+    choose = staticmethod(_choose_by_split)
+    learn = staticmethod(_learn)
+
+    a: float = 1.0
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _Split:
+        """Return empty histories."""
+        return _Split(empty_history(n_arms, rounds), float(self.a), ANEW)
+
+
+class _Counts(NamedTuple):
+    pulls: np.ndarray  # [arm]
+    ones: np.ndarray  # [arm]
+    a: float
+    ranking: np.ndarray
+
+
+@kernel
+def _choose_by_binomials(state: _Counts, context: Context, rng: np.random.Generator) -> int:
+    """One binomial for each arm: right for rewards 0 and 1 only."""
+    values = np.full(state.pulls.size, np.inf)
+    for arm in range(values.size):
+        s = state.pulls[arm]
+        if s > 0:
+            k = pseudo_count(state.a, s, rng)
+            m = s + 2 * k
+            values[arm] = rng.binomial(m, (state.ones[arm] + k) / m) / m
+    return argmax(values, state.ranking, rng)
+
+
+@kernel
+def _count(
+    state: _Counts, context: Context, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    state.pulls[arm] += 1
+    state.ones[arm] += reward
+
+
+@dataclass(frozen=True)
+class BinomialGiro(Policy, name="binomial-giro"):
+    """Bernoulli Giro with a binomial draw for each arm."""
+
+    choose = staticmethod(_choose_by_binomials)
+    learn = staticmethod(_count)
+
+    a: float = 1.0
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _Counts:
+        """Return counts of zero."""
+        return _Counts(np.zeros(n_arms, np.int64), np.zeros(n_arms), float(self.a), ANEW)
