@@ -7,7 +7,12 @@ from scipy import stats
 
 from giro.kernel import kernel
 from giro.kernels.rewards import Entries
-from giro.kernels.reweight import exponential_mean, multinomial_mean, shifted_mean
+from giro.kernels.reweight import (
+    exponential_mean,
+    gaussian_mean,
+    multinomial_mean,
+    shifted_mean,
+)
 from giro.seeds import stream
 
 DRAWS = 50_000
@@ -99,6 +104,7 @@ def test_an_arm_without_any_entry_has_an_infinite_mean() -> None:
     assert multinomial_mean(none, rng) == np.inf
     assert exponential_mean(none, rng) == np.inf
     assert shifted_mean(none, 0.5, rng) == np.inf
+    assert gaussian_mean(none, 0.0, rng) == np.inf
 
 
 def test_the_shifted_mean_is_that_of_a_gaussian_per_entry(seed: int) -> None:
@@ -109,3 +115,18 @@ def test_the_shifted_mean_is_that_of_a_gaussian_per_entry(seed: int) -> None:
     assert_follows_cdf(sample, stats.norm(everything(of).mean(), 0.5 / 3).cdf)
     with pytest.raises(AssertionError, match="p ="):
         assert_follows_cdf(sample, stats.norm(everything(of).mean(), 0.55 / 3).cdf)
+
+
+@pytest.mark.parametrize("rewards", [REAL, [0.0, 1.0], [0.4]])
+def test_the_gaussian_mean_is_that_of_a_weight_per_entry(rewards, seed: int) -> None:
+    of, rng = entries(rewards, 2, 1), stream(seed)
+    squares = float(np.square(rewards).sum())
+    sample = [gaussian_mean(of, squares, rng) for _ in range(DRAWS)]
+    weights = stream(seed, 1).normal(1, 1, size=(2 * DRAWS, len(rewards) + 3))
+    weights = weights[weights.sum(axis=1) > 0][:DRAWS]
+    literal = (weights * everything(of)).sum(axis=1) / weights.sum(axis=1)
+    assert_same_law(sample, literal)
+    narrower = [gaussian_mean(of, 0.8 * squares, rng) for _ in range(DRAWS)]
+    if rewards is REAL:
+        with pytest.raises(AssertionError, match="p ="):
+            assert_same_law(narrower, literal)

@@ -42,8 +42,8 @@ def test_exponential_weights_on_zeros_and_ones_are_thompson_sampling(seed: int) 
     assert p_value_of_same_counts(counts, other) < 1e-6
 
 
-def test_gaussian_weights_shift_every_reward(seed: int) -> None:
-    policy = WeightedBootstrap("gaussian", sd=0.3)
+def test_additive_weights_shift_every_reward(seed: int) -> None:
+    policy = WeightedBootstrap("additive", sd=0.3)
     counts = choice_counts(policy, REAL[:2], draws=DRAWS, seed=seed)
     gap = (1.65 + 1) / 5 - (1.0 + 1) / 4
     first_wins = stats.norm.cdf(gap / (0.3 * math.sqrt(1 / 5 + 1 / 4)))
@@ -64,9 +64,9 @@ def test_pseudo_rewards_are_whole_numbers(value: int) -> None:
 @pytest.mark.parametrize("sd", [0.0, -1.0, math.inf, math.nan])
 def test_sd_is_finite_and_positive(sd: float) -> None:
     with pytest.raises(BadParameter, match="weighted-bootstrap needs a finite sd > 0"):
-        WeightedBootstrap("gaussian", sd=sd)
+        WeightedBootstrap("additive", sd=sd)
 
 
 def test_unknown_weights_are_refused() -> None:
-    with pytest.raises(BadParameter, match="exponential or gaussian, got 'multinomial'"):
+    with pytest.raises(BadParameter, match="exponential, gaussian, additive, got 'multinomial'"):
         WeightedBootstrap("multinomial")

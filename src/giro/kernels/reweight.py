@@ -68,6 +68,24 @@ def _gamma_or_zero(shape: int, rng: np.random.Generator) -> float:
 
 
 @kernel
+def gaussian_mean(entries: Entries, squares: float, rng: np.random.Generator) -> float:
+    """Return the mean under independent N(1, 1) weights, given that their sum is positive.
+
+    Sum w y and sum w are jointly normal with means and covariances sum y, m, and sum y^2, sum y, m:
+    two draws whatever the rewards. `squares` is the sum of squared rewards.
+    """
+    m = entries.rewards.size + entries.zeros + entries.ones
+    if m == 0:
+        return np.inf
+    total = entries.total + entries.ones
+    rest = max(squares + entries.ones - total * total / m, 0.0)  # variance given sum w
+    weights = 0.0
+    while weights <= 0.0:
+        weights = m + math.sqrt(m) * rng.standard_normal()
+    return total / m + math.sqrt(rest) * rng.standard_normal() / weights
+
+
+@kernel
 def shifted_mean(entries: Entries, sd: float, rng: np.random.Generator) -> float:
     """Return the mean after an independent N(0, sd^2) was added to each entry.
 

@@ -1,9 +1,10 @@
 """Which of several equal arms is pulled."""
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from giro.errors import BadParameter
 from giro.kernel import kernel
 
 Ties: TypeAlias = Literal["random", "fixed"]
@@ -16,6 +17,8 @@ def tie_ranking(ties: Ties, n_arms: int, rng: np.random.Generator) -> np.ndarray
     draws among the tied arms each time, so that decisions made before the first rewards arrive do
     not all go to one arm.
     """
+    if ties not in get_args(Ties):
+        raise BadParameter(f"ties is random or fixed, got {ties!r}")
     return rng.permutation(n_arms) if ties == "fixed" else np.empty(0, np.int64)
 
 
