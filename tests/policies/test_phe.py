@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
-from laws import assert_follows
+from laws import assert_follows, p_value_of_same_counts
 from policies.choosing import choice_counts, winner_law
 from scipy import stats
 
 from giro.errors import BadParameter
 from giro.policies.phe import Phe
+from giro.seeds import stream
 
 HISTORIES = [[1, 0, 0.5], [0.25], [0.5, 0.75, 0, 0.25, 0.5]]
 
@@ -31,6 +32,22 @@ def test_arms_are_pulled_as_the_binomial_law_of_their_pseudo_rewards_says(
     assert_follows(arms, law_of_winner(a))
     with pytest.raises(AssertionError, match="p ="):
         assert_follows(arms, law_of_winner(a, extra=1))
+
+
+def test_arms_with_long_histories_are_pulled_as_if_all_coins_were_thrown(seed: int) -> None:
+    rng = stream(seed)
+    histories = [
+        (rng.random(s) < mean).astype(float) for s, mean in ((300, 0.6), (40, 0.4), (90, 0.5))
+    ]
+    rows = []
+    for history in histories:
+        m = math.ceil(1.1 * history.size)
+        coins = rng.binomial(m, 0.5, size=100_000)
+        rows.append((history.sum() + coins) / (history.size + m) + 1e-9 * rng.random(100_000))
+    plain = np.bincount(np.argmax(rows, axis=0), minlength=3)
+    lists = [history.tolist() for history in histories]
+    counts = choice_counts(Phe(1.1), lists, draws=100_000, seed=seed)
+    assert p_value_of_same_counts(counts, plain) > 1e-6
 
 
 def test_an_arm_never_pulled_goes_first(seed: int) -> None:

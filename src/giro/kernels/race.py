@@ -15,7 +15,7 @@ countdown to the next of them whose exponential exceeds `_FAR`.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,11 +40,21 @@ _GATE = np.dtype(
 )
 
 
+_LEAD = np.dtype(
+    [
+        ("tried", np.int64),  # how many arms were
+        ("first", np.int64),  # the arm with the highest centre, once all were tried
+        ("second", np.float64),  # a number that no other arm's centre exceeds
+    ]
+)
+
+
 class Race(NamedTuple):
     """The laws of all arms' values; an arm has two variants where its n is random."""
 
     laws: np.ndarray  # [arm, variant] records
     gates: np.ndarray  # [arm] records
+    lead: np.ndarray  # [1] record
 
 
 def empty_race(n_arms: int) -> Race:
@@ -52,7 +62,9 @@ def empty_race(n_arms: int) -> Race:
     laws = np.zeros((n_arms, 2), _LAW).view(np.recarray)
     gates = np.zeros(n_arms, _GATE).view(np.recarray)
     gates.centre = np.inf
-    return Race(laws, gates)
+    lead = np.zeros(1, _LEAD).view(np.recarray)
+    lead.second = np.inf
+    return Race(laws, gates, lead)
 
 
 @kernel
@@ -66,20 +78,35 @@ def set_law(race: Race, arm: int, variant: int, offset: float, n: int, p: float,
 def settle(race: Race, arm: int, share: float) -> None:
     """Set the share of variant 1 of an arm, and what its gate compares with."""
     gate = race.gates[arm]
+    race.lead[0].tried += gate.centre == np.inf
     gate.share, gate.centre, gate.rate = share, -np.inf, np.inf
     for variant in range(2 if share > 0.0 else 1):
         law = race.laws[arm, variant]
         gate.centre = max(gate.centre, (law.offset + law.n * law.p) / law.m)
         if law.n > 0:
             gate.rate = min(gate.rate, 2.0 * law.m * law.m / law.n)
+    if race.lead[0].tried == race.gates.size:
+        _find_first(race.lead[0], race.gates, arm)
+
+
+@kernel
+def _find_first(lead: Any, gates: np.ndarray, changed: int) -> None:
+    """Keep the arm with the highest centre known, without looking at all arms if possible."""
+    if changed != lead.first:
+        lead.second = max(lead.second, gates[changed].centre)
+    if gates[lead.first].centre < lead.second:
+        lead.first, lead.second = highest(gates), -np.inf
+        for arm in range(gates.size):
+            if arm != lead.first:
+                lead.second = max(lead.second, gates[arm].centre)
 
 
 @kernel
 def winner(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
     """Return the arm with the highest value, as if all were drawn; ties as `ranking` says."""
-    first = highest(race.gates)
-    if race.gates[first].centre == np.inf:
+    if race.lead[0].tried < race.gates.size:
         return an_untried_arm(race.gates, ranking, rng)
+    first = race.lead[0].first
     best, tied, x = first, 1, _value(race, first, rng)
     countdown = rng.geometric(_PASSES_FAR)
     for arm in range(race.gates.size):

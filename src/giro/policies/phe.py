@@ -8,33 +8,22 @@ import numpy as np
 from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.pseudo import pseudo_count_law
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.race import Race, empty_race, set_law, settle, winner
+from giro.kernels.ties import Ties, tie_ranking
 from giro.policy import Context, Policy
 
 
 class _State(NamedTuple):
     pulls: np.ndarray  # [arm]
     total: np.ndarray  # [arm] sum of rewards
+    race: Race  # the laws of the arms' values
     a: float  # pseudo rewards per pull
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    values = np.full(state.pulls.size, np.inf)
-    for arm in range(values.size):
-        s = state.pulls[arm]
-        if s > 0:
-            m = _pseudo_rewards(state.a, s)
-            values[arm] = (state.total[arm] + rng.binomial(m, 0.5)) / (s + m)
-    return argmax(values, state.ranking, rng)
-
-
-@kernel
-def _pseudo_rewards(a: float, s: int) -> int:
-    """Return ceil(a s), where a product that is whole but for rounding counts as whole."""
-    below, share = pseudo_count_law(a, s)
-    return below + 1 if share > 0.0 else below
+    return winner(state.race, state.ranking, rng)
 
 
 @kernel
@@ -43,6 +32,16 @@ def _learn(
 ) -> None:
     state.pulls[arm] += 1
     state.total[arm] += reward
+    n = _pseudo_rewards(state.a, state.pulls[arm])
+    set_law(state.race, arm, 0, state.total[arm], n, 0.5, state.pulls[arm] + n)
+    settle(state.race, arm, 0.0)
+
+
+@kernel
+def _pseudo_rewards(a: float, s: int) -> int:
+    """Return ceil(a s), where a product that is whole but for rounding counts as whole."""
+    below, share = pseudo_count_law(a, s)
+    return below + 1 if share > 0.0 else below
 
 
 @dataclass(frozen=True)
@@ -63,5 +62,10 @@ class Phe(Policy, name="phe"):
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""
-        ranking = tie_ranking(self.ties, n_arms, rng)
-        return _State(np.zeros(n_arms, np.int64), np.zeros(n_arms), float(self.a), ranking)
+        return _State(
+            np.zeros(n_arms, np.int64),
+            np.zeros(n_arms),
+            empty_race(n_arms),
+            float(self.a),
+            tie_ranking(self.ties, n_arms, rng),
+        )

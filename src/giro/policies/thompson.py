@@ -7,6 +7,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.beta_race import highest_beta
 from giro.kernels.rounding import bernoulli_rounded
 from giro.kernels.ties import argmax
 from giro.policy import Context, Policy
@@ -15,11 +16,14 @@ from giro.policy import Context, Policy
 class _State(NamedTuple):
     alpha: np.ndarray  # [arm] prior plus ones
     beta: np.ndarray  # [arm] prior plus zeros
+    is_whole: bool  # whether all of these are whole numbers
     ranking: np.ndarray  # empty: draws tie only by rounding
 
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    if state.is_whole:
+        return highest_beta(state.alpha, state.beta, rng)
     values = np.empty(state.alpha.size)
     for arm in range(values.size):
         values[arm] = rng.beta(state.alpha[arm], state.beta[arm])
@@ -40,7 +44,8 @@ class Thompson(Policy, name="thompson"):
     """Pulls the arm with the highest draw from its beta posterior.
 
     A reward inside (0, 1) is first rounded at random to 0 or 1 with the same mean. Every arm
-    starts with a Beta(alpha, beta) prior.
+    starts with a Beta(alpha, beta) prior. With a prior of whole numbers most arms are not drawn, at
+    the same law of the pulled arm (see `kernels.beta_race`).
     """
 
     source = "Agrawal and Goyal 2013, Algorithm 1"
@@ -60,4 +65,5 @@ class Thompson(Policy, name="thompson"):
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return the prior of every arm."""
         alpha, beta = np.full(n_arms, float(self.alpha)), np.full(n_arms, float(self.beta))
-        return _State(alpha, beta, np.empty(0, np.int64))
+        is_whole = float(self.alpha).is_integer() and float(self.beta).is_integer()
+        return _State(alpha, beta, is_whole, np.empty(0, np.int64))
