@@ -50,7 +50,7 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
     bootstrap, with which rewards 0 and 1 give Thompson sampling under a Beta(ones, zeros) prior.
     """
 
-    source = "Osband and Van Roy 2015, Section 3"
+    source = "Osband and Van Roy 2015"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
 

@@ -48,11 +48,10 @@ class OnlineBootstrap(Policy, name="online-bootstrap"):
 
     A reward enters each replica of the pulled arm with probability 1/2: the double-or-nothing
     bootstrap, where we count a kept reward once, which only rescales the prior. Replicas start
-    with `alpha` ones and `beta` zeros, so none is ever without a mean. 1,000 replicas are those of
-    the paper's Figure 2.
+    with `alpha` ones and `beta` zeros, so none is ever without a mean.
     """
 
-    source = "Eckles and Kaptein 2014, Figure 2"
+    source = "Eckles and Kaptein 2014"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
 

@@ -1,4 +1,4 @@
-"""Weighted bootstrap: rewards are reweighted at random (Vaswani et al., 2018, Section 4)."""
+"""Weighted bootstrap: rewards are reweighted at random (Vaswani et al., 2018)."""
 
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -63,7 +63,7 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
     are kept with all weights.
     """
 
-    source = "Vaswani et al. 2018, Section 4"
+    source = "Vaswani et al. 2018"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
 
