@@ -1,5 +1,6 @@
 """Giro as the paper writes it, entry by entry: the judge of the fast engine."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from giro.kernel import kernel
 from giro.kernels.pseudo import pseudo_count
 from giro.kernels.ties import argmax, tie_ranking
 from giro.policies.giro import Giro
-from giro.policy import start
+from giro.policy import Context, Policy, start
 
 
 class Setup(NamedTuple):
@@ -94,3 +95,42 @@ def counts_by_giro(
 def ranking_of(setup: Setup, rng: np.random.Generator) -> np.ndarray:
     """Return a tie rule that both sides share."""
     return tie_ranking(setup.ties, len(setup.rewards), rng)
+
+
+class LiteralState(NamedTuple):
+    rewards: np.ndarray  # [arm, i]
+    lengths: np.ndarray  # [arm]
+    a: float
+    ranking: np.ndarray
+
+
+@kernel
+def _choose(state: LiteralState, context: Context, rng: np.random.Generator) -> int:
+    return literal_choice(state.rewards, state.lengths, state.a, state.ranking, rng)
+
+
+@kernel
+def _learn(
+    state: LiteralState, context: Context, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    state.rewards[arm, state.lengths[arm]] = reward
+    state.lengths[arm] += 1
+
+
+@dataclass(frozen=True)
+class LiteralGiro(Policy):
+    """Algorithm 2 as a policy for the simulator."""
+
+    name = "literal"
+    choose = staticmethod(_choose)
+    learn = staticmethod(_learn)
+
+    a: float = 1.0
+
+    def start(
+        self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator
+    ) -> LiteralState:
+        rewards = np.empty((n_arms, rounds))
+        return LiteralState(
+            rewards, np.zeros(n_arms, np.int64), self.a, tie_ranking("random", n_arms, rng)
+        )

@@ -85,8 +85,8 @@ def test_engine_and_literal_resampling_agree_in_every_setup(
 
 
 def write_results(setups: list[Setup], p_values: np.ndarray, seed: int) -> None:
-    path = Path(__file__).parents[2] / "results" / "exactness.csv"
-    path.parent.mkdir(exist_ok=True)
+    path = Path(__file__).parents[2] / "results" / "exactness" / "setups.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["seed", "a", "ties", "sizes", "first_rewards", "p_value"])

@@ -1,0 +1,59 @@
+"""Giro's regret curves are those of Algorithm 2 written out entry by entry."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from laws import ALPHA
+from literal import LiteralGiro
+from scipy import stats
+
+from giro.simulation.metrics import estimate
+from giro.simulation.simulate import simulate
+
+PROBLEMS = ("bernoulli", "beta:v=4", "beta:v=16")
+
+
+def p_values(first, second) -> np.ndarray:
+    """Return, per checkpoint, the chance of a mean difference in regret as large as found."""
+    differences = (first.regret - second.regret).T
+    found = [estimate(values) for values in differences]
+    return np.array([2 * stats.norm.sf(abs(one.mean) / one.se) for one in found])
+
+
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_curves_agree_with_literal_ones(
+    problem: str, seed: int, request: pytest.FixtureRequest
+) -> None:
+    thorough = request.config.getoption("--thorough")
+    work = {"rounds": 10_000, "runs": 40} if thorough else {"rounds": 500, "runs": 120}
+    fast = simulate("giro:a=1", problem, seed=seed, points=5, **work)
+    literal = simulate(LiteralGiro(a=1.0), problem, seed=seed, points=5, **work)
+    if thorough:
+        write_results(problem, seed, fast, literal)
+    assert p_values(fast, literal).min() > ALPHA
+
+
+def test_curves_of_another_a_do_not_agree(seed: int) -> None:
+    work = {"rounds": 500, "runs": 120, "seed": seed, "points": 5}
+    fast = simulate("giro:a=1/2", "beta:v=4", **work)
+    literal = simulate(LiteralGiro(a=1.0), "beta:v=4", **work)
+    assert p_values(fast, literal).min() < ALPHA
+
+
+def write_results(problem: str, seed: int, fast, literal) -> None:
+    name = f"regret-{problem.replace(':', '-').replace('=', '')}.csv"
+    path = Path(__file__).parents[2] / "results" / "exactness" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(
+            ["problem", "seed", "runs", "round", "giro", "se", "literal", "se", "p_value"]
+        )
+        p = p_values(fast, literal)
+        for point, rounds in enumerate(fast.checkpoints):
+            ours, theirs = estimate(fast.regret[:, point]), estimate(literal.regret[:, point])
+            numbers = [ours.mean, ours.se, theirs.mean, theirs.se, p[point]]
+            row = [problem, seed, fast.runs.size, rounds, *(f"{x:.4g}" for x in numbers)]
+            rows.writerow(row)
