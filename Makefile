@@ -6,9 +6,9 @@ READY := .venv/.ready
 .PHONY: demo test lint bench evidence
 
 demo: $(READY)
-	$(BIN)/giro simulate giro:a=1 giro:a=1/3 giro:a=0.1 ucb1 kl-ucb thompson \
-		--problem bernoulli --rounds 10000 --runs 100 --seed 1 --plot results/demo/regret.png
+	$(BIN)/giro reproduce mab
 	$(BIN)/python scripts/policy_table.py
+	$(BIN)/python scripts/reproduction_tables.py
 
 test: lint
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -20,9 +20,12 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 bench: $(READY)
-	$(BIN)/python benchmarks/numpy_vectorised.py
+	$(BIN)/python benchmarks/run.py $(BENCH)
 
-evidence: $(READY)
+evidence: demo
+	$(BIN)/giro reproduce linear-regret
+	$(BIN)/python scripts/reproduction_tables.py
+	$(BIN)/python -m pytest tests/law --thorough
 	$(BIN)/python -m pytest -n 2 -m slow
 
 $(READY): pyproject.toml

@@ -1,128 +1,93 @@
-"""giro's simulator against plain NumPy vectorised over runs, in one run.
+"""Every policy against its twin in plain NumPy, vectorised over 100 runs.
 
-    python benchmarks/numpy_vectorised.py [--rounds 10000] [--runs 100] [--repeats 3]
-
-The NumPy side plays all runs at once: every round is a handful of array operations on
-[run, arm] arrays, the way such simulations are usually written. Times are the best of some
-repeats; compiling is not counted. The regret beside them shows that both play the same game.
+Both sides meet the same instances; the regrets, and how many standard errors their difference is,
+show that they do the same work. The bar is for all cores against NumPy, which uses one, as a user
+would run them; the note says how one core compares.
 """
 
-import argparse
-import time
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
+from numpy_policies import N_ARMS, TWINS, Twin
+from ratio import Play, Ratio, cores, in_turn
 
-from giro import simulate
+from giro import Policy
+from giro.named import has_text
+from giro.problems.bernoulli import Bernoulli
 from giro.seeds import stream
 
-N_ARMS = 10
-TITLES = (
-    "numpy, s",
-    "one thread, s",
-    "all threads, s",
-    "ratio, one",
-    "ratio, all",
-    "regret, numpy",
-    "regret, giro",
-)
-Values = Callable[[np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
+BAR = 3.0
+RUNS = 100
 
 
-def ucb1(pulls: np.ndarray, ones: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return upper confidence bounds, [run, arm]."""
-    t = pulls[0].sum()
-    return ones / pulls + np.sqrt(2 * np.log(t) / pulls)
+def every_policy(*, quick: bool) -> Iterator[Ratio]:
+    """Seconds for 100 runs on ten Bernoulli arms."""
+    rounds = 1_000 if quick else 10_000
+    for policy, twin in TWINS.items():
+        yield compare(policy, twin, rounds=rounds, repeats=1 if quick else 5)
+    for policy in policies_without_twin():
+        yield Ratio.missing(_name(policy, 0), unit="s", bar=BAR, note="has no twin in NumPy yet")
 
 
-def thompson(pulls: np.ndarray, ones: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return draws from Beta(1, 1) posteriors, [run, arm]."""
-    return rng.beta(1 + ones, 1 + pulls - ones)
+def policies_without_twin() -> list[str]:
+    """Return the policies of giro with which nothing in NumPy is compared."""
+    have = {Policy.parse(text).name for text in TWINS}
+    known = {
+        name: cls for name, cls in Policy.known().items() if cls.__module__.startswith("giro.")
+    }
+    return [name for name, cls in known.items() if has_text(cls) and name not in have]
 
 
-def giro(pulls: np.ndarray, ones: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return bootstrap means of histories with a = 1, [run, arm]; sums of 0 and 1 are binomial."""
-    m = 3 * pulls
-    return rng.binomial(m, (ones + pulls) / m) / m
+def compare(policy: str, twin: type[Twin], *, rounds: int, repeats: int) -> Ratio:
+    """Return how much faster all cores are, with one core and the regrets in the note."""
+    play = Play(policy, "bernoulli", rounds, RUNS).compiled()
+    costs = in_turn(
+        {
+            f"{policy}, NumPy": lambda: regrets_of(twin, rounds=rounds),
+            f"{policy}, one core": play,
+            f"{policy}, all cores": play._replace(jobs=None),
+        },
+        repeats=repeats,
+    )
+    numpy, one, every = costs.values()
+    ratio = Ratio.faster(
+        _name(policy, rounds),
+        ours=every.wall,
+        theirs=numpy.wall,
+        bar=BAR,
+        unit="s",
+        note=f"one core {numpy.cpu / one.cpu:.1f}x; {_regrets(play, twin)}",
+    )
+    return ratio._replace(one_core=numpy.cpu / one.cpu)
 
 
-def play_vectorised(values: Values, *, rounds: int, runs: int, seed: int) -> float:
-    """Return the mean regret of `runs` simultaneous runs of a Bernoulli problem."""
-    rng = stream(seed)
-    means = rng.uniform(0.25, 0.75, (runs, N_ARMS))
+def _name(policy: str, rounds: int) -> str:
+    return f"{policy}, bernoulli, {RUNS} runs of {rounds:,}: {cores()} cores against NumPy"
+
+
+def _regrets(play: Play, twin: type[Twin]) -> str:
+    """Return both mean regrets and their difference in standard errors."""
+    ours = play._replace(jobs=None)().regret[:, -1]
+    theirs = regrets_of(twin, rounds=play.rounds)
+    difference = ours - theirs
+    z = difference.mean() / (difference.std(ddof=1) / np.sqrt(difference.size))
+    return f"regret {ours.mean():.1f}, NumPy {theirs.mean():.1f}, {z:+.1f} standard errors"
+
+
+def regrets_of(twin: type[Twin], *, rounds: int, runs: int = RUNS, seed: int = 0) -> np.ndarray:
+    """Return the regret of each of `runs` simultaneous runs of a Bernoulli problem."""
+    means = instances(runs=runs, seed=seed)
     gaps = means.max(axis=1, keepdims=True) - means
-    pulls, ones = np.zeros((2, runs, N_ARMS), np.int64)
-    every_run = np.arange(runs)
-    regret = np.zeros(runs)
-    for t in range(rounds):
-        arm = np.full(runs, t) if t < N_ARMS else values(pulls, ones, rng).argmax(axis=1)
-        pulls[every_run, arm] += 1
-        ones[every_run, arm] += rng.random(runs) < means[every_run, arm]
-        regret += gaps[every_run, arm]
-    return float(regret.mean())
+    rng = stream(seed)
+    state, every_run, regret = twin(runs, rounds, rng), np.arange(runs), np.zeros(runs)
+    for t in range(1, rounds + 1):
+        arms = state.choose(t, rng)
+        state.learn(arms, rng.random(runs) < means[every_run, arms], rng)
+        regret += gaps[every_run, arms]
+    return regret
 
 
-class Timed(NamedTuple):
-    """The shortest time of some repeats, and the regret of the last."""
-
-    seconds: float
-    regret: float
-
-
-def best_of(repeats: int, play: Callable[[], float]) -> Timed:
-    """Return the shortest time in which `play` was done."""
-    seconds, regret = [], 0.0
-    for _ in range(repeats):
-        began = time.perf_counter()
-        regret = play()
-        seconds.append(time.perf_counter() - began)
-    return Timed(min(seconds), regret)
-
-
-def compare(policy: str, values: Values, *, rounds: int, runs: int, repeats: int) -> str:
-    """Return a line with the times of NumPy, of giro on one thread and on all, and the ratios."""
-
-    def compiled(jobs: int | None) -> float:
-        trace = simulate(policy, "bernoulli", rounds=rounds, runs=runs, jobs=jobs)
-        return float(trace.regret[:, -1].mean())
-
-    simulate(policy, "bernoulli", rounds=1, runs=1)  # compile
-    numpy = best_of(repeats, lambda: play_vectorised(values, rounds=rounds, runs=runs, seed=0))
-    one = best_of(repeats, lambda: compiled(1))
-    every = best_of(repeats, lambda: compiled(None))
-    numbers = (
-        f"{numpy.seconds:.2f}",
-        f"{one.seconds:.2f}",
-        f"{every.seconds:.2f}",
-        f"{numpy.seconds / one.seconds:.1f}",
-        f"{numpy.seconds / every.seconds:.1f}",
-        f"{numpy.regret:.0f}",
-        f"{one.regret:.0f}",
-    )
-    return line(policy, *numbers)
-
-
-def line(policy: str, *cells: str) -> str:
-    """Return cells aligned below the titles."""
-    aligned = (f"{cell:>{len(title)}}" for cell, title in zip(cells, TITLES, strict=True))
-    return f"{policy:<10}{'   '.join(aligned)}"
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=10_000)
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    print(f"bernoulli, {N_ARMS} arms, {options.rounds} rounds, {options.runs} runs; seconds\n")
-    print(line("policy", *TITLES))
-    for policy, values in (("ucb1", ucb1), ("thompson", thompson), ("giro:a=1", giro)):
-        print(compare(policy, values, **vars(options)), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+def instances(*, runs: int, seed: int) -> np.ndarray:
+    """Return the means that giro's runs have, [run, arm]."""
+    problem = Bernoulli(N_ARMS)
+    return np.stack([problem.draw_means(stream(seed, run, 0)) for run in range(runs)])

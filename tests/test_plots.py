@@ -9,7 +9,7 @@ import pytest
 from simulation.traces import small_trace
 
 from giro import BadParameter, Trace, simulate
-from giro.plots import check_format, regret_figure, save
+from giro.plots import Beside, bound_figure, check_format, regret_figure, save
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +89,29 @@ def test_a_long_problem_is_shortened_in_the_title() -> None:
     title = regret_figure([small_trace(problem=problem)]).axes[0].get_title()
     assert title.count("\n") == 2
     assert title.endswith("…")
+
+
+def test_policies_and_problems_can_be_given_names(traces: list[Trace]) -> None:
+    problem = traces[0].setting.problem
+    figure = regret_figure(traces, names={"ucb1": "UCB1", problem: "coins, fair or not"})
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["UCB1", "greedy", "uniform"]
+    assert figure.axes[0].get_title() == "coins, fair or not"
+    first, second = figure.axes
+    assert first.get_ylim() == second.get_ylim()
+
+
+def test_bounds_and_exact_regret_are_drawn_beside_their_curves(traces: list[Trace]) -> None:
+    bound, exact = np.linspace(0, 5, traces[0].checkpoints.size), np.array([0.1, 0.2, 0.3])
+    besides = [Beside(bound, exact), Beside(), Beside()] * 2
+    figure = bound_figure(traces, besides, names={})
+    above, below = figure.axes[0], figure.axes[2]
+    assert np.array_equal(above.lines[3].get_ydata(), bound)
+    assert above.lines[3].get_color() == above.lines[0].get_color()
+    assert np.array_equal(below.lines[-1].get_ydata(), exact)
+    assert below.get_xlim() == (1, 3)
+    labels = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert labels == ["ucb1", "greedy", "uniform", "lower bound", "exact"]
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf", "PNG"])

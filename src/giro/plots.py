@@ -2,8 +2,9 @@
 
 import dataclasses
 import math
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -29,8 +30,8 @@ _TITLE = 46  # letters in a line of a panel's title
 
 # Okabe and Ito's colours without the yellow, which white paper swallows, each with dashes of its
 # own: seven curves differ even in grey, and the dashes shift before a colour comes again.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_DASHES: tuple[Any, ...] = (
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+DASHES: tuple[Any, ...] = (
     "-",
     (0, (5, 1.5)),
     (0, (1, 1.2)),
@@ -40,7 +41,7 @@ _DASHES: tuple[Any, ...] = (
     (0, (2.5, 1.2)),
 )
 
-_STYLE: Any = {  # Any: matplotlib's type for it lists every key there is
+STYLE: Any = {  # Any: matplotlib's type for it lists every key there is
     "font.size": 9,
     "axes.titlesize": 9,
     "legend.fontsize": 8.5,
@@ -75,42 +76,74 @@ def regret_figure(
     metric: Metric = "regret",
     x: Scale = "linear",
     y: Scale = "linear",
+    names: Mapping[str, str] | None = None,
 ) -> Figure:
     """Return a figure with a panel for each problem and a curve for each policy.
 
     Bands are 95 % confidence intervals of the mean over runs. A policy looks the same in every
-    panel; its line differs from the others in colour and in dashes.
+    panel; its line differs from the others in colour and in dashes. `names` are what to call
+    policies and problems instead of their texts; panels with such names share their axis.
     """
     if not traces:
         raise BadParameter("a figure needs at least one trace")
-    lines = _lines(traces, metric)
+    lines = _lines(traces, metric, names or {})
     looks = _looks(lines)
     problems = list(dict.fromkeys(line.problem for line in lines))
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure, columns = _empty_figure(len(problems), list(looks))
-        panels = figure.subplots(1, len(problems), squeeze=False)[0]
+        panels = figure.subplots(1, len(problems), squeeze=False, sharey=bool(names))[0]
         for panel, problem in zip(panels, problems, strict=True):
             _draw(panel, [line for line in lines if line.problem == problem], looks)
             _finish(panel, problem, metric, x, y)
         panels[0].set_ylabel("cumulative regret" if metric == "regret" else "reward per round")
-        figure.legend(
-            [Line2D([], [], **look._asdict()) for look in looks.values()],
-            list(looks),
-            loc="outside lower center",
-            ncols=columns,
-            frameon=False,
-            handlelength=2.8,
-        )
+        _legend(figure, _handles(looks), columns)
     return figure
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write the figure; the same figure gives the same bytes."""
+class Beside(NamedTuple):
+    """What is drawn beside a trace."""
+
+    bound: np.ndarray | None = None  # [point] after each checkpoint of the trace
+    exact: np.ndarray | None = None  # [n] exact regret after rounds 1, 2, ...
+
+
+def bound_figure(
+    traces: Sequence[Trace], besides: Sequence[Beside], *, names: Mapping[str, str]
+) -> Figure:
+    """Return regret next to its bounds, and below it the first rounds next to exact regret.
+
+    A bound is a thin line in the colour of the curve it belongs to, exact regret a row of dots.
+    """
+    lines = _lines(traces, "regret", names)
+    looks = _looks(lines)
+    problems = list(dict.fromkeys(line.problem for line in lines))
+    thin, dot = Line2D([], [], color="0.3", linewidth=0.7), _dots([], [], color="0.3")
+    handles = _handles(looks) | {"lower bound": thin, "exact": dot}
+    with mpl.rc_context(STYLE):
+        figure, columns = _empty_figure(len(problems), list(handles), n_rows=2)
+        rows = figure.subplots(2, len(problems), squeeze=False)
+        for (above, below), problem in zip(rows.T, problems, strict=True):
+            here = [i for i, line in enumerate(lines) if line.problem == problem]
+            for panel in (above, below):
+                _draw(panel, [lines[i] for i in here], looks)
+                _draw_bounds(panel, [(lines[i], besides[i]) for i in here], looks)
+            _finish(above, problem, "regret", "linear", "linear")
+            _show_first_rounds(below, [(lines[i], besides[i]) for i in here], looks)
+        rows[0, 0].set_ylabel("cumulative regret")
+        rows[1, 0].set_ylabel("the first rounds")
+        _legend(figure, handles, columns)
+    return figure
+
+
+def save(figure: Figure, path: Path, *, note: str | None = None) -> None:
+    """Write the figure; the same figure gives the same bytes. `note` is kept in the file."""
     kind = check_format(path)
     when_and_by_what = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
+    says = {"png": "Description", "svg": "Description", "pdf": "Subject"}
     path.parent.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context(_STYLE):
-        figure.savefig(path, format=kind, metadata={when_and_by_what[kind]: None})
+    with mpl.rc_context(STYLE):
+        metadata = {when_and_by_what[kind]: None, **({says[kind]: note} if note else {})}
+        figure.savefig(path, format=kind, metadata=metadata)
 
 
 def check_format(path: Path) -> str:
@@ -121,13 +154,15 @@ def check_format(path: Path) -> str:
     return kind
 
 
-def _lines(traces: Sequence[Trace], metric: Metric) -> list[_Line]:
+def _lines(traces: Sequence[Trace], metric: Metric, names: Mapping[str, str]) -> list[_Line]:
     """Return what is to be drawn, as plain numbers."""
     curve_of = regret_curve if metric == "regret" else reward_curve
     differences = _differences(traces)
+    labels = [_label(trace, differences) for trace in traces]
+    problems = [trace.setting.problem for trace in traces]
     return [
-        _Line(_label(trace, differences), trace.setting.problem, curve_of(trace))
-        for trace in traces
+        _Line(names.get(label, label), names.get(problem, problem), curve_of(trace))
+        for label, problem, trace in zip(labels, problems, traces, strict=True)
     ]
 
 
@@ -149,18 +184,33 @@ def _label(trace: Trace, differences: Sequence[str]) -> str:
 def _looks(lines: Sequence[_Line]) -> dict[str, _Look]:
     """Return the look of each label, in the order in which they come."""
     labels = dict.fromkeys(line.label for line in lines)
-    n = len(_COLOURS)
+    n = len(COLOURS)
     return {
-        label: _Look(_COLOURS[i % n], _DASHES[(i + i // n) % n]) for i, label in enumerate(labels)
+        label: _Look(COLOURS[i % n], DASHES[(i + i // n) % n]) for i, label in enumerate(labels)
     }
 
 
-def _empty_figure(n_panels: int, labels: Sequence[str]) -> tuple[Figure, int]:
+def _handles(looks: Mapping[str, _Look]) -> dict[str, Line2D]:
+    return {label: Line2D([], [], **look._asdict()) for label, look in looks.items()}
+
+
+def _legend(figure: Figure, handles: Mapping[str, Line2D], columns: int) -> None:
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        handlelength=2.8,
+    )
+
+
+def _empty_figure(n_panels: int, labels: Sequence[str], n_rows: int = 1) -> tuple[Figure, int]:
     """Return a figure with room for panels and legend, and the columns of the legend."""
     width = _PANEL[0] * n_panels
     entry = _HANDLE + _LETTER * max(map(len, labels))
     rows = math.ceil(len(labels) / max(1, int(width / entry)))
-    size = (width, _PANEL[1] + _LEGEND_ROW * rows)
+    size = (width, _PANEL[1] * n_rows + _LEGEND_ROW * rows)
     return Figure(figsize=size, layout="constrained"), math.ceil(len(labels) / rows)
 
 
@@ -173,6 +223,37 @@ def _draw(panel: Axes, lines: Sequence[_Line], looks: dict[str, _Look]) -> None:
             panel.fill_between(
                 curve.rounds, curve.low, curve.high, color=look.color, alpha=0.18, linewidth=0
             )
+
+
+def _draw_bounds(
+    panel: Axes, lines: Sequence[tuple[_Line, Beside]], looks: dict[str, _Look]
+) -> None:
+    for line, beside in lines:
+        if beside.bound is not None:
+            color = looks[line.label].color
+            panel.plot(line.curve.rounds, beside.bound, color=color, linewidth=0.7)
+
+
+def _show_first_rounds(
+    panel: Axes, lines: Sequence[tuple[_Line, Beside]], looks: dict[str, _Look]
+) -> None:
+    """Narrow a panel down to the rounds for which exact regret is known, and draw it."""
+    highest, last = 0.0, 1
+    for line, beside in lines:
+        if beside.exact is not None:
+            last = beside.exact.size
+            highest = max(highest, float(beside.exact.max()))
+            n = np.arange(1, last + 1)
+            panel.add_line(_dots(n, beside.exact, color=looks[line.label].color))
+    for line, _ in lines:
+        highest = line.curve.mean[line.curve.rounds <= last].max(initial=highest)
+    panel.set_xlim(1, last)
+    panel.set_ylim(0, 1.05 * highest)
+    panel.set_xlabel("round")
+
+
+def _dots(x: Any, y: Any, *, color: str) -> Line2D:
+    return Line2D(x, y, color=color, linestyle="none", marker="o", markersize=3.5, clip_on=False)
 
 
 def _finish(panel: Axes, problem: str, metric: Metric, x: Scale, y: Scale) -> None:
@@ -189,5 +270,5 @@ def _finish(panel: Axes, problem: str, metric: Metric, x: Scale, y: Scale) -> No
         panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
     panel.set_xlabel("round")
     panel.set_title(
-        textwrap.fill(problem.replace(",", ", "), _TITLE, max_lines=3, placeholder=" …")
+        textwrap.fill(re.sub(r",\s*", ", ", problem), _TITLE, max_lines=3, placeholder=" …")
     )

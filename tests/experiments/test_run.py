@@ -13,6 +13,7 @@ from giro import BadFile, BadParameter, Trace, simulate
 from giro.experiments import run as run_module
 from giro.experiments.experiment import Experiment
 from giro.experiments.run import load_folder, run, trace_file
+from giro.simulation.engines import Threads
 from giro.simulation.simulate import make_setting
 from giro.simulation.trace import Setting
 
@@ -23,13 +24,13 @@ SMALL = Experiment(["bernoulli", "beta"], ["ucb1", "greedy"], rounds=50, runs=5,
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of the runs that are computed, not found."""
     numbers: list[int] = []
-    original = run_module.finished_runs
+    original = Threads.finished
 
-    def spy(policy, problem, setting, *, runs, jobs=None):  # type: ignore[no-untyped-def]
+    def spy(self, work, runs):  # type: ignore[no-untyped-def]
         numbers.extend(runs)
-        return original(policy, problem, setting, runs=runs, jobs=jobs)
+        return original(self, work, runs)
 
-    monkeypatch.setattr(run_module, "finished_runs", spy)
+    monkeypatch.setattr(Threads, "finished", spy)
     return numbers
 
 

@@ -1,43 +1,78 @@
-"""What Kveton et al. (2019), Section 6.1, say of the multi-armed bandit experiments.
-
-Paper's scale: ten arms with means from [0.25, 0.75], 10,000 rounds, 100 runs. A statement holds if
-the 95 % interval of the paired difference in regret says so.
-"""
-
-from functools import cache
+"""What Kveton et al. (2019), Section 6.1, say of the multi-armed bandit experiments."""
 
 import pytest
 
-from giro import Trace, simulate
-from giro.simulation.metrics import paired_difference
+from giro import BadParameter, Trace
+from giro.experiments.claims import Judgement, judge, size_of_family
+from giro.experiments.paper import mab as paper
+from giro.experiments.run import run
 
-pytestmark = pytest.mark.slow
-
-PROBLEMS = ["bernoulli", "beta:v=4", "beta:v=16"]
-VALUES_OF_A = ["giro:a=1", "giro:a=1/3", "giro:a=1/10"]
-
-
-@cache
-def played(policy: str, problem: str) -> Trace:
-    return simulate(policy, problem, rounds=10_000, runs=100, seed=2019)
+HOLD, FAIL = ("1", "2", "3", "4", "6"), ("5", "2, c = 0", "5, c = 0")
 
 
-def outperforms(policy: str, other: str, problem: str) -> bool:
-    return paired_difference(played(policy, problem), played(other, problem)).high < 0.0
+def test_the_experiment_is_the_papers() -> None:
+    experiment = paper.experiment()
+    assert (experiment.rounds, experiment.runs) == (10_000, 100)
+    assert list(experiment.problems) == [
+        "bernoulli:n_arms=10,low=0.25,high=0.75",
+        "beta:v=4,n_arms=10,low=0.25,high=0.75",
+        "beta:v=16,n_arms=10,low=0.25,high=0.75",
+    ]
+    giro = ["giro:a=1", "giro:a=1/3", "giro:a=0.1"]
+    rivals = ["ucb1", "kl-ucb:c=3", "thompson"]
+    assert list(experiment.policies) == [*giro, *rivals, "kl-ucb:c=0"]
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("giro", VALUES_OF_A)
-def test_giro_outperforms_ucb1_in_all_problems_and_for_all_a(giro: str, problem: str) -> None:
-    assert outperforms(giro, "ucb1", problem)
+def test_policies_that_are_asked_for_twice_are_played_once() -> None:
+    experiment = paper.experiment(also=["giro:a=1/10", "kl-ucb:c=0", "besa"])
+    assert list(experiment.policies)[6:] == ["kl-ucb:c=0", "besa"]
 
 
-@pytest.mark.parametrize("problem", PROBLEMS[1:])
-@pytest.mark.parametrize("giro", VALUES_OF_A)
-def test_giro_outperforms_kl_ucb_in_the_beta_bandit_for_all_a(giro: str, problem: str) -> None:
-    assert outperforms(giro, "kl-ucb", problem)
+@pytest.fixture(scope="module")
+def small() -> list[Trace]:
+    return list(run(paper.experiment(rounds=60, runs=4)))
 
 
-@pytest.mark.parametrize("problem", PROBLEMS[1:])
-def test_giro_with_a_tenth_outperforms_thompson_in_the_beta_bandit(problem: str) -> None:
-    assert outperforms("giro:a=1/10", "thompson", problem)
+def test_every_claim_makes_the_comparisons_it_speaks_of(small: list[Trace]) -> None:
+    claims = [*paper.claims(small), *paper.variants(small)]
+    sizes = {claim.number: len(claim.comparisons) for claim in claims}
+    assert sizes == {
+        "1": 9, "2": 6, "3": 2, "4": 6, "5": 6, "6": 9, "2, c = 0": 6, "5, c = 0": 3,
+    }  # fmt: skip
+    assert size_of_family(claims) == 47
+    for claim in claims:
+        each = [(comparison.what, comparison.problem) for comparison in claim.comparisons]
+        assert len(set(each)) == len(each)
+
+
+def test_a_claim_about_a_policy_that_was_not_played_is_refused(small: list[Trace]) -> None:
+    with pytest.raises(BadParameter, match=r"kl-ucb:c=0 was not played on beta:v=4"):
+        paper.variants([t for t in small if t.setting.policy != "kl-ucb:c=0"])
+
+
+@pytest.fixture(scope="module")
+def judged() -> dict[str, Judgement]:
+    """The claims at the paper's scale, on other instances than those that are committed."""
+    traces = list(run(paper.experiment(seed=2019)))
+    claims = paper.claims(traces) + paper.variants(traces)
+    return {judgement.claim.number: judgement for judgement in judge(claims)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", HOLD)
+def test_the_claim_holds(judged: dict[str, Judgement], number: str) -> None:
+    assert judged[number].verdict == "holds"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", FAIL)
+def test_the_claim_fails(judged: dict[str, Judgement], number: str) -> None:
+    assert judged[number].verdict == "fails"
+
+
+@pytest.mark.slow
+def test_thompson_sampling_beats_giro_in_the_bernoulli_problem(
+    judged: dict[str, Judgement],
+) -> None:
+    findings = [f for f in judged["5"].findings if f.comparison.what.startswith("thompson")]
+    assert [finding.verdict for finding in findings] == ["holds"] * 3

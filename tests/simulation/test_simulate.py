@@ -8,7 +8,9 @@ import pytest
 from giro import BadParameter, UnknownName, simulate
 from giro.policies.ucb1 import Ucb1
 from giro.problems.bernoulli import Bernoulli
-from giro.simulation.simulate import finished_runs, make_setting
+from giro.simulation.chunks import Work
+from giro.simulation.engines import Threads
+from giro.simulation.simulate import make_setting
 
 
 def test_objects_and_their_text_give_the_same_numbers() -> None:
@@ -57,9 +59,9 @@ def test_integers_of_numpy_are_welcome() -> None:
 
 def test_closing_the_iterator_early_is_no_error() -> None:
     setting = make_setting("ucb1", "bernoulli", rounds=100, seed=0)
-    iterator = finished_runs("ucb1", "bernoulli", setting, runs=range(1000), jobs=2)
+    iterator = Threads(2).finished(Work(Ucb1(), Bernoulli(), setting), range(1000))
     assert next(iterator).runs.size == 1
-    iterator.close()  # type: ignore[attr-defined]  # a generator
+    iterator.close()
 
 
 @pytest.mark.parametrize(

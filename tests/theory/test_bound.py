@@ -9,11 +9,13 @@ from hypothesis import strategies as st
 from giro.errors import BadParameter
 from giro.theory import (
     b_constant,
+    cheapest_a,
     exact_giro_regret,
     general_bound,
     giro_bound,
     log_c,
     log_f,
+    log_useful_rounds,
 )
 
 
@@ -74,6 +76,23 @@ def test_the_bound_falls_with_a_before_it_rises() -> None:
     assert regrets[0] > 1e8 * regrets[6]
     theorem_1 = [general_bound([0.7, 0.2], 500, a).regret for a in (1 / 3, 1, 2, 3)]
     assert theorem_1 == sorted(theorem_1)
+
+
+@pytest.mark.parametrize(("means", "n"), [([0.7, 0.4], 10_000), ([0.9, 0.1, 0.85], 100)])
+def test_no_other_a_has_a_smaller_bound(means: list[float], n: int) -> None:
+    best = giro_bound(means, n, cheapest_a(means, n)).log_regret
+    assert all(giro_bound(means, n, a / 100).log_regret >= best for a in range(75, 2000))
+
+
+@pytest.mark.parametrize("a", [0.72, 1, 7])
+@pytest.mark.parametrize("means", [[0.7, 0.4], [0.9, 0.1, 0.899], [0.51, 0.5]])
+def test_the_bound_says_something_from_the_useful_rounds_on(means: list[float], a: float) -> None:
+    log_n, gap = log_useful_rounds(means, a), max(means) - min(means)
+    for factor, below in ((0.99, False), (1.01, True)):
+        n = 10 ** (factor * log_n / math.log(10)) if log_n < 600 else None
+        if n is not None:
+            assert (giro_bound(means, int(n), a).regret < n * gap) == below
+    assert math.isfinite(log_n)
 
 
 def test_the_bound_never_overflows() -> None:

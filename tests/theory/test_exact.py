@@ -80,6 +80,12 @@ def test_bootstrapping_with_two_first_pulls_matches_the_tree() -> None:
     assert tree[:4] == pytest.approx([0, 0, 0.3, 0.6])
 
 
+def test_bootstrapping_with_ties_broken_anew_matches_the_tree() -> None:
+    means, law = [0.6, 0.3], bootstrap_law(1)
+    tree = [naive.tree_regret(law, means, n) for n in range(1, 6)]
+    assert exact_bootstrap_regret(means, 5, ties="random") == pytest.approx(tree)
+
+
 def test_literal_play_has_the_exact_regret(seed: int) -> None:
     """The mean of many runs lies within five standard errors: by chance, one test in a million."""
     means, rounds, runs = [0.8, 0.3], 6, 2_000
@@ -113,3 +119,5 @@ def test_bad_input_is_refused() -> None:
         exact_giro_regret([0.5, 1.4], 3)
     with pytest.raises(BadParameter, match="'random' or 'fixed'"):
         exact_giro_regret([0.5, 0.4], 3, ties="first")  # type: ignore[arg-type]
+    with pytest.raises(BadParameter, match="'random' or 'fixed'"):
+        exact_bootstrap_regret([0.5, 0.4], 3, ties="first")  # type: ignore[arg-type]

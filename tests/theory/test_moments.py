@@ -76,3 +76,5 @@ def test_bad_input_is_refused() -> None:
         history_moments(10, 1.5, 1)
     with pytest.raises(BadParameter, match="integer"):
         moment_checks(4, 0.5, 1 / 3)
+    with pytest.raises(BadParameter, match="n=0"):
+        moment_checks(0, 0.5, 1)

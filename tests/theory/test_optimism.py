@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.theory import log_c, log_inverse_optimism, log_optimism, optimism_grid
+from giro.theory import (
+    log_c,
+    log_inverse_optimism,
+    log_inverse_optimism_above,
+    log_optimism,
+    optimism_grid,
+)
 
 
 def plain_w(n: int, p: Fraction, a: Fraction) -> Fraction:
@@ -30,6 +36,15 @@ def test_w_matches_its_sum_in_fractions(n: int, twelfths: int, k: int) -> None:
     exact = plain_w(n, Fraction(twelfths, 12), Fraction(k, n))
     found = log_inverse_optimism(n, twelfths / 12, k / n)
     assert found == pytest.approx(math.log(exact), rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None, database=None)
+@given(n=st.integers(1, 15), k=st.integers(1, 30), p=st.floats(1e-6, 1))
+def test_w_is_never_above_its_limits_at_the_jumps(n: int, k: int, p: float) -> None:
+    limits = log_inverse_optimism_above(n, k / n)
+    near = [log_inverse_optimism(n, i / n + 1e-7, k / n) for i in range(n)]
+    assert limits == pytest.approx(near, abs=1e-4)
+    assert log_inverse_optimism(n, p, k / n) <= limits.max() + 1e-9
 
 
 def test_w_of_one_pull_by_hand() -> None:

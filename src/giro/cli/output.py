@@ -63,16 +63,21 @@ def print_line(text: str = "") -> None:
     print(text)
 
 
-def print_json(records: Sequence[Mapping[str, Any]]) -> None:
-    """Print records as a JSON list; a number that is not finite becomes null."""
-    print(json.dumps([_without_nan(record) for record in records], indent=2, allow_nan=False))
+def print_json(document: Sequence[Any] | Mapping[str, Any]) -> None:
+    """Print records, or tables of records, as JSON; a number that is not finite becomes null."""
+    print(json.dumps(_without_nan(document), indent=2, allow_nan=False))
 
 
-def _without_nan(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: None if isinstance(value, float) and not math.isfinite(value) else value
-        for key, value in record.items()
-    }
+def _without_nan(value: Any) -> Any:
+    match value:
+        case Mapping():
+            return {key: _without_nan(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_without_nan(inner) for inner in value]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
 
 
 def complain(sentence: str) -> None:

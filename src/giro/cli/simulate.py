@@ -6,15 +6,14 @@ from typing import Annotated, Any
 import typer
 
 from giro.cli.app import app
-from giro.cli.output import complain, print_json, progress, tell
+from giro.cli.engine import Address, Engine
+from giro.cli.output import print_json, tell
+from giro.cli.playing import INTERRUPTED, Place, finished_traces, say_what_is_there
 from giro.cli.results import print_results, record
 from giro.cli.targets import check_folder, check_picture
 from giro.experiments.experiment import Experiment
-from giro.experiments.run import run
 from giro.simulation.checkpoints import Spacing
-from giro.simulation.trace import Setting, Trace
-
-_INTERRUPTED = 130
+from giro.simulation.trace import Trace
 
 
 def _option(metavar: str, text: str) -> Any:
@@ -32,30 +31,33 @@ def simulate(
     rounds: Annotated[int, _option("N", "Rounds of one run.")] = 10_000,
     runs: Annotated[int, _option("R", "Repetitions.")] = 100,
     seed: Annotated[int, _option("S", "Same seed, same numbers.")] = 0,
-    jobs: Annotated[int | None, _option("J", "Threads (default: all cores).")] = None,
+    jobs: Annotated[int | None, _option("J", "Threads or processes (default: all cores).")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print records, not a table.")] = False,
     out: Annotated[Path | None, _option("FOLDER", "Keep the results, or resume there.")] = None,
     plot: Annotated[Path | None, _option("FILE", "Picture: .png, .svg or .pdf.")] = None,
     points: Annotated[int, _option("P", "Points of a curve that are kept.")] = 200,
     spacing: Annotated[Spacing, typer.Option(help="How these points lie.")] = "even",
+    engine: Engine = "threads",
+    address: Address = None,
 ) -> None:
     """Play policies on problems and show their regret.
 
-    All policies meet the same instances. The numbers depend on the seed and not on --jobs. With
-    --out, runs that are already in the folder are not computed again.
+    All policies meet the same instances. The numbers depend on the seed, not on --jobs or
+    --engine. With --out, runs that are already in the folder are not computed again.
 
     \b
     Examples:
       giro simulate giro:a=1 ucb1 --rounds 1000 --runs 20
       giro simulate giro:a=1/3 ucb1 --problem bernoulli --problem beta:v=4 --plot regret.pdf
       giro simulate giro --problem "bernoulli:means=[0.7,0.4]" --json
+      giro simulate giro --runs 1000000 --out big --engine dask --address tcp://head:8786
     """
     experiment = Experiment(problem, policies, rounds, runs, seed, points, spacing)
     if out is not None:
         check_folder(out)
     if plot is not None:
         check_picture(plot)
-    traces, interrupted = _finished(experiment, out, jobs)
+    traces, interrupted = finished_traces(experiment, Place(out, jobs, engine, address))
     if json:
         print_json([record(trace) for trace in traces])
     else:
@@ -63,26 +65,8 @@ def simulate(
     if plot is not None and traces:
         _draw(traces, plot, spacing)
     if interrupted:
-        _say_what_is_there(experiment, traces, out)
-        raise typer.Exit(_INTERRUPTED)
-
-
-def _finished(
-    experiment: Experiment, out: Path | None, jobs: int | None
-) -> tuple[list[Trace], bool]:
-    """Return the traces of all runs that ended, and whether Ctrl-C stopped the others."""
-    traces = []
-    try:
-        with progress(experiment.runs * len(list(experiment.cells()))) as advance:
-
-            def on_runs(setting: Setting, count: int) -> None:
-                advance(setting.policy, count)
-
-            for trace in run(experiment, out, jobs=jobs, on_runs=on_runs):
-                traces.append(trace)  # one by one: those before Ctrl-C are kept
-    except KeyboardInterrupt:
-        return traces, True
-    return traces, False
+        say_what_is_there(experiment, traces, out)
+        raise typer.Exit(INTERRUPTED)
 
 
 def _draw(traces: list[Trace], path: Path, spacing: Spacing) -> None:
@@ -90,10 +74,3 @@ def _draw(traces: list[Trace], path: Path, spacing: Spacing) -> None:
 
     save(regret_figure(traces, x="log" if spacing == "log" else "linear"), path)
     tell(f"wrote {path}")
-
-
-def _say_what_is_there(experiment: Experiment, traces: list[Trace], out: Path | None) -> None:
-    finished = sum(trace.runs.size for trace in traces)
-    wanted = experiment.runs * len(list(experiment.cells()))
-    kept = f", kept in {out}" if out else ""
-    complain(f"interrupted: {finished} of {wanted} runs finished{kept}")

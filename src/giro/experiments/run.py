@@ -1,16 +1,19 @@
 """Run what is missing, keep what is there."""
 
+import functools
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from giro.errors import BadFile, GiroError
 from giro.experiments.experiment import Cell, Experiment
 from giro.policy import Policy
-from giro.simulation.simulate import finished_runs
+from giro.simulation.chunks import Work
+from giro.simulation.engines import Engine, EngineName, open_engine
 from giro.simulation.trace import Setting, Trace, merge
 
-_SAVE_EVERY = 20.0  # seconds
+_SAVE_EVERY = 20.0  # seconds, for each second (at least one) that saving takes
 
 OnRun = Callable[[Setting, int], None]
 
@@ -21,19 +24,25 @@ def run(
     *,
     jobs: int | None = None,
     on_runs: OnRun | None = None,
+    engine: EngineName = "threads",
+    address: str | None = None,
 ) -> Iterator[Trace]:
     """Yield the trace of each policy on each problem, in the experiment's order.
 
     With a folder, every trace is kept there in a file named after what made it; runs already
     there are not computed again. `on_runs` is told how many runs of which setting have just been
     computed or found. After Ctrl-C the finished runs are saved and yielded, then it is raised.
+    `engine` and `address` are those of `simulate`; the engine starts when there is work for it.
     """
-    for cell in experiment.cells():
-        pieces, interrupted = _complete(cell, experiment.runs, folder, jobs, on_runs)
-        if pieces:
-            yield merge(pieces).only(experiment.runs)
-        if interrupted:
-            raise KeyboardInterrupt
+    with ExitStack() as stack:
+        opened = open_engine(engine, jobs=jobs, address=address)
+        player = functools.cache(lambda: stack.enter_context(opened))
+        for cell in experiment.cells():
+            pieces, interrupted = _complete(cell, experiment.runs, folder, player, on_runs)
+            if pieces:
+                yield merge(pieces).only(experiment.runs)
+            if interrupted:
+                raise KeyboardInterrupt
 
 
 def trace_file(folder: Path, setting: Setting) -> Path:
@@ -52,7 +61,11 @@ def load_folder(folder: Path) -> list[Trace]:
 
 
 def _complete(
-    cell: Cell, runs: int, folder: Path | None, jobs: int | None, on_runs: OnRun | None
+    cell: Cell,
+    runs: int,
+    folder: Path | None,
+    player: Callable[[], Engine],
+    on_runs: OnRun | None,
 ) -> tuple[list[Trace], bool]:
     """Return traces that together hold all runs, or those there were when interrupted."""
     pieces = _kept(cell, folder)
@@ -60,20 +73,22 @@ def _complete(
     missing = [number for number in range(runs) if number not in there]
     report = on_runs or (lambda setting, count: None)
     report(cell.setting, runs - len(missing))
-    saved = time.monotonic()
+    if not missing:
+        return pieces, False
+    next_save = time.monotonic() + _SAVE_EVERY
+    work = Work(cell.policy, cell.problem, cell.setting)
     try:
-        for trace in finished_runs(
-            cell.policy, cell.problem, cell.setting, runs=missing, jobs=jobs
-        ):
+        for trace in player().finished(work, missing):
             pieces.append(trace)
-            report(cell.setting, 1)
-            if time.monotonic() - saved > _SAVE_EVERY:
+            report(cell.setting, trace.runs.size)
+            if time.monotonic() > next_save:
+                began = time.monotonic()
                 pieces = _keep(cell, pieces, folder)
-                saved = time.monotonic()
-        return (_keep(cell, pieces, folder) if missing else pieces), False
+                next_save = time.monotonic() + _SAVE_EVERY * max(1.0, time.monotonic() - began)
+        return _keep(cell, pieces, folder), False
     except KeyboardInterrupt:
         return _keep(cell, pieces, folder), True
-    except GiroError:
+    except Exception:
         _keep(cell, pieces, folder)
         raise
 

@@ -106,7 +106,7 @@ def winner(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
     """Return the arm with the highest value, as if all were drawn; ties as `ranking` says."""
     if race.lead[0].tried < race.gates.size:
         return an_untried_arm(race.gates, ranking, rng)
-    first = race.lead[0].first
+    first = int(race.lead[0].first)
     best, tied, x = first, 1, _value(race, first, rng)
     countdown = rng.geometric(_PASSES_FAR)
     for arm in range(race.gates.size):

@@ -1,6 +1,15 @@
 """The paper's bounds as functions, its lemmas as checks, the exact regret of small problems."""
 
-from giro.theory.bound import ArmBound, GiroBound, b_constant, giro_bound, log_c, log_f
+from giro.theory.bound import (
+    ArmBound,
+    GiroBound,
+    b_constant,
+    cheapest_a,
+    giro_bound,
+    log_c,
+    log_f,
+    log_useful_rounds,
+)
 from giro.theory.checks import Check
 from giro.theory.exact import exact_bootstrap_regret, exact_giro_regret, exact_regret
 from giro.theory.general_bound import (
@@ -37,7 +46,13 @@ from giro.theory.moments import (
     smallest_value_variance,
     value_moments,
 )
-from giro.theory.optimism import OptimismRow, log_inverse_optimism, log_optimism, optimism_grid
+from giro.theory.optimism import (
+    OptimismRow,
+    log_inverse_optimism,
+    log_inverse_optimism_above,
+    log_optimism,
+    optimism_grid,
+)
 from giro.theory.proof_steps import OptimismChain, optimism_chain
 from giro.theory.pseudo import PseudoCounts, pseudo_counts
 
@@ -57,6 +72,7 @@ __all__ = [
     "bootstrap_checks",
     "bootstrap_law",
     "bootstrap_moments",
+    "cheapest_a",
     "conditional_value_moments",
     "exact_bootstrap_regret",
     "exact_giro_regret",
@@ -75,7 +91,9 @@ __all__ = [
     "log_c",
     "log_f",
     "log_inverse_optimism",
+    "log_inverse_optimism_above",
     "log_optimism",
+    "log_useful_rounds",
     "middle_tau",
     "moment_checks",
     "optimism_chain",

@@ -55,15 +55,22 @@ def exact_giro_regret(means: Means, rounds: int, a: float = 1.0, ties: Ties = "r
     raise BadParameter(f"ties are 'random' or 'fixed', got {ties!r}")
 
 
-def exact_bootstrap_regret(means: Means, rounds: int, pulls: int = 1) -> Floats:
+def exact_bootstrap_regret(
+    means: Means, rounds: int, pulls: int = 1, ties: Ties = "fixed"
+) -> Floats:
     """Return the exact cumulative expected regret of bootstrapping without pseudo rewards.
 
     Kveton et al. (2019), Section 3.1: each arm is first pulled `pulls` times, in the order of
-    the arms; ties follow a ranking drawn in advance, over which the regret is averaged.
+    the arms; ties follow a ranking drawn in advance, over which the regret is averaged, or with
+    `ties="random"` are broken anew each time.
     """
-    return _average_over_rankings(
-        lambda ranking: bootstrap_law(pulls, ranking=ranking), means, rounds
-    )
+    if ties == "random":
+        return exact_regret(bootstrap_law(pulls), means, rounds)
+    if ties == "fixed":
+        return _average_over_rankings(
+            lambda ranking: bootstrap_law(pulls, ranking=ranking), means, rounds
+        )
+    raise BadParameter(f"ties are 'random' or 'fixed', got {ties!r}")
 
 
 def _average_over_rankings(

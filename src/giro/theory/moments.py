@@ -76,6 +76,7 @@ def moment_checks(s: int, mean: float, a: float) -> list[Check]:
 
     Needs a s to be an integer. Costs one term for each history and sample.
     """
+    check_trials(s, mean)
     k = whole_pseudo_count(a, s)
     v, weights = k + np.arange(s + 1), np.exp(log_binomial(np.arange(s + 1), s, mean))
     length = s + 2 * k

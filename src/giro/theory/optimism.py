@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from giro.theory.binomial import check_trials, log_binomial, log_binomial_tail
+from giro.theory.binomial import Floats, check_trials, log_binomial, log_binomial_tail
 from giro.theory.bound import log_c
 from giro.theory.checks import at_most
 from giro.theory.pseudo import rounded_up, whole_pseudo_count
@@ -37,6 +37,22 @@ def log_inverse_optimism(n: int, p: float, a: float) -> float:
     tails = np.array([log_optimism(n, p, a, x) for x in range(n + 1)])
     possible = weights > -np.inf
     return float(logsumexp(weights[possible] - tails[possible]))
+
+
+def log_inverse_optimism_above(n: int, a: float) -> Floats:
+    """Return log W just above p = k / n for k = 0..n - 1, of which the largest is W's supremum.
+
+    As p grows from one multiple of 1 / n to the next, the ones asked for stay the same and those
+    observed become more, so W falls; at each multiple it jumps.
+    """
+    check_trials(n, 0.5)
+    pseudo = whole_pseudo_count(a, n)
+    m, ones = n + 2 * pseudo, np.arange(n + 1)
+    chances = log_binomial(np.arange(m + 1), m, (pseudo + ones[:, None]) / m)
+    tails = np.logaddexp.accumulate(chances[:, ::-1], axis=1)[:, ::-1]  # [x, y]: P(Y >= y)
+    weights = log_binomial(ones, n, ones[:-1, None] / n)  # [k, x]
+    terms = weights - np.where(weights > -np.inf, tails[:, pseudo + 1 : pseudo + n + 1].T, 0.0)
+    return np.asarray(logsumexp(terms, axis=1))
 
 
 def log_optimism(n: int, p: float, a: float, x: float) -> float:

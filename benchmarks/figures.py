@@ -1,0 +1,64 @@
+"""Figures of times, and the numbers in them as CSV."""
+
+import csv
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+# Okabe and Ito's colours, with markers that differ in grey too.
+LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "D"))
+TIME = "processor time per round (µs)"
+STYLE: Any = {  # Any: matplotlib's type for it lists every key there is
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "legend.fontsize": 8.5,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "0.9",
+    "grid.linewidth": 0.6,
+    "axes.axisbelow": True,
+    "savefig.dpi": 200,
+}
+
+
+class Curve(NamedTuple):
+    """Time per round along one line."""
+
+    label: str
+    x: np.ndarray
+    ns: np.ndarray
+
+
+def loglog(path: Path, curves: Sequence[Curve], *, x: str, title: str) -> None:
+    """Write `path`.png and `path`.csv."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(4.8, 3.5), layout="constrained")
+        panel = figure.subplots()
+        for curve, (colour, marker) in zip(curves, LOOKS, strict=False):
+            line = panel.loglog(curve.x, curve.ns / 1e3, color=colour, marker=marker, markersize=4)
+            line[0].set_label(curve.label)
+        panel.set(xlabel=x, ylabel=TIME, title=title)
+        for axis in (panel.xaxis, panel.yaxis):
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            axis.set_minor_formatter(NullFormatter())
+        panel.set_ylim(10.0 ** math.floor(math.log10(panel.get_ylim()[0])), None)
+        figure.legend(loc="outside lower center", ncols=2, frameon=False)
+        figure.savefig(path.with_suffix(".png"), metadata={"Software": None})
+    _write_csv(path.with_suffix(".csv"), curves, x)
+
+
+def _write_csv(path: Path, curves: Sequence[Curve], x: str) -> None:
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["line", x, TIME])
+        for curve in curves:
+            rows = zip(curve.x, curve.ns / 1e3, strict=True)
+            writer.writerows([curve.label, f"{u:.6g}", f"{v:.4g}"] for u, v in rows)

@@ -1,0 +1,146 @@
+"""Ours against theirs: measured in turn, in one run, and held against a bar."""
+
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Self
+
+from giro import Trace, simulate
+
+
+class Ratio(NamedTuple):
+    """One bar: two numbers, how they compare, and whether that is enough."""
+
+    name: str
+    ours: float | None
+    theirs: float | None
+    ratio: float | None
+    unit: str
+    bar: str  # what the ratio should be, such as ">= 50"; empty where there is none
+    reached: bool | None
+    note: str = ""
+    one_core: float | None = None  # the ratio on one core, where `ratio` is for all of them
+
+    @classmethod
+    def faster(
+        cls, name: str, *, ours: float, theirs: float, bar: float, unit: str, note: str = ""
+    ) -> Self:
+        """Return how many times less time we take."""
+        ratio = theirs / ours
+        return cls(name, ours, theirs, ratio, unit, f">= {bar:g}", ratio >= bar, note)
+
+    @classmethod
+    def more(
+        cls, name: str, *, ours: float, theirs: float, bar: float, unit: str, note: str = ""
+    ) -> Self:
+        """Return how many times more we get done."""
+        ratio = ours / theirs
+        return cls(name, ours, theirs, ratio, unit, f">= {bar:g}", ratio >= bar, note)
+
+    @classmethod
+    def at_most(
+        cls, name: str, *, ours: float, theirs: float, bar: float, unit: str, note: str = ""
+    ) -> Self:
+        """Return how many times `theirs` we need, which should be little."""
+        ratio = ours / theirs
+        return cls(name, ours, theirs, ratio, unit, f"<= {bar:g}", ratio <= bar, note)
+
+    @classmethod
+    def missing(cls, name: str, *, unit: str, bar: float, note: str) -> Self:
+        """Return a bar that could not be measured, and why."""
+        return cls(name, None, None, None, unit, f">= {bar:g}", None, note)
+
+    @property
+    def verdict(self) -> str:
+        """In words, whether the bar was reached."""
+        return {True: "reached", False: "NOT reached", None: "NOT measured"}[self.reached]
+
+
+class Play(NamedTuple):
+    """A simulation to be timed."""
+
+    policy: str
+    problem: str
+    rounds: int
+    runs: int = 1
+    jobs: int | None = 1
+    seed: int = 0
+
+    def __call__(self) -> Trace:
+        """Play it."""
+        return simulate(
+            self.policy,
+            self.problem,
+            rounds=self.rounds,
+            runs=self.runs,
+            seed=self.seed,
+            jobs=self.jobs,
+        )
+
+    def compiled(self) -> Self:
+        """Return the same, now without compiling ahead of it."""
+        simulate(self.policy, self.problem, rounds=1, runs=1)
+        return self
+
+
+class Cost(NamedTuple):
+    """The least that some repeats of the same work took, in seconds."""
+
+    cpu: float  # of all threads: what others do on the machine matters little
+    wall: float
+
+
+def cost_of(work: Callable[[], object]) -> Cost:
+    """Return what doing the work once takes."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    work()
+    return Cost(time.process_time() - cpu, time.perf_counter() - wall)
+
+
+def in_turn(works: Mapping[str, Callable[[], object]], *, repeats: int) -> dict[str, Cost]:
+    """Return the least cost of each work; they take turns, so that noise hits all alike."""
+    costs: dict[str, list[Cost]] = {name: [] for name in works}
+    for repeat in range(repeats):
+        for name, work in works.items():
+            say(f"  {repeat + 1}/{repeats} {name}")
+            costs[name].append(cost_of(work))
+    return {name: least(several) for name, several in costs.items()}
+
+
+def least(costs: Sequence[Cost]) -> Cost:
+    """Return the least processor and the least wall time.
+
+    >>> least([Cost(1.0, 4.0), Cost(2.0, 3.0)])
+    Cost(cpu=1.0, wall=3.0)
+    """
+    return Cost(min(cost.cpu for cost in costs), min(cost.wall for cost in costs))
+
+
+def ns_per_round(plays: Mapping[str, Play], *, repeats: int) -> dict[str, float]:
+    """Return nanoseconds of processor time that a round of each play takes, played in turn."""
+    costs = in_turn({name: play.compiled() for name, play in plays.items()}, repeats=repeats)
+    return {name: 1e9 * costs[name].cpu / (play.rounds * play.runs) for name, play in plays.items()}
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def say(text: str) -> None:
+    """Show progress."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def shown(value: float | None) -> str:
+    """Return a number with three digits that count.
+
+    >>> shown(0.012345), shown(3.14159), shown(98765.0), shown(None)
+    ('0.0123', '3.14', '98,765', '-')
+    """
+    if value is None:
+        return "-"
+    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+    return f"{value:,.{digits}f}"

@@ -1,0 +1,100 @@
+"""Write the tables of docs/reproduction.md, from the results that the commands left behind."""
+
+import csv
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+DOCUMENT = ROOT / "docs" / "reproduction.md"
+BETWEEN = re.compile(r"(<!-- table: ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+Row = dict[str, str]
+
+
+def rows(name: str) -> list[Row]:
+    """Return the rows of a table of results."""
+    with (ROOT / "results" / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def markdown(head: list[str], body: list[list[str]]) -> str:
+    """Return a table in Markdown, numbers to the right."""
+    rule = ["---" if i == 0 else "---:" for i in range(len(head))]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in [head, rule, *body])
+
+
+def short(problem: str) -> str:
+    """Return a problem without what all problems of the figure have in common."""
+    return re.sub(r"[:,]n_arms=.*", "", problem)
+
+
+def finals(folder: str, bound: bool = False) -> str:
+    """Return final regrets, a row for each policy and a column for each problem."""
+    found = rows(f"{folder}/finals")
+    problems = list(dict.fromkeys(row["problem"] for row in found))
+    policies = list(dict.fromkeys(row["policy"] for row in found))
+    cell = {(row["policy"], row["problem"]): _final(row, bound) for row in found}
+    body = [[f"`{policy}`", *(cell[policy, p] for p in problems)] for policy in policies]
+    return markdown(["", *(f"`{short(problem)}`" for problem in problems)], body)
+
+
+def _final(row: Row, bound: bool) -> str:
+    text = f"{float(row['regret']):.1f} ± {float(row['regret_se']):.1f}"
+    return f"{text} (≥ {float(row['bound']):.1f})" if bound and row["bound"] else text
+
+
+def claims(folder: str) -> str:
+    """Return the verdicts, each with the comparison that decides it."""
+    body = [
+        [
+            f"{row['number']}. {row['claim']}",
+            f"**{row['verdict']}**",
+            _estimate(row),
+            f"`{row['weakest']}` on `{short(row['problem'])}`",
+        ]
+        for row in rows(f"{folder}/claims")
+    ]
+    return markdown(["claim", "verdict", "weakest comparison", "where"], body)
+
+
+def comparisons(folder: str, number: str) -> str:
+    """Return all comparisons behind the claims whose number starts so."""
+    body = [
+        [f"`{row['comparison']}`", f"`{short(row['problem'])}`", _estimate(row), row["verdict"]]
+        for row in rows(f"{folder}/comparisons")
+        if row["number"].startswith(number)
+    ]
+    return markdown(["comparison", "problem", "gain", ""], body)
+
+
+def _estimate(row: Row) -> str:
+    decimals = 3 if row["unit"] == "R²" or abs(float(row["estimate"])) < 1 else 1
+    estimate, error = (f"{float(row[key]):.{decimals}f}" for key in ("estimate", "se"))
+    return f"{estimate} ± {error} {row['unit']}"
+
+
+def made_by(folder: str) -> str:
+    """Return the command that made a folder."""
+    return f"`{(ROOT / 'results' / folder / 'made-by.txt').read_text().splitlines()[0]}`\n"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "mab command": lambda: made_by("mab"),
+    "mab regret": lambda: finals("mab"),
+    "mab claims": lambda: claims("mab"),
+    "mab claim 2": lambda: comparisons("mab", "2"),
+    "mab claim 5": lambda: comparisons("mab", "5"),
+    "linear-regret command": lambda: made_by("linear-regret"),
+    "linear-regret regret": lambda: finals("linear-regret", bound=True),
+    "linear-regret claims": lambda: claims("linear-regret"),
+}
+
+
+def current(text: str) -> str:
+    """Return the document with its tables made anew."""
+    return BETWEEN.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(current(DOCUMENT.read_text()))

@@ -1,0 +1,46 @@
+"""`giro reproduce ...`: what the paper shows, one subcommand a figure or statement.
+
+Each subcommand lives in a file of its own, reproduce_*.py, which adds itself to this one.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import typer
+
+from giro.cli.app import app
+from giro.cli.output import tell
+from giro.experiments.tables import Record, write_made_by, write_table
+
+reproduce = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+app.add_typer(reproduce, name="reproduce", help="Reproduce what the paper shows, and judge it.")
+
+
+def option(metavar: str, text: str) -> Any:
+    """Return an option that takes a value."""
+    return typer.Option(metavar=metavar, help=text)
+
+
+Rounds: TypeAlias = Annotated[int, option("N", "Rounds of one run.")]
+Runs: TypeAlias = Annotated[int, option("R", "Repetitions.")]
+Seed: TypeAlias = Annotated[int, option("S", "Same seed, same numbers.")]
+Jobs: TypeAlias = Annotated[int | None, option("J", "Threads (default: all cores).")]
+Out: TypeAlias = Annotated[Path, option("FOLDER", "Tables, figures and runs; resumed there.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print records, not tables.")]
+
+
+def write_tables(folder: Path, tables: Mapping[str, Sequence[Record]], made_by: str) -> None:
+    """Write tables and the command that makes them anew."""
+    for name, records in tables.items():
+        write_table(folder, name, records)
+    write_made_by(folder, made_by)
+
+
+def write_figure(folder: Path, figure: Any, made_by: str) -> None:
+    """Write the figure as PNG and SVG, and say so."""
+    from giro.plots import save  # noqa: PLC0415  # quick start without matplotlib
+
+    for ending in ("png", "svg"):
+        save(figure, folder / f"regret.{ending}", note=made_by)
+    tell(f"wrote {folder / 'regret'}.png, .svg and the tables beside them")

@@ -1,0 +1,150 @@
+"""A claim of the paper as a test of numbers: holds, fails, undecided.
+
+A claim is a list of comparisons that should all come out positive. Each is a two-sided paired
+t test; the level is shared equally among all comparisons of all claims (Bonferroni), so that the
+chance of any wrong verdict in the family is at most that level. A claim holds if every comparison
+is significantly positive, fails if any is significantly negative, and is undecided otherwise.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from scipy.special import stdtr
+
+from giro.errors import BadParameter
+from giro.simulation.metrics import Estimate, paired_difference
+from giro.simulation.trace import Trace
+
+Verdict: TypeAlias = Literal["holds", "fails", "undecided"]
+
+LEVEL = 0.05
+
+
+class Comparison(NamedTuple):
+    """Something that is positive, in expectation, if the claim is right."""
+
+    what: str
+    problem: str
+    unit: str
+    gain: Estimate
+    runs: int
+
+
+class Claim(NamedTuple):
+    """A sentence and the comparisons that decide it."""
+
+    number: str
+    text: str
+    comparisons: Sequence[Comparison]
+
+
+class Finding(NamedTuple):
+    """A comparison with its two-sided p value, and what it says of the claim."""
+
+    comparison: Comparison
+    p_value: float
+    verdict: Verdict
+
+
+class Judgement(NamedTuple):
+    """A claim with its verdict, and the finding that speaks most against it."""
+
+    claim: Claim
+    verdict: Verdict
+    findings: Sequence[Finding]
+
+    @property
+    def weakest(self) -> Finding:
+        """The finding with the lowest gain in standard errors: it decides."""
+        return min(self.findings, key=lambda finding: _t(finding.comparison.gain))
+
+
+def judge(claims: Sequence[Claim], *, level: float = LEVEL) -> list[Judgement]:
+    """Return a verdict on every claim, at a family-wise level over all their comparisons."""
+    for claim in claims:
+        if not claim.comparisons:
+            raise BadParameter(f"claim {claim.number} compares nothing")
+    each = level / max(1, size_of_family(claims))
+    judged = [[_finding(one, each) for one in claim.comparisons] for claim in claims]
+    return [
+        Judgement(claim, _joint(findings), findings)
+        for claim, findings in zip(claims, judged, strict=True)
+    ]
+
+
+def size_of_family(claims: Sequence[Claim]) -> int:
+    """Return how many comparisons share the level."""
+    return sum(len(claim.comparisons) for claim in claims)
+
+
+def beats(winner: Trace, loser: Trace) -> Comparison:
+    """Return by how much less the winner regrets than the loser, on the same instances."""
+    gain = paired_difference(loser, winner)
+    runs = np.intersect1d(winner.runs, loser.runs).size
+    what = f"{winner.setting.policy} against {loser.setting.policy}"
+    return Comparison(what, winner.setting.problem, "regret", gain, runs)
+
+
+def record(judgement: Judgement) -> dict[str, Any]:
+    """Return a judgement as plain data, with estimate and error of its weakest comparison."""
+    comparison = judgement.weakest.comparison
+    return {
+        "number": judgement.claim.number,
+        "claim": judgement.claim.text,
+        "verdict": judgement.verdict,
+        "estimate": comparison.gain.mean,
+        "se": comparison.gain.se,
+        "unit": comparison.unit,
+        "weakest": comparison.what,
+        "problem": comparison.problem,
+        "comparisons": len(judgement.findings),
+    }
+
+
+def finding_records(judgement: Judgement) -> list[dict[str, Any]]:
+    """Return the comparisons of a judgement as plain data."""
+    return [
+        {
+            "number": judgement.claim.number,
+            "comparison": comparison.what,
+            "problem": comparison.problem,
+            "unit": comparison.unit,
+            "estimate": comparison.gain.mean,
+            "se": comparison.gain.se,
+            "runs": comparison.runs,
+            "p_value": p_value,
+            "verdict": verdict,
+        }
+        for comparison, p_value, verdict in judgement.findings
+    ]
+
+
+def _finding(comparison: Comparison, level: float) -> Finding:
+    p_value = _p_value(comparison)
+    if not p_value <= level:
+        return Finding(comparison, p_value, "undecided")
+    return Finding(comparison, p_value, "holds" if comparison.gain.mean > 0 else "fails")
+
+
+def _joint(findings: Sequence[Finding]) -> Verdict:
+    verdicts = {finding.verdict for finding in findings}
+    if "fails" in verdicts:
+        return "fails"
+    return "holds" if verdicts == {"holds"} else "undecided"
+
+
+def _p_value(comparison: Comparison) -> float:
+    """Return the probability of a gain this far from 0, either way, if there were none."""
+    t = _t(comparison.gain)
+    if math.isinf(t) or t == 0.0:
+        return 0.0 if t else 1.0
+    return float(2 * stdtr(comparison.runs - 1, -abs(t)))
+
+
+def _t(gain: Estimate) -> float:
+    """Return the gain in standard errors: infinite if it never varies, 0 if that is unknown."""
+    if gain.se > 0:
+        return gain.mean / gain.se
+    return math.copysign(math.inf, gain.mean) if gain.mean and gain.se == 0 else 0.0

@@ -1,0 +1,83 @@
+"""What an experiment leaves behind: small tables of means, and a note on what made them."""
+
+import csv
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from giro.kernel import package_digest
+from giro.simulation.metrics import best_share, final_regret, regret_curve
+from giro.simulation.trace import Trace
+from giro.version import __version__
+
+Record = Mapping[str, Any]
+
+_DIGITS = 6  # of a number in a CSV file; Parquet keeps all
+
+
+def final_record(trace: Trace) -> dict[str, Any]:
+    """Return the regret at the end, with its uncertainty."""
+    regret, best = final_regret(trace), best_share(trace)
+    return {
+        "problem": trace.setting.problem,
+        "policy": trace.setting.policy,
+        "rounds": trace.setting.rounds,
+        "runs": trace.runs.size,
+        "seed": trace.setting.seed,
+        "regret": regret.mean,
+        "regret_se": regret.se,
+        "regret_low": regret.low,
+        "regret_high": regret.high,
+        "best_share": best.mean,
+        "best_share_se": best.se,
+    }
+
+
+def curve_records(trace: Trace) -> Iterator[dict[str, Any]]:
+    """Yield mean regret and its 95 % interval after each checkpoint."""
+    curve = regret_curve(trace)
+    for rounds, mean, low, high in zip(*curve, strict=True):
+        yield {
+            "problem": trace.setting.problem,
+            "policy": trace.setting.policy,
+            "round": int(rounds),
+            "regret": float(mean),
+            "regret_low": float(low),
+            "regret_high": float(high),
+        }
+
+
+def write_table(folder: Path, name: str, records: Sequence[Record]) -> None:
+    """Write records as Parquet and as CSV."""
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    pl.DataFrame(records).write_parquet(folder / f"{name}.parquet")
+    with (folder / f"{name}.csv").open("w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(records[0])
+        rows.writerows([_text(value) for value in record.values()] for record in records)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, float):
+        return "" if value is None else str(value)
+    return "" if math.isnan(value) else f"{value:.{_DIGITS}g}"
+
+
+def write_made_by(folder: Path, command: str) -> None:
+    """Write down the command that makes this folder anew, and with what it was made."""
+    lines = (
+        command,
+        f"giro {__version__}, source {package_digest()}",
+        f"numpy {np.__version__}, numba {numba.__version__}",
+    )
+    (folder / "made-by.txt").write_text("\n".join(lines) + "\n")
+
+
+def runs_folder(folder: Path) -> Path:
+    """Return where single runs are kept: other source code, other runs."""
+    return folder / "runs" / package_digest()

@@ -1,0 +1,1 @@
+"""The figures of `giro theory`: one file a command, from plain numbers."""

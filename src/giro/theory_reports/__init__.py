@@ -1,0 +1,1 @@
+"""What `giro theory` finds: one file a command, numbers first, nothing printed."""

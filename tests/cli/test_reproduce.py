@@ -1,0 +1,171 @@
+"""`giro reproduce`."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from cli.conftest import Giro
+
+from giro import simulate
+from giro.cli.reproduce_mab import split_policies
+from giro.experiments.run import load_folder
+from giro.simulation.metrics import final_regret
+
+SMALL = ("--rounds", 60, "--runs", 4, "--seed", 3)
+VERDICTS = {"holds", "fails", "undecided"}
+
+
+def test_records_of_mab_are_finals_and_claims(giro: Giro, tmp_path: Path) -> None:
+    done = giro("reproduce", "mab", *SMALL, "--out", tmp_path, "--json")
+    assert done.status == 0
+    finals, claims = done.records["finals"], done.records["claims"]
+    assert len({(final["problem"], final["policy"]) for final in finals}) == len(finals) == 18
+    trace = simulate("ucb1", "beta:v=16", rounds=60, runs=4, seed=3)
+    (ucb1,) = (f for f in finals if f["policy"] == "ucb1" and "v=16" in f["problem"])
+    assert (ucb1["regret"], ucb1["regret_se"]) == final_regret(trace)[:2]
+    assert [claim["number"] for claim in claims] == ["1", "2", "3", "4", "5", "6"]
+    assert all(claim["verdict"] in VERDICTS for claim in claims)
+    assert all({"claim", "estimate", "se"} <= set(claim) for claim in claims)
+    assert [final["policy"] for final in done.records["variants"]["finals"]] == ["kl-ucb:c=0"] * 3
+    assert len(done.records["variants"]["claims"]) == 2
+
+
+def test_mab_writes_tables_and_figures(giro: Giro, tmp_path: Path) -> None:
+    done = giro("reproduce", "mab", *SMALL, "--out", tmp_path / "new")
+    folder = tmp_path / "new"
+    assert done.error == f"wrote {folder}/regret.png, .svg and the tables beside them\n"
+    for name in ("curves", "finals", "claims", "comparisons"):
+        csv, parquet = (
+            pl.read_csv(folder / f"{name}.csv"),
+            pl.read_parquet(folder / f"{name}.parquet"),
+        )
+        assert csv.columns == parquet.columns
+        assert csv.height == parquet.height > 0
+    assert pl.read_csv(folder / "finals.csv").height == 21
+    drawing = (folder / "regret.svg").read_text()
+    for label in ("Bernoulli", "beta, v = 16", "Giro, a = 1/10", "KL-UCB", "TS"):
+        assert f"<!-- {label} -->" in drawing
+    made_by = (folder / "made-by.txt").read_text()
+    assert made_by.startswith("giro reproduce mab --rounds 60 --runs 4 --seed 3\ngiro ")
+    assert "giro reproduce mab --rounds 60" in drawing
+
+
+def test_mab_prints_a_table_for_each_problem_and_the_claims(giro: Giro, tmp_path: Path) -> None:
+    out = giro("reproduce", "mab", *SMALL, "--out", tmp_path).out
+    assert len(re.findall("^problem  ", out, re.M)) == 3
+    assert re.search(r"^1 +Giro beats UCB1 in all problems for all a +(holds|undecided)", out, re.M)
+    assert "family-wise level 5%" in out
+    assert "47 comparisons" in out
+
+
+def test_a_second_call_finds_everything_and_says_the_same(giro: Giro, tmp_path: Path) -> None:
+    words = ("reproduce", "mab", *SMALL, "--out", tmp_path)
+    first = giro(*words).out
+    pictures = [(tmp_path / f"regret.{kind}").read_bytes() for kind in ("png", "svg")]
+    assert giro(*words, "--jobs", 1).out == first  # rounds/s too: nothing was computed
+    assert [(tmp_path / f"regret.{kind}").read_bytes() for kind in ("png", "svg")] == pictures
+
+
+def test_further_policies_are_played_and_drawn(giro: Giro, tmp_path: Path) -> None:
+    also = "besa,phe:a=1.1,kl-ucb:c=0"
+    done = giro("reproduce", "mab", *SMALL, "--with", also, "--out", tmp_path, "--json")
+    policies = {final["policy"] for final in done.records["finals"]}
+    assert {"besa", "phe:a=1.1", "kl-ucb:c=0", "giro:a=1"} <= policies
+    assert "<!-- phe:a=1.1 -->" in (tmp_path / "regret.svg").read_text()
+    assert f"--with {also}" in (tmp_path / "made-by.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "policies"),
+    [
+        ("", []),
+        ("besa", ["besa"]),
+        ("besa, phe:a=1.1", ["besa", "phe:a=1.1"]),
+        ("giro:a=2,ties=fixed,ucb1", ["giro:a=2,ties=fixed", "ucb1"]),
+        ("giro:a=1/3,gyro:b=1", ["giro:a=1/3", "gyro:b=1"]),
+    ],
+)
+def test_commas_part_policies_and_parameters(text: str, policies: list[str]) -> None:
+    assert split_policies(text) == policies
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("mab --with gyro", "did you mean 'giro'?"),
+        ("mab --rounds 0", "at least one round"),
+        ("mab --runs 0", "at least one run"),
+        ("mab --jobs 0", "jobs is at least 1"),
+        ("linear-regret --runs 0", "at least one run"),
+        ("mab --out {file}", "no folder can be made at"),
+        ("figure", "figure"),
+    ],
+)
+def test_bad_input_is_refused(giro: Giro, tmp_path: Path, words: str, complaint: str) -> None:
+    (tmp_path / "file").touch()
+    folder = () if "--out" in words else ("--out", tmp_path / "out")
+    done = giro("reproduce", *words.format(file=tmp_path / "file").split(), *folder)
+    assert done.status == 2
+    assert complaint in done.error
+    assert done.out == ""
+
+
+def test_one_run_decides_nothing(giro: Giro, tmp_path: Path) -> None:
+    done = giro("reproduce", "mab", "--rounds", 20, "--runs", 1, "--out", tmp_path, "--json")
+    assert {claim["verdict"] for claim in done.records["claims"]} == {"undecided"}
+    assert done.records["claims"][0]["se"] is None
+
+
+def test_linear_regret_shows_regret_next_to_bounds(giro: Giro, tmp_path: Path) -> None:
+    words = ("reproduce", "linear-regret", "--rounds", 40, "--runs", 20, "--out", tmp_path)
+    shown = giro(*words)
+    assert shown.status == 0
+    assert shown.out.count("exact, 12 rounds") == 3
+    assert re.search(r"^k = 1, exact +Lemma 1: .* holds ", shown.out, re.M)
+    records = giro(*words, "--json").records
+    assert len(records["finals"]) == 12
+    bounds = [final["bound"] for final in records["finals"] if final["policy"] != "giro:a=1"]
+    assert bounds[0] == pytest.approx(0.5 * 0.2 * 0.2 * 39)
+    assert len(records["exact"]) == 9 * 12
+    assert [c["verdict"] for c in records["claims"] if "exact" in c["number"]] == ["holds"] * 3
+    drawing = (tmp_path / "regret.svg").read_text()
+    for label in ("μ = 0.8, 0.6", "bootstrap, 2 initial pulls", "lower bound", "exact"):
+        assert f"<!-- {label} -->" in drawing
+
+
+def test_ctrl_c_keeps_the_finished_runs_and_judges_nothing(tmp_path: Path) -> None:
+    code = "from giro.cli.main import main; main()"
+    words = ["reproduce", "mab", "--rounds", "20000", "--runs", "100000", "--out", str(tmp_path)]
+    terminal, other_end = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=other_end
+    ) as process:
+        os.close(other_end)
+        read_until(terminal, rb" [1-9]\d*/2100000")
+        process.send_signal(signal.SIGINT)
+        read_until(terminal, rb"interrupted: \d+ of 2100000 runs finished, kept in")
+        assert process.stdout is not None
+        out = process.stdout.read().decode()
+    os.close(terminal)
+    assert process.returncode == 130
+    assert "claim" not in out
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert load_folder(folder)[0].runs.size > 0
+    assert not (tmp_path / "finals.csv").exists()
+
+
+def read_until(terminal: int, pattern: bytes) -> bytes:
+    """Return what a terminal shows until it shows the pattern."""
+    shown = b""
+    while not re.search(pattern, shown):
+        try:
+            shown += os.read(terminal, 4096)
+        except OSError:  # nobody writes any more
+            pytest.fail(shown[-2000:].decode(errors="replace"))
+    return shown

@@ -1,0 +1,120 @@
+"""A claim as a test of numbers."""
+
+import math
+
+import numpy as np
+import pytest
+from simulation.traces import small_trace
+
+from giro import BadParameter, simulate
+from giro.experiments.claims import (
+    Claim,
+    Comparison,
+    beats,
+    finding_records,
+    judge,
+    record,
+    size_of_family,
+)
+from giro.seeds import stream
+from giro.simulation.metrics import estimate
+
+
+def comparison(gains: list[float] | np.ndarray) -> Comparison:
+    values = np.asarray(gains, float)
+    return Comparison("this against that", "a problem", "regret", estimate(values), values.size)
+
+
+GOOD, BAD = comparison([9.0, 10.0, 11.0, 10.0]), comparison([-9.0, -10.0, -11.0, -10.0])
+EVEN = comparison([1.0, -1.0, 2.0, -1.5])
+
+
+@pytest.mark.parametrize(
+    ("comparisons", "verdict"),
+    [
+        ([GOOD], "holds"),
+        ([BAD], "fails"),
+        ([EVEN], "undecided"),
+        ([GOOD, GOOD], "holds"),
+        ([GOOD, EVEN], "undecided"),
+        ([GOOD, EVEN, BAD], "fails"),
+    ],
+)
+def test_a_claim_needs_all_its_comparisons(comparisons: list[Comparison], verdict: str) -> None:
+    (judgement,) = judge([Claim("1", "all is well", comparisons)])
+    assert judgement.verdict == verdict
+
+
+def test_a_wrong_claim_about_policies_is_reported_as_failing() -> None:
+    ucb1, thompson = (
+        simulate(policy, "bernoulli", rounds=1000, runs=30) for policy in ("ucb1", "thompson")
+    )
+    wrong = Claim("1", "UCB1 beats Thompson sampling", [beats(ucb1, thompson)])
+    right = Claim("2", "Thompson sampling beats UCB1", [beats(thompson, ucb1)])
+    assert [judgement.verdict for judgement in judge([wrong, right])] == ["fails", "holds"]
+
+
+def test_a_claim_about_nothing_is_undecided() -> None:
+    """Which of two tied arms UCB1 pulls first cannot matter."""
+    first, second = (
+        simulate(policy, "bernoulli", rounds=500, runs=30) for policy in ("ucb1", "ucb1:ties=fixed")
+    )
+    claim = Claim("1", "a fixed order of ties is better", [beats(second, first)])
+    assert judge([claim])[0].verdict == "undecided"
+
+
+def test_the_gain_is_the_regret_saved_on_the_same_runs() -> None:
+    winner, loser = small_trace([[1, 2], [3, 6]], policy="ucb1"), small_trace([[1, 5], [3, 7]])
+    found = beats(winner, loser)
+    assert (found.gain.mean, found.runs, found.unit) == (2.0, 2, "regret")
+    assert found.what == "ucb1 against ucb1"
+
+
+def test_the_p_value_is_students_by_hand() -> None:
+    """With gains 1 and 3: mean 2, standard error 1, t = 2 with one degree of freedom."""
+    (judgement,) = judge([Claim("1", "", [comparison([1.0, 3.0])])])
+    cauchy = 1 - 2 * math.atan(2.0) / math.pi
+    assert judgement.findings[0].p_value == pytest.approx(cauchy)
+
+
+def test_the_level_is_shared_by_all_comparisons_of_all_claims() -> None:
+    p_value = judge([Claim("1", "", [GOOD])])[0].findings[0].p_value
+    claims = [Claim(str(i), "", [GOOD, EVEN]) for i in range(5)]
+    assert size_of_family(claims) == 10
+    for level, verdict in ((10.1 * p_value, "holds"), (9.9 * p_value, "undecided")):
+        assert judge(claims, level=level)[0].findings[0].verdict == verdict
+
+
+def test_a_true_null_is_rarely_decided(seed: int) -> None:
+    """Of 2,000 families of ten true nulls at 5 %, more than 160 wrong ones have odds of 1e-8."""
+    draws = stream(seed, 11).normal(size=(2_000, 10, 20))
+    wrong = 0
+    for family in draws:
+        judgements = judge([Claim("1", "", [comparison(gains) for gains in family])])
+        wrong += any(finding.verdict != "undecided" for finding in judgements[0].findings)
+    assert 30 < wrong < 160
+
+
+@pytest.mark.parametrize(
+    ("gains", "verdict"),
+    [([2.0], "undecided"), ([2.0, 2.0], "holds"), ([-2.0, -2.0], "fails"), ([0, 0], "undecided")],
+)
+def test_gains_without_an_error_are_certain_unless_there_is_only_one(
+    gains: list[float], verdict: str
+) -> None:
+    assert judge([Claim("1", "", [comparison(gains)])])[0].verdict == verdict
+
+
+def test_the_weakest_comparison_stands_for_the_claim() -> None:
+    (judgement,) = judge([Claim("7", "all is well", [GOOD, EVEN, GOOD])])
+    assert judgement.weakest.comparison is EVEN
+    shown = record(judgement)
+    assert shown["number"] == "7"
+    assert (shown["claim"], shown["verdict"]) == ("all is well", "undecided")
+    assert (shown["estimate"], shown["se"]) == EVEN.gain[:2]
+    assert [row["verdict"] for row in finding_records(judgement)] == ["holds", "undecided", "holds"]
+
+
+def test_a_claim_that_compares_nothing_is_refused() -> None:
+    with pytest.raises(BadParameter, match="claim 3 compares nothing"):
+        judge([Claim("3", "nothing", [])])

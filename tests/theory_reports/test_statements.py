@@ -1,0 +1,46 @@
+"""Verdicts are computed: numbers that contradict a statement make it fail."""
+
+import numpy as np
+import pytest
+
+from giro.theory.checks import at_most
+from giro.theory_reports import exact, lemmas
+from giro.theory_reports.formats import digits, fixed, from_log, listed, power, text, yes
+from giro.theory_reports.general_bound import _all_above_zero
+from giro.theory_reports.report import Statement
+
+
+def test_a_verdict_is_a_word() -> None:
+    words = [Statement("", holds, "").verdict for holds in (True, False, None)]
+    assert words == ["holds", "fails", "undecided"]
+
+
+def test_an_increase_holds_fails_or_is_undecided() -> None:
+    noise = np.array([-1.0, 1.0] * 20)
+    assert _all_above_zero([noise + 2, noise + 3]) is True
+    assert _all_above_zero([noise + 2, noise - 2]) is False
+    assert _all_above_zero([noise + 2, noise]) is None
+    assert _all_above_zero([np.array([1.0])]) is None  # one run: no uncertainty known
+
+
+def test_a_violated_lemma_is_reported_with_where() -> None:
+    checks = [at_most("x", 1.0, 2.0, n=1), at_most("x", 3.0, 2.0, n=7)]
+    statement = lemmas._statement("x", checks)
+    assert statement.verdict == "fails"
+    assert statement.figures == "1 of 2 cases violated, first at n = 7"
+
+
+def test_a_wrong_exact_regret_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = exact.Question("uniform", None, (0.9, 0.1), 5, 400, 0)
+    monkeypatch.setattr(exact, "_policy", lambda *_: exact.Giro(a=1.0))
+    monkeypatch.setattr(exact, "_exact", lambda *_: [0.4, 0.9, 1.3, 1.7, 2.1])
+    (statement,) = exact.exact_report(question).statements
+    assert statement.verdict == "fails"
+
+
+def test_numbers_of_any_size_are_shown() -> None:
+    assert from_log(np.log(9.96e14)) == "1.0e+15"
+    assert from_log(2e6) == power(2e6) == "e^2e+06"
+    dashes = [from_log(np.nan), power(np.nan), fixed(1)(np.nan), digits(2)(np.nan), text(np.nan)]
+    assert {*dashes, yes(None)} == {"-"}
+    assert listed([1 / 3, 0.5, 2]) == "1/3,0.5,2"
