@@ -31,7 +31,8 @@ from giro.kernels.ties import an_untried_arm, beats_in_tie, highest
 
 _WORTH = 30.0  # the chance of having to draw everything, times the entries it would take
 _MARGIN = 1.05  # the threshold is laid so that it is no reason to refine
-_CLOSE, _FAR = 1.5, 4.0  # arms for which I would be less than this are drawn, more are out
+_CLOSE, _QUICK = 1.5, 40.0  # see _gated_from
+_SAFER = 2.5  # by how much more the leader's I must exceed that to leave it undrawn
 
 
 @kernel
@@ -71,14 +72,23 @@ def _lay_threshold(draft: Draft, leader: int, enough: float, rng: np.random.Gene
     arms = draft.rewards.arms
     x = _likely_reached(arms[leader], enough)
     for arm in range(arms.size):
-        if arm != leader and closeness(draft, arm, x) < _FAR:
+        if arm != leader and closeness(draft, arm, x) < _SAFER + _gated_from(arms[arm]):
             refine(draft, leader, rng)
             x = _likely_reached(arms[leader], enough)
             break
     for arm in range(arms.size):
-        if arm != leader and closeness(draft, arm, x) >= _CLOSE:
+        if arm != leader and closeness(draft, arm, x) >= _gated_from(arms[arm]):
             gate(draft, arm, x, rng)
     return x
+
+
+@kernel
+def _gated_from(its: Any) -> float:
+    """Return the I from which gating the arm costs less than drawing it roughly.
+
+    An arm that passes its gate is drawn reward by reward.
+    """
+    return max(_CLOSE, math.log(its.pulls / _QUICK))
 
 
 @kernel

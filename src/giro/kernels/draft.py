@@ -17,13 +17,20 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.binomial import binomial, fair_binomial
-from giro.kernels.ordered import PLACE, Ordered, empty_ordered, insert, mean_and_variance
+from giro.kernels.ordered import (
+    PLACE,
+    Ordered,
+    empty_ordered,
+    insert,
+    mean_and_variance,
+    most_parts,
+    part_of,
+)
 from giro.kernels.pseudo import pseudo_count
 
 _UNDRAWN, _FINISHED = -1, -2  # levels of a draft without parts
 _FIRST_LEVEL = 2  # the first refinement goes to 2^2 parts
-_LAST_LEVEL = 10
-_SMALLEST_WHOLE, _SMALLEST_PART = 128, 64  # with fewer rewards it is quicker to draw each
+_SMALLEST_WHOLE = 128  # with fewer rewards it is quicker to draw each
 _GRAIN = 2.0**-40
 _TINY = 1e-12  # a variance that rounding errors cannot exceed
 
@@ -61,7 +68,7 @@ class Draft(NamedTuple):
 def empty_draft(n_arms: int, rounds: int) -> Draft:
     """Return histories without rewards, with room for `rounds` of them."""
     arms = np.zeros(n_arms, _ARM).view(np.recarray)
-    counts = np.empty((n_arms, 1 << _LAST_LEVEL), np.int64)
+    counts = np.empty((n_arms, most_parts(rounds)), np.int64)
     return Draft(empty_ordered(arms, rounds), counts)
 
 
@@ -109,8 +116,7 @@ def restart(draft: Draft, arm: int) -> None:
 def refine(draft: Draft, arm: int, rng: np.random.Generator) -> None:
     """Draw the arm's sample more finely."""
     its = draft.rewards.arms[arm]
-    smallest = _SMALLEST_WHOLE if its.level == _UNDRAWN else _SMALLEST_PART << its.level
-    if not its.fractional or its.level == _LAST_LEVEL or its.ordered <= smallest:
+    if not its.fractional or its.ordered <= _SMALLEST_WHOLE or its.level == its.levels:
         finish(draft, arm, 0.0, rng)
         return
     if its.level == _UNDRAWN:
@@ -137,10 +143,9 @@ def _split(draft: Draft, arm: int, rng: np.random.Generator) -> None:
 def _halve(draft: Draft, arm: int, rng: np.random.Generator) -> None:
     """Draw how the entries of each part divide between its halves."""
     its, counts = draft.rewards.arms[arm], draft.counts[arm]
-    size = its.ordered
     for part in range((1 << its.level) - 1, -1, -1):
-        low, high = (part * size) >> its.level, ((part + 1) * size) >> its.level
-        middle = ((2 * part + 1) * size) >> (its.level + 1)
+        low, high = part_of(its.ordered, its.level, part)
+        middle = ((2 * part + 1) * its.ordered) >> (its.level + 1)
         count = counts[part]
         if 2 * (middle - low) == high - low:
             left = fair_binomial(count, rng)
@@ -154,17 +159,17 @@ def _halve(draft: Draft, arm: int, rng: np.random.Generator) -> None:
 def _assess(draft: Draft, arm: int) -> None:
     """Set mean, noise and width from the counts of the parts."""
     its, pool = draft.rewards.arms[arm], draft.rewards.pool
-    expected, variance, width, low = its.drawn, 0.0, 0.0, its.begin
+    expected, variance, width = its.drawn, 0.0, 0.0
     for part in range(1 << its.level):
         count = draft.counts[arm, part]
-        high = its.begin + (((part + 1) * its.ordered) >> its.level)
         if count > 0:
-            mean, spread = mean_and_variance(draft.rewards, low, high)
+            low, high = part_of(its.ordered, its.level, part)
+            mean, spread = mean_and_variance(draft.rewards, arm, its.level, part)
             expected += count * mean
-            if pool[high - 1] > pool[low]:
+            span = pool[its.begin + high - 1] - pool[its.begin + low]
+            if span > 0.0:
                 variance += count * (spread + _TINY)
-                width = max(width, pool[high - 1] - pool[low])
-        low = high
+                width = max(width, span)
     its.centre, its.noise, its.width = expected / its.m, variance / (its.m * its.m), width / its.m
     if variance == 0.0:
         _settle(draft, arm, expected)
@@ -186,7 +191,6 @@ def _settle(draft: Draft, arm: int, total: float) -> None:
 def finish(draft: Draft, arm: int, u: float, rng: np.random.Generator) -> None:
     """Draw what is left of the arm's sample, under the law weighted by exp(u S)."""
     its = draft.rewards.arms[arm]
-    size = its.ordered
     if its.level == _FINISHED:
         return
     if its.level == _UNDRAWN:
@@ -194,7 +198,7 @@ def finish(draft: Draft, arm: int, u: float, rng: np.random.Generator) -> None:
         return
     total = its.drawn
     for part in range(1 << its.level):
-        low, high = (part * size) >> its.level, ((part + 1) * size) >> its.level
+        low, high = part_of(its.ordered, its.level, part)
         total += _sum_of_draws(draft, arm, low, high, draft.counts[arm, part], u, rng)
     _settle(draft, arm, total)
 
@@ -248,9 +252,8 @@ def cumulant(draft: Draft, arm: int, u: float) -> float:
         return _whole_cumulant(draft, arm, u)
     result = 0.0
     for part in range(1 << its.level):
-        low = (part * its.ordered) >> its.level
-        high = ((part + 1) * its.ordered) >> its.level
-        mean, _ = mean_and_variance(draft.rewards, its.begin + low, its.begin + high)
+        low, high = part_of(its.ordered, its.level, part)
+        mean, _ = mean_and_variance(draft.rewards, arm, its.level, part)
         weight = weight_of(draft, arm, low, high, u, mean)
         result += draft.counts[arm, part] * math.log(weight / (high - low))
     return result

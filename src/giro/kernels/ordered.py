@@ -1,4 +1,4 @@
-"""Rewards of every arm in ascending order, but for the latest few, with their running sums."""
+"""Rewards of every arm in ascending order, but for the latest few, with the sums of their parts."""
 
 from typing import NamedTuple
 
@@ -8,12 +8,14 @@ from giro.kernel import inline_kernel, kernel
 
 _FIRST_ROOM = 8
 _GRANULE = 16  # the number of ordered rewards is a multiple of this, so that it can be halved
+_SMALLEST_PART = 64  # rewards; a larger part is divided further
 
 PLACE = [  # fields of an arm's record that say where its rewards are
     ("begin", np.int64),  # where the arm's rewards start in the pool
     ("length", np.int64),  # how many there are
     ("room", np.int64),  # how many fit
     ("ordered", np.int64),  # how many of them, the first ones, ascend
+    ("levels", np.int64),  # how often these can be halved
     ("used", np.int64),  # entries of the pool given away to any arm; counted in the first record
 ]
 
@@ -29,14 +31,21 @@ class Ordered(NamedTuple):
 
     arms: np.ndarray  # [arm] records with the fields of PLACE
     pool: np.ndarray  # [entry]
-    sums: np.ndarray  # [entry, power - 1] sum of the arm's ordered rewards, and of their squares,
-    #                   before this one
+    sums: np.ndarray  # [arm, 2^level + part, power - 1] of the rewards of a part and their squares
 
 
 def empty_ordered(arms: np.ndarray, rounds: int) -> Ordered:
     """Return a history without rewards, with room for `rounds` of them."""
-    size = 4 * rounds + _FIRST_ROOM * arms.size
-    return Ordered(arms, np.empty(size), np.empty((size, 2)))
+    pool = np.empty(4 * rounds + _FIRST_ROOM * arms.size)
+    return Ordered(arms, pool, np.empty((arms.size, 2 * most_parts(rounds), 2)))
+
+
+def most_parts(rounds: int) -> int:
+    """Return into how many parts so many rewards are divided at most, four or more."""
+    parts = 4
+    while parts * _SMALLEST_PART < rounds:
+        parts *= 2
+    return parts
 
 
 @inline_kernel
@@ -64,8 +73,6 @@ def _move(state: Ordered, arm: int) -> None:
     place, target = state.arms[arm], state.arms[0].used
     for i in range(place.length):
         state.pool[target + i] = state.pool[place.begin + i]
-        state.sums[target + i, 0] = state.sums[place.begin + i, 0]
-        state.sums[target + i, 1] = state.sums[place.begin + i, 1]
     place.begin = target
     place.room = max(_FIRST_ROOM, 2 * place.length)
     state.arms[0].used += place.room
@@ -85,20 +92,40 @@ def _merge(state: Ordered, arm: int, count: int) -> None:
         else:
             pool[i + j + 1] = latest[j]
             j -= 1
-    total = 0.0 if i < begin else state.sums[i, 0] + pool[i]
-    squares = 0.0 if i < begin else state.sums[i, 1] + pool[i] * pool[i]
-    for entry in range(i + 1, end):
-        state.sums[entry, 0], state.sums[entry, 1] = total, squares
-        total += pool[entry]
-        squares += pool[entry] * pool[entry]
     place.ordered += count
+    _sum_up(state, arm)
 
 
 @kernel
-def mean_and_variance(state: Ordered, low: int, high: int) -> tuple[float, float]:
-    """Return both for the ordered rewards at low..high-1 of the pool, all of one arm."""
-    last, n = high - 1, high - low
-    y = state.pool[last]
-    mean = (state.sums[last, 0] + y - state.sums[low, 0]) / n
-    mean_square = (state.sums[last, 1] + y * y - state.sums[low, 1]) / n
-    return mean, max(mean_square - mean * mean, 0.0)
+def _sum_up(state: Ordered, arm: int) -> None:
+    """Set the sums of all parts: of the smallest ones from their rewards, then of pairs."""
+    place, sums = state.arms[arm], state.sums[arm]
+    place.levels = 0
+    while (place.ordered >> place.levels) > _SMALLEST_PART:
+        place.levels += 1
+    for part in range(1 << place.levels):
+        low, high = part_of(place.ordered, place.levels, part)
+        total, squares = 0.0, 0.0
+        for entry in range(place.begin + low, place.begin + high):
+            total += state.pool[entry]
+            squares += state.pool[entry] * state.pool[entry]
+        node = (1 << place.levels) + part
+        sums[node, 0], sums[node, 1] = total, squares
+    for node in range((1 << place.levels) - 1, 0, -1):
+        sums[node, 0] = sums[2 * node, 0] + sums[2 * node + 1, 0]
+        sums[node, 1] = sums[2 * node, 1] + sums[2 * node + 1, 1]
+
+
+@kernel
+def part_of(size: int, level: int, part: int) -> tuple[int, int]:
+    """Return the range of ranks that a part covers, one of the 2^level of `size` rewards."""
+    return (part * size) >> level, ((part + 1) * size) >> level
+
+
+@kernel
+def mean_and_variance(state: Ordered, arm: int, level: int, part: int) -> tuple[float, float]:
+    """Return both for the rewards of a part."""
+    low, high = part_of(state.arms[arm].ordered, level, part)
+    node = (1 << level) + part
+    mean = state.sums[arm, node, 0] / (high - low)
+    return mean, max(state.sums[arm, node, 1] / (high - low) - mean * mean, 0.0)

@@ -16,7 +16,7 @@ from giro.simulation.trace import Trace
 
 PATIENCE = 5.0  # seconds until a cluster has answered
 _ATTEMPTS = 3  # without a single chunk that ends
-_BATCH = 8  # chunks per worker sent together, where results do not come one by one
+_BATCH = 4  # chunks per worker sent together, where results do not come one by one
 
 
 class Backend(NamedTuple):

@@ -1,6 +1,7 @@
 """Trace: what happened in the runs of one policy on one problem; to Parquet and back."""
 
 import dataclasses
+import functools
 import hashlib
 import json
 import os
@@ -35,7 +36,7 @@ class Setting:
     spacing: Spacing = "even"
     version: str = __version__
 
-    @property
+    @functools.cached_property
     def checkpoints(self) -> np.ndarray:
         """Rounds after which the curves are noted, [point]."""
         return checkpoints(self.rounds, points=self.points, spacing=self.spacing)
