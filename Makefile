@@ -24,6 +24,8 @@ bench: $(READY)
 
 evidence: demo
 	$(BIN)/giro reproduce linear-regret
+	$(BIN)/giro theory all --out results/theory
+	$(BIN)/python scripts/theory_table.py
 	$(BIN)/python scripts/reproduction_tables.py
 	$(BIN)/python -m pytest tests/law --thorough
 	$(BIN)/python -m pytest -n 2 -m slow
