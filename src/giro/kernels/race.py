@@ -67,6 +67,24 @@ def empty_race(n_arms: int) -> Race:
     return Race(laws, gates, lead)
 
 
+def prior_race(n_arms: int, zeros: int, ones: int) -> Race:
+    """Return a race of arms that each have so many prior zeros and ones, untried if none."""
+    race, m = empty_race(n_arms), zeros + ones
+    if m > 0:
+        for field, value in (("n", m), ("m", m), ("p", ones / m)):
+            race.laws[field][:, 0] = value
+        race.gates["centre"], race.gates["rate"] = ones / m, 2.0 * m
+        race.lead["tried"], race.lead["second"] = n_arms, ones / m
+    return race
+
+
+@kernel
+def set_bootstrap_law(race: Race, arm: int, m: int, ones: float) -> None:
+    """Let the arm's value be the mean of m draws with replacement from m entries of 0 and 1."""
+    set_law(race, arm, 0, 0.0, m, ones / m, m)
+    settle(race, arm, 0.0)
+
+
 @kernel
 def set_law(race: Race, arm: int, variant: int, offset: float, n: int, p: float, m: int) -> None:
     """Set the law of a variant of an arm; `settle` must follow."""

@@ -49,3 +49,18 @@ def entries_of(rewards: Rewards, arm: int, zeros: int, ones: int) -> Entries:
     """Return the arm's rewards and so many prior zeros and ones."""
     total, binary = rewards.total[arm], rewards.binary[arm]
     return Entries(rewards_of(rewards.history, arm), total, binary, zeros, ones)
+
+
+@kernel
+def all_binary(rewards: Rewards) -> bool:
+    """Tell whether every reward of every arm was 0 or 1."""
+    for arm in range(rewards.binary.size):
+        if not rewards.binary[arm]:
+            return False
+    return True
+
+
+@kernel
+def beta_of(rewards: Rewards, zeros: int, ones: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return each arm's ones and zeros, prior ones included, where all rewards are 0 or 1."""
+    return rewards.total + ones, rewards.history.length - rewards.total + zeros

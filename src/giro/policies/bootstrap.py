@@ -7,7 +7,8 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
-from giro.kernels.rewards import Rewards, entries_of, no_rewards, remember
+from giro.kernels.race import Race, empty_race, set_bootstrap_law, winner
+from giro.kernels.rewards import Rewards, all_binary, entries_of, no_rewards, remember
 from giro.kernels.reweight import multinomial_mean
 from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.policy import Context, Policy
@@ -15,16 +16,22 @@ from giro.policy import Context, Policy
 
 class _State(NamedTuple):
     rewards: Rewards
+    race: Race  # the laws of the arms' values while all rewards are 0 or 1
     pulls: int  # of each arm before the bootstrap begins
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    length = state.rewards.history.length
+    if length[-1] < state.pulls:  # the last arm gets its first pulls last
+        for arm in range(length.size):
+            if length[arm] < state.pulls:
+                return arm
+    if all_binary(state.rewards):
+        return winner(state.race, state.ranking, rng)
     values = np.empty(state.rewards.total.size)
     for arm in range(values.size):
-        if state.rewards.history.length[arm] < state.pulls:
-            return arm
         values[arm] = multinomial_mean(entries_of(state.rewards, arm, 0, 0), rng)
     return argmax(values, state.ranking, rng)
 
@@ -34,6 +41,7 @@ def _learn(
     state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
     remember(state.rewards, arm, reward)
+    set_bootstrap_law(state.race, arm, state.rewards.history.length[arm], state.rewards.total[arm])
 
 
 @dataclass(frozen=True)
@@ -58,4 +66,5 @@ class Bootstrap(Policy, name="bootstrap"):
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return empty histories."""
-        return _State(no_rewards(n_arms, rounds), self.pulls, tie_ranking(self.ties, n_arms, rng))
+        ranking = tie_ranking(self.ties, n_arms, rng)
+        return _State(no_rewards(n_arms, rounds), empty_race(n_arms), self.pulls, ranking)

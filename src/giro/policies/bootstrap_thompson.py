@@ -7,7 +7,9 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
-from giro.kernels.rewards import Rewards, entries_of, no_rewards, remember
+from giro.kernels.beta_race import highest_beta
+from giro.kernels.race import Race, prior_race, set_bootstrap_law, winner
+from giro.kernels.rewards import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
 from giro.kernels.reweight import exponential_mean, multinomial_mean
 from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.policies.prior import check_prior
@@ -16,6 +18,7 @@ from giro.policy import Context, Policy
 
 class _State(NamedTuple):
     rewards: Rewards
+    race: Race  # the laws of the arms' values while all rewards are 0 or 1, weights multinomial
     zeros: int  # prior rewards 0 of every arm
     ones: int  # prior rewards 1 of every arm
     exponential: bool  # weights, otherwise multinomial
@@ -24,6 +27,11 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    if all_binary(state.rewards):
+        if not state.exponential:
+            return winner(state.race, state.ranking, rng)
+        if min(state.zeros, state.ones) > 0:
+            return highest_beta(*beta_of(state.rewards, state.zeros, state.ones), rng)
     values = np.empty(state.rewards.total.size)
     for arm in range(values.size):
         entries = entries_of(state.rewards, arm, state.zeros, state.ones)
@@ -39,6 +47,8 @@ def _learn(
     state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
     remember(state.rewards, arm, reward)
+    m = state.rewards.history.length[arm] + state.zeros + state.ones
+    set_bootstrap_law(state.race, arm, m, state.rewards.total[arm] + state.ones)
 
 
 @dataclass(frozen=True)
@@ -71,4 +81,5 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
         """Return empty histories and the prior."""
         ranking = tie_ranking(self.ties, n_arms, rng)
         exponential = self.weights == "exponential"
-        return _State(no_rewards(n_arms, rounds), self.zeros, self.ones, exponential, ranking)
+        race = prior_race(n_arms, self.zeros, self.ones)
+        return _State(no_rewards(n_arms, rounds), race, self.zeros, self.ones, exponential, ranking)

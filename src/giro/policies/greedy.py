@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
-from giro.kernels.means import means_of
 from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.policy import Context, Policy
 
@@ -14,12 +13,13 @@ from giro.policy import Context, Policy
 class _State(NamedTuple):
     pulls: np.ndarray  # [arm]
     total: np.ndarray  # [arm] sum of rewards
+    means: np.ndarray  # [arm] infinite for an untried arm
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    return argmax(means_of(state.pulls, state.total), state.ranking, rng)
+    return argmax(state.means, state.ranking, rng)
 
 
 @kernel
@@ -28,6 +28,7 @@ def _learn(
 ) -> None:
     state.pulls[arm] += 1
     state.total[arm] += reward
+    state.means[arm] = state.total[arm] / state.pulls[arm]
 
 
 @dataclass(frozen=True)
@@ -42,5 +43,9 @@ class Greedy(Policy, name="greedy"):
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""
-        ranking = tie_ranking(self.ties, n_arms, rng)
-        return _State(np.zeros(n_arms, np.int64), np.zeros(n_arms), ranking)
+        return _State(
+            np.zeros(n_arms, np.int64),
+            np.zeros(n_arms),
+            np.full(n_arms, np.inf),
+            tie_ranking(self.ties, n_arms, rng),
+        )

@@ -7,7 +7,8 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
-from giro.kernels.rewards import Rewards, entries_of, no_rewards, remember
+from giro.kernels.beta_race import highest_beta
+from giro.kernels.rewards import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
 from giro.kernels.reweight import exponential_mean, gaussian_mean, shifted_mean
 from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.policies.prior import check_prior
@@ -28,6 +29,8 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    if state.kind == 0 and min(state.zeros, state.ones) > 0 and all_binary(state.rewards):
+        return highest_beta(*beta_of(state.rewards, state.zeros, state.ones), rng)
     values = np.empty(state.rewards.total.size)
     for arm in range(values.size):
         entries = entries_of(state.rewards, arm, state.zeros, state.ones)

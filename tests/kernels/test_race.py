@@ -1,0 +1,72 @@
+"""Arms are chosen as if every shifted binomial were drawn."""
+
+import numpy as np
+import pytest
+from laws import ALPHA, p_value_of_same_counts
+
+from giro.kernel import kernel
+from giro.kernels.race import empty_race, prior_race, set_bootstrap_law, set_law, settle, winner
+from giro.seeds import stream
+
+DRAWS = 60_000
+ANEW = np.empty(0, np.int64)
+LAWS = {  # offset, n, p, m of each arm
+    "long histories": [(0, 900, 0.6, 900), (0, 300, 0.55, 300), (0, 90, 0.5, 90)],
+    "one far ahead": [(0, 9000, 0.6, 9000), (0, 200, 0.5, 200), (0, 150, 0.5, 150)],
+    "certain values": [(0, 50, 0.0, 50), (0, 50, 1.0, 50), (3, 0, 0.5, 5), (0, 9, 0.8, 9)],
+    "all zero": [(0, 5, 0.0, 5), (0, 70, 0.0, 70), (0, 40, 0.01, 40)],
+    "shifted": [(180.5, 330, 0.5, 630), (20.25, 44, 0.5, 84), (45, 99, 0.5, 189)],
+}
+
+
+@kernel
+def _winners(race, ranking: np.ndarray, draws: int, rng) -> np.ndarray:
+    counts = np.zeros(race.gates.size, np.int64)
+    for _ in range(draws):
+        counts[winner(race, ranking, rng)] += 1
+    return counts
+
+
+def plain_winners(laws: list, rng: np.random.Generator) -> np.ndarray:
+    values = np.array([(o + rng.binomial(n, p, DRAWS)) / m for o, n, p, m in laws])
+    tied = values == values.max(axis=0)
+    drawn = np.where(tied, rng.random(values.shape), -1.0).argmax(axis=0)
+    return np.bincount(drawn, minlength=len(laws))
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_winners_have_the_law_of_plain_draws(name: str, seed: int) -> None:
+    race, rng = empty_race(len(LAWS[name])), stream(seed)
+    for arm, (offset, n, p, m) in enumerate(LAWS[name]):
+        set_law(race, arm, 0, float(offset), n, p, m)
+        settle(race, arm, 0.0)
+    counts = _winners(race, ANEW, DRAWS, rng)
+    assert p_value_of_same_counts(counts, plain_winners(LAWS[name], rng)) > ALPHA
+
+
+def test_one_more_one_is_noticed(seed: int) -> None:
+    rng = stream(seed)
+    race = prior_race(3, 1, 1)
+    for arm, (m, ones) in enumerate([(900, 540.0), (300, 165.0), (90, 46.0)]):
+        set_bootstrap_law(race, arm, m, ones)
+    plain = plain_winners(LAWS["long histories"], rng)
+    assert p_value_of_same_counts(_winners(race, ANEW, DRAWS, rng), plain) < ALPHA
+
+
+@pytest.mark.parametrize(("zeros", "ones"), [(1, 1), (2, 1), (0, 3)])
+def test_arms_with_prior_rewards_only_win_by_their_binomial_law(
+    zeros: int, ones: int, seed: int
+) -> None:
+    rng, m = stream(seed), zeros + ones
+    race = prior_race(3, zeros, ones)
+    set_bootstrap_law(race, 1, m + 1, ones + 1.0)
+    laws = [(0, m, ones / m, m), (0, m + 1, (ones + 1) / (m + 1), m + 1), (0, m, ones / m, m)]
+    counts = _winners(race, ANEW, DRAWS, rng)
+    assert p_value_of_same_counts(counts, plain_winners(laws, rng)) > ALPHA
+
+
+def test_without_prior_rewards_untried_arms_go_first(seed: int) -> None:
+    race = prior_race(3, 0, 0)
+    set_bootstrap_law(race, 1, 4, 4.0)
+    counts = _winners(race, ANEW, 1_000, stream(seed))
+    assert counts[1] == 0 and counts.min() == 0 and (counts > 0).sum() == 2
