@@ -15,6 +15,8 @@ import platform
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import bandit_speed
+import contextual_peers
 import exact_giro
 import long_run
 import many_arms
@@ -39,11 +41,13 @@ SECTIONS: dict[str, Section] = {
     "growth": lambda _, quick: exact_giro.growth(quick=quick),
     "bernoulli": lambda _, quick: exact_giro.bernoulli(quick=quick),
     "peers": lambda _, quick: python_libraries.every_library(quick=quick),
+    "contextual-peers": lambda _, quick: contextual_peers.every_library(quick=quick),
     "numpy": lambda _, quick: numpy_vectorised.every_policy(quick=quick),
     "paper": lambda _, quick: paper_scale.everything(quick=quick),
     "memory": lambda _, quick: long_run.memory(quick=quick),
     "time": _only_a_figure,
     "arms": lambda folder, quick: many_arms.cost_against_arms(folder, quick=quick),
+    "bandit": lambda folder, quick: bandit_speed.everything(folder, quick=quick),
 }
 
 

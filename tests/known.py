@@ -8,6 +8,7 @@ import numpy as np
 from giro import Policy, Problem
 from giro.named import Named, defaults, has_text
 from giro.policies.randomized import Randomized
+from giro.problems import Classification
 
 
 def bootstrap_mean(history: np.ndarray, rng: np.random.Generator) -> float:
@@ -27,9 +28,26 @@ def policies() -> list[Policy]:
     return [*found, *map(Policy.parse, ALSO)]
 
 
+# what every policy plays: each kind of rewards, without contexts and with them
+PLAYED = ("bernoulli", "beta", "discrete", "linear:n_arms=3,dimension=4")
+
+
 def problems() -> list[Problem]:
-    """Return each problem with its defaults."""
-    return [Problem.parse(name) for name in Problem.known()]
+    """Return the problems that every policy is tried on."""
+    return [Problem.parse(text) for text in PLAYED]
+
+
+def all_problems() -> list[Problem]:
+    """Return each problem with its defaults, and again with what takes another way through it."""
+    also = ("linear:n_arms=3,dimension=4,v=4", "logistic:n_arms=2,dimension=1,strength=0.5")
+    texts = (*Problem.known(), *also)
+    return [*map(Problem.parse, texts), five_flowers()]
+
+
+def five_flowers() -> Classification:
+    """Return a tiny problem with labels of words, made from arrays."""
+    widths = [[0.2, 7.0], [1.3, 7.0], [2.1, 7.0], [0.3, 7.0], [1.5, 7.0]]
+    return Classification.from_arrays(widths, ["rose", "tulip", "aster", "rose", "tulip"])
 
 
 def _variants(name: str) -> Iterator[Policy]:

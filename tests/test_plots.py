@@ -49,6 +49,12 @@ def test_rewards_can_be_drawn_instead(traces: list[Trace]) -> None:
     assert np.allclose(panel.lines[0].get_ydata()[-1], traces[0].reward[:, -1].mean() / 100)
 
 
+def test_classification_is_drawn_by_its_reward_unless_asked_otherwise() -> None:
+    trace = small_trace(problem="classification:data=adult,scale=column")
+    assert regret_figure([trace]).axes[0].get_ylabel() == "reward per round"
+    assert regret_figure([trace], metric="regret").axes[0].get_ylabel() == "cumulative regret"
+
+
 @pytest.mark.parametrize("x", ["linear", "log"])
 @pytest.mark.parametrize("y", ["linear", "log"])
 def test_axes_have_the_scales_asked_for(traces: list[Trace], x: str, y: str) -> None:

@@ -1,7 +1,9 @@
 """Bandits that explore by resampling their own history."""
 
 from giro import policies, problems
+from giro.bandit import Bandit, Decision
 from giro.errors import BadFile, BadParameter, GiroError, UnknownName
+from giro.evaluation.evaluate import evaluate
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.simulation.simulate import simulate
@@ -11,12 +13,15 @@ from giro.version import __version__
 __all__ = [
     "BadFile",
     "BadParameter",
+    "Bandit",
+    "Decision",
     "GiroError",
     "Policy",
     "Problem",
     "Trace",
     "UnknownName",
     "__version__",
+    "evaluate",
     "policies",
     "problems",
     "simulate",

@@ -46,7 +46,8 @@ class Named:
         """Return the object that `text` describes; an object is returned as it is.
 
         The form is `name` or `name:parameter=value,...`. Numbers may be fractions (1/3), lists
-        stand in brackets ([0.7,0.4]), and `none` leaves an optional parameter out.
+        stand in brackets ([0.7,0.4]), so does a value with parameters of its own
+        ([logistic:penalty=2]), and `none` leaves an optional parameter out.
         """
         if isinstance(text, cls):
             return text
@@ -105,7 +106,7 @@ def _parameters(cls: type[Named]) -> list[dataclasses.Field[Any]]:
     return [field for field in dataclasses.fields(cls) if field.init]
 
 
-def text_of(value: Any) -> str:
+def text_of(value: Any) -> str:  # noqa: PLR0911  # a kind of value a case
     """Return the text of one value, as short as it can be without losing a digit.
 
     >>> text_of(1.0), text_of(1 / 3), text_of(0.1), text_of((0.7, 0.4)), text_of(None)
@@ -118,6 +119,8 @@ def text_of(value: Any) -> str:
             return str(value).lower()
         case float():
             return _number_text(float(value))  # a NumPy number shows its type in its repr
+        case Named():
+            return f"[{value.text}]" if ":" in value.text else value.text
         case tuple() | list():
             return f"[{','.join(text_of(inner) for inner in value)}]"
         case _ if callable(value):
@@ -195,6 +198,8 @@ def _value(hint: Any, text: str, where: str) -> Any:
         if not (text.startswith("[") and text.endswith("]")):
             raise BadParameter(f"{where} is a list like [0.7,0.4], got '{text}'")
         return tuple(_value(inner[0], part, where) for part in _split(text[1:-1]))
+    if _is_named(hint):
+        return hint.parse(text[1:-1] if text.startswith("[") and text.endswith("]") else text)
     if hint in _READERS:
         return _READERS[hint](text, where)
     raise BadParameter(f"{where} cannot be written as text: use it from Python")
@@ -219,9 +224,16 @@ def _is_readable(hint: Any) -> bool:
     """Tell whether a value of type `hint` can be written as text."""
     if hint in _READERS or hint is type(None) or typing.get_origin(hint) is typing.Literal:
         return True
+    if _is_named(hint):
+        return True
     inner = [kind for kind in typing.get_args(hint) if kind is not ...]
     listed = typing.get_origin(hint) in (tuple, typing.Union, types.UnionType)
     return listed and all(_is_readable(kind) for kind in inner)
+
+
+def _is_named(hint: Any) -> bool:
+    """Tell whether a value of type `hint` is itself something with a name."""
+    return isinstance(hint, type) and issubclass(hint, Named)
 
 
 def _read_number(text: str, where: str) -> float:

@@ -16,11 +16,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from giro.errors import BadParameter
-from giro.simulation.metrics import Curve, regret_curve, reward_curve
+from giro.simulation.metrics import Curve, Metric, curve_of, usual_metric
 from giro.simulation.trace import Setting, Trace
 
 Scale: TypeAlias = Literal["linear", "log"]
-Metric: TypeAlias = Literal["regret", "reward"]
 
 _FORMATS = ("png", "svg", "pdf")
 _PANEL = (3.6, 2.7)  # inches
@@ -73,7 +72,7 @@ class _Look(NamedTuple):
 def regret_figure(
     traces: Sequence[Trace],
     *,
-    metric: Metric = "regret",
+    metric: Metric | None = None,
     x: Scale = "linear",
     y: Scale = "linear",
     names: Mapping[str, str] | None = None,
@@ -82,10 +81,13 @@ def regret_figure(
 
     Bands are 95 % confidence intervals of the mean over runs. A policy looks the same in every
     panel; its line differs from the others in colour and in dashes. `names` are what to call
-    policies and problems instead of their texts; panels with such names share their axis.
+    policies and problems instead of their texts; panels with such names share their axis. Curves
+    of `metric` "reward" are rewards per round up to each round; without a metric it is what such
+    problems are usually judged by, regret unless all are classification.
     """
     if not traces:
         raise BadParameter("a figure needs at least one trace")
+    metric = metric or usual_metric(traces)
     lines = _lines(traces, metric, names or {})
     looks = _looks(lines)
     problems = list(dict.fromkeys(line.problem for line in lines))
@@ -156,12 +158,11 @@ def check_format(path: Path) -> str:
 
 def _lines(traces: Sequence[Trace], metric: Metric, names: Mapping[str, str]) -> list[_Line]:
     """Return what is to be drawn, as plain numbers."""
-    curve_of = regret_curve if metric == "regret" else reward_curve
     differences = _differences(traces)
     labels = [_label(trace, differences) for trace in traces]
     problems = [trace.setting.problem for trace in traces]
     return [
-        _Line(names.get(label, label), names.get(problem, problem), curve_of(trace))
+        _Line(names.get(label, label), names.get(problem, problem), curve_of(trace, metric))
         for label, problem, trace in zip(labels, problems, traces, strict=True)
     ]
 

@@ -1,5 +1,6 @@
 """What a policy is: parameters, and three functions of a state."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
@@ -22,6 +23,23 @@ class Policy(Named, kind="policy"):
 
     source: ClassVar[str] = ""  # author, year and numbered thing, shown by `giro policies`
 
+    propensities: ClassVar[Any] = None
+    """The exact law of `choose`, if known: a static function (state, context) -> [arm].
+
+    It draws nothing and changes nothing. Where it cannot tell in this state, it returns an empty
+    array; `has_propensities` says so beforehand.
+    """
+
+    needs_rounds: bool = False
+    """Whether the `rounds` given to `start` are a plan that changes choices, and not only room."""
+
+    choosing_leaves_traces: bool = False
+    """Whether `choose` leaves something in the state that changes the draws of later choices.
+
+    Such a state depends on the choices made, and not only on the rewards: a replay that has to end
+    in the same state, bit for bit, repeats both.
+    """
+
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
         """Return the state before the first of `rounds` rounds."""
         raise TypeError(f"{type(self).__name__} does not say how it starts")
@@ -37,6 +55,21 @@ class Policy(Named, kind="policy"):
     ) -> None:
         """Take in the reward of a pulled arm."""
         raise TypeError("a policy says how it learns")
+
+    def functions(self, n_features: int) -> tuple[Callable[..., int], Callable[..., None]]:
+        """Return `choose` and `learn` for the state that `start` makes with so many features.
+
+        Others than the class's own where a policy has a state for contexts and one without, or a
+        model that does not compile.
+        """
+        return type(self).choose, type(self).learn
+
+    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+        """Tell whether `propensities` knows the law of the next choice.
+
+        `binary` says that all rewards so far were 0 or 1.
+        """
+        return type(self).propensities is not None
 
 
 @dispatched
@@ -56,6 +89,7 @@ def start(
 ) -> Any:
     """Return the policy's first state, ready for `choose` and `learn`."""
     state = policy.start(n_arms, n_features, rounds, rng)
-    bind(choose, type(state), type(policy).choose)
-    bind(learn, type(state), type(policy).learn)
+    chooses, learns = policy.functions(n_features)
+    bind(choose, type(state), chooses)
+    bind(learn, type(state), learns)
     return state

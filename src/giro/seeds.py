@@ -1,5 +1,7 @@
 """Where every generator comes from."""
 
+from typing import Any
+
 import numpy as np
 
 from giro.errors import BadParameter
@@ -14,7 +16,44 @@ def stream(seed: int, *path: int) -> np.random.Generator:
     >>> stream(7, 0, 1).integers(100) == stream(7, 0, 1).integers(100)
     np.True_
     """
+    return np.random.Generator(np.random.PCG64(_sequence(seed, *path)))
+
+
+def _sequence(seed: int, *path: int) -> np.random.SeedSequence:
     if seed < 0 or any(step < 0 for step in path):
         raise BadParameter(f"a seed and its path are integers >= 0, got {(seed, *path)}")
-    sequence = np.random.SeedSequence(seed, spawn_key=path)
-    return np.random.Generator(np.random.PCG64(sequence))
+    return np.random.SeedSequence(seed, spawn_key=path)
+
+
+class NumberedStreams:
+    """A stream for each number 0, 1, 2, ...; going from one to another costs about 1 µs.
+
+    Making a new generator with `stream` costs 40 µs. Here there is one generator, of the
+    counter-based kind (Philox; Salmon et al., 2011): its key comes from the seed and path, the
+    upper part of its counter is the number. Each stream has 2^194 draws before it would meet the
+    next, and the same seed, path and number give the same draws in any order of visits.
+
+    >>> streams = NumberedStreams(7, 1)
+    >>> first = streams.at(3).random()
+    >>> first != streams.at(4).random(), first == streams.at(3).random()
+    (True, True)
+    """
+
+    def __init__(self, seed: int, *path: int) -> None:
+        """Derive the key from seed and path."""
+        bits = np.random.Philox(_sequence(seed, *path))
+        self._start: Any = bits.state  # as it was before the first draw
+        self._counter: np.ndarray = self._start["state"]["counter"]
+        self._bits = bits
+        self.generator = np.random.Generator(bits)
+
+    def at(self, number: int) -> np.random.Generator:
+        """Return the generator, moved to the start of the stream of this number.
+
+        It is the same object each time: a visit ends the one before.
+        """
+        if number < 0:
+            raise BadParameter(f"streams are numbered 0, 1, 2, ..., got {number}")
+        self._counter[3] = number
+        self._bits.state = self._start
+        return self.generator

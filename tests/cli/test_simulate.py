@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import polars as pl
 import pytest
 from cli.conftest import Giro
 
@@ -38,7 +39,10 @@ def test_the_table_shows_what_is_needed_to_repeat_it(giro: Giro) -> None:
     lines = done.out.splitlines()
     assert lines[0] == "problem  bernoulli:means=[0.9,0.1]"
     assert lines[1].startswith("rounds   50   runs 4   seed 3   giro ")
-    assert lines[3].split() == "policy regret ±95% best arm, last 10% rounds/s".split()
+    assert (
+        lines[3].split()
+        == "policy regret ±95% reward/round ±95% best arm, last 10% rounds/s".split()
+    )
     assert [line.split()[0] for line in lines[4:]] == ["giro:a=1/3", "ucb1"]
     assert len({len(line) for line in lines[3:]}) == 1  # right-aligned
 
@@ -77,6 +81,60 @@ def test_a_picture_is_drawn(giro: Giro, tmp_path: Path, ending: str) -> None:
     assert done.status == 0
     assert done.error == f"wrote {path}\n"
     assert path.stat().st_size > 1000
+
+
+@pytest.fixture
+def flowers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a file of flowers in the folder where we are."""
+    monkeypatch.chdir(tmp_path)
+    table = {"width": [1.0, 2.0, 4.0], "colour": ["red", "blue", "red"], "kind": ["a", "b", "a"]}
+    pl.DataFrame(table).write_csv("flowers.csv")
+    return "flowers.csv"
+
+
+def test_a_file_of_rows_is_a_problem(giro: Giro, flowers: str) -> None:
+    words = ("simulate", "ucb1", "--data", flowers, "--label", "kind", *SMALL, "--json")
+    (record,) = giro(*words).records
+    assert record["problem"] == "classification:data=flowers.csv,label=kind,scale=column"
+    assert record["regret"] + record["reward"] * 50 == pytest.approx(50)
+    assert giro("simulate", "ucb1", "--problem", record["problem"], *SMALL, "--json").records[0][
+        "regret"
+    ] == pytest.approx(record["regret"])
+
+
+def test_a_file_is_played_besides_the_problems_asked_for(giro: Giro, flowers: str) -> None:
+    words = ("--problem", "beta", "--data", flowers, "--label", "kind", "--json")
+    records = giro("simulate", "ucb1", *words, *SMALL).records
+    assert [record["problem"].partition(":")[0] for record in records] == ["beta", "classification"]
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("--data flowers.csv", "the column of classes in flowers.csv"),
+        ("--data flowers.csv --label sort", "no column is called 'sort'; there are: colour, kind"),
+        ("--data roses.csv --label kind", "there is no file roses.csv"),
+        ("--data flowers.txt --label kind", "no data set is called 'flowers.txt'"),
+        ("--label kind", "a label is a column of a file: --data FILE --label kind"),
+        ("--metric gain", "'gain' is not one of 'regret', 'reward'"),
+    ],
+)
+def test_files_and_labels_that_are_not_there_are_refused(
+    giro: Giro, flowers: str, words: str, complaint: str
+) -> None:
+    done = giro("simulate", "ucb1", *words.split())
+    assert (done.status, done.out) == (2, "")
+    assert complaint in done.error
+
+
+@pytest.mark.parametrize("metric", ["regret", "reward"])
+def test_a_picture_shows_the_metric_asked_for(giro: Giro, tmp_path: Path, metric: str) -> None:
+    giro("simulate", "ucb1", *SMALL, "--plot", tmp_path / "x.svg", "--metric", metric)
+    title = {"regret": "cumulative regret", "reward": "reward per round"}
+    drawing = (tmp_path / "x.svg").read_text()
+    assert [f"<!-- {word} -->" in drawing for word in title.values()] == [
+        metric == word for word in title
+    ]
 
 
 def test_decimals_show_two_digits_of_the_uncertainty() -> None:

@@ -1,6 +1,7 @@
 """Numbers with their uncertainty, against numbers worked out by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from giro.simulation.metrics import (
     regret_curve,
     reward_curve,
     rounds_per_second,
+    usual_metric,
 )
 
 T_1 = 12.706204736432095  # 97.5 % point of Student's t with one degree of freedom
@@ -73,6 +75,19 @@ def test_pairing_removes_what_the_instances_contribute(seed: int) -> None:
         for i in range(2)
     )
     assert paired_difference(second, first).se < final_regret(first).se / 10
+
+
+def test_paired_differences_of_rewards_are_per_round() -> None:
+    first = small_trace()
+    second = replace(first, reward=first.reward - np.array([[0.0, 1.0], [0.0, 3.0]]))
+    difference = paired_difference(first, second, metric="reward")
+    assert (difference.mean, difference.se) == pytest.approx((0.1, 0.05))  # of 1/20 and 3/20
+
+
+def test_classification_is_judged_by_reward_and_anything_else_by_regret() -> None:
+    coins, rows = small_trace(), small_trace(problem="classification:data=adult,scale=column")
+    assert usual_metric([rows, rows]) == "reward"
+    assert usual_metric([coins]) == usual_metric([coins, rows]) == "regret"
 
 
 def test_paired_differences_need_the_same_problem_rounds_and_seed() -> None:

@@ -9,9 +9,11 @@ from giro.cli.app import app
 from giro.cli.output import tell
 from giro.cli.targets import check_picture
 from giro.experiments.run import load_folder
+from giro.simulation.metrics import Metric
 
 Scale = Literal["linear", "log"]
-Metric = Literal["regret", "reward"]
+
+WHICH = "Curves (default: regret, or reward per round if all problems are classification)."
 
 
 @app.command()
@@ -22,7 +24,7 @@ def plot(
     ],
     x: Annotated[Scale, typer.Option(help="Axis of rounds.")] = "linear",
     y: Annotated[Scale, typer.Option(help="Axis of regret or reward.")] = "linear",
-    metric: Annotated[Metric, typer.Option(help="Which curves.")] = "regret",
+    metric: Annotated[Metric | None, typer.Option(help=WHICH)] = None,
 ) -> None:
     """Draw the curves in a folder of results.
 

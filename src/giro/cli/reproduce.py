@@ -37,10 +37,10 @@ def write_tables(folder: Path, tables: Mapping[str, Sequence[Record]], made_by: 
     write_made_by(folder, made_by)
 
 
-def write_figure(folder: Path, figure: Any, made_by: str) -> None:
+def write_figure(folder: Path, figure: Any, made_by: str, *, name: str = "regret") -> None:
     """Write the figure as PNG and SVG, and say so."""
     from giro.plots import save  # noqa: PLC0415  # quick start without matplotlib
 
     for ending in ("png", "svg"):
-        save(figure, folder / f"regret.{ending}", note=made_by)
-    tell(f"wrote {folder / 'regret'}.png, .svg and the tables beside them")
+        save(figure, folder / f"{name}.{ending}", note=made_by)
+    tell(f"wrote {folder / name}.png, .svg and the tables beside them")

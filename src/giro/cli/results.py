@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from giro.cli.output import Column, print_line, print_table
-from giro.simulation.metrics import best_share, final_regret, mean_reward, rounds_per_second
+from giro.experiments.tables import final_record
+from giro.simulation.metrics import (
+    Estimate,
+    best_share,
+    final_regret,
+    mean_reward,
+    rounds_per_second,
+)
 from giro.simulation.trace import Trace
 
 _MOST_DECIMALS = 4
@@ -14,21 +21,8 @@ _MOST_DECIMALS = 4
 
 def record(trace: Trace) -> dict[str, Any]:
     """Return the numbers of one policy on one problem, with all that is needed to repeat them."""
-    regret, reward, best = final_regret(trace), mean_reward(trace), best_share(trace)
     return {
-        "policy": trace.setting.policy,
-        "problem": trace.setting.problem,
-        "rounds": trace.setting.rounds,
-        "runs": trace.runs.size,
-        "seed": trace.setting.seed,
-        "regret": regret.mean,
-        "regret_se": regret.se,
-        "regret_low": regret.low,
-        "regret_high": regret.high,
-        "reward": reward.mean,
-        "reward_se": reward.se,
-        "best_share": best.mean,
-        "best_share_se": best.se,
+        **final_record(trace),
         "seconds": float(trace.seconds.sum()),
         "version": trace.setting.version,
     }
@@ -56,6 +50,8 @@ def _print_problem(traces: list[Trace], runs: int) -> None:
         *([Column("runs", right=True)] if partial else []),
         Column("regret", right=True),
         Column("±95%", right=True),
+        Column("reward/round", right=True),
+        Column("±95%", right=True),
         Column("best arm, last 10%", right=True),
         Column("rounds/s", right=True),
     ]
@@ -63,19 +59,25 @@ def _print_problem(traces: list[Trace], runs: int) -> None:
 
 
 def _rows(traces: list[Trace], partial: bool) -> list[list[str]]:
-    estimates = [final_regret(trace) for trace in traces]
-    decimals = decimals_for([estimate.margin for estimate in estimates])
+    regrets = _with_margins([final_regret(trace) for trace in traces])
+    rewards = _with_margins([mean_reward(trace) for trace in traces])
     return [
         [
             trace.setting.policy,
             *([str(trace.runs.size)] if partial else []),
-            number(regret.mean, decimals),
-            number(regret.margin, decimals),
+            *regret,
+            *reward,
             f"{best_share(trace).mean:.0%}",
             f"{rounds_per_second(trace):,.0f}",
         ]
-        for trace, regret in zip(traces, estimates, strict=True)
+        for trace, regret, reward in zip(traces, regrets, rewards, strict=True)
     ]
+
+
+def _with_margins(estimates: Sequence[Estimate]) -> list[tuple[str, str]]:
+    """Return each mean and half its 95 % interval, all with as many decimals."""
+    decimals = decimals_for([estimate.margin for estimate in estimates])
+    return [(number(e.mean, decimals), number(e.margin, decimals)) for e in estimates]
 
 
 def decimals_for(margins: Sequence[float]) -> int:

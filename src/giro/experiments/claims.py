@@ -87,6 +87,30 @@ def beats(winner: Trace, loser: Trace) -> Comparison:
     return Comparison(what, winner.setting.problem, "regret", gain, runs)
 
 
+def earns_more(winner: Trace, loser: Trace) -> Comparison:
+    """Return by how much more the winner earns per round than the loser, on the same instances."""
+    gain = paired_difference(winner, loser, metric="reward")
+    return _of_rewards(
+        f"{winner.setting.policy} against {loser.setting.policy}", gain, winner, loser
+    )
+
+
+def earns_the_same(first: Trace, second: Trace, *, margin: float) -> Comparison:
+    """Return what is left of the margin by which the second may earn more per round.
+
+    Asked both ways, these are the two one-sided tests of equivalence (Schuirmann, 1987).
+    """
+    mean, se, low, high = paired_difference(first, second, metric="reward")
+    left = Estimate(margin + mean, se, margin + low, margin + high)
+    what = f"{margin} + {first.setting.policy} against {second.setting.policy}"
+    return _of_rewards(what, left, first, second)
+
+
+def _of_rewards(what: str, gain: Estimate, first: Trace, second: Trace) -> Comparison:
+    runs = np.intersect1d(first.runs, second.runs).size
+    return Comparison(what, first.setting.problem, "reward per round", gain, runs)
+
+
 def record(judgement: Judgement) -> dict[str, Any]:
     """Return a judgement as plain data, with estimate and error of its weakest comparison."""
     comparison = judgement.weakest.comparison

@@ -45,6 +45,12 @@ def run(
                 raise KeyboardInterrupt
 
 
+def kept_traces(experiment: Experiment, folder: Path | None) -> list[Trace]:
+    """Return what a folder holds of an experiment, at most its number of runs."""
+    kept = [trace for cell in experiment.cells() for trace in _kept(cell, folder)]
+    return [trace.only(experiment.runs) for trace in kept]
+
+
 def trace_file(folder: Path, setting: Setting) -> Path:
     """Return where the trace of a setting is kept."""
     return folder / f"{setting.slug}.parquet"

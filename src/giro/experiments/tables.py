@@ -10,7 +10,15 @@ import numba
 import numpy as np
 
 from giro.kernel import package_digest
-from giro.simulation.metrics import best_share, final_regret, regret_curve
+from giro.simulation.metrics import (
+    Curve,
+    Metric,
+    best_share,
+    final_regret,
+    mean_reward,
+    regret_curve,
+    reward_curve,
+)
 from giro.simulation.trace import Trace
 from giro.version import __version__
 
@@ -20,8 +28,8 @@ _DIGITS = 6  # of a number in a CSV file; Parquet keeps all
 
 
 def final_record(trace: Trace) -> dict[str, Any]:
-    """Return the regret at the end, with its uncertainty."""
-    regret, best = final_regret(trace), best_share(trace)
+    """Return regret at the end and reward per round, with their uncertainty."""
+    regret, reward, best = final_regret(trace), mean_reward(trace), best_share(trace)
     return {
         "problem": trace.setting.problem,
         "policy": trace.setting.policy,
@@ -32,23 +40,32 @@ def final_record(trace: Trace) -> dict[str, Any]:
         "regret_se": regret.se,
         "regret_low": regret.low,
         "regret_high": regret.high,
+        "reward": reward.mean,
+        "reward_se": reward.se,
         "best_share": best.mean,
         "best_share_se": best.se,
     }
 
 
 def curve_records(trace: Trace) -> Iterator[dict[str, Any]]:
-    """Yield mean regret and its 95 % interval after each checkpoint."""
-    curve = regret_curve(trace)
-    for rounds, mean, low, high in zip(*curve, strict=True):
+    """Yield mean regret and reward per round, with 95 % intervals, after each checkpoint."""
+    regret, reward = regret_curve(trace), reward_curve(trace)
+    for point, rounds in enumerate(trace.checkpoints):
         yield {
             "problem": trace.setting.problem,
             "policy": trace.setting.policy,
             "round": int(rounds),
-            "regret": float(mean),
-            "regret_low": float(low),
-            "regret_high": float(high),
+            **_interval("regret", regret, point),
+            **_interval("reward", reward, point),
         }
+
+
+def _interval(metric: Metric, curve: Curve, point: int) -> dict[str, float]:
+    return {
+        metric: float(curve.mean[point]),
+        f"{metric}_low": float(curve.low[point]),
+        f"{metric}_high": float(curve.high[point]),
+    }
 
 
 def write_table(folder: Path, name: str, records: Sequence[Record]) -> None:
@@ -78,6 +95,21 @@ def write_made_by(folder: Path, command: str) -> None:
     (folder / "made-by.txt").write_text("\n".join(lines) + "\n")
 
 
+_DECIDES = (  # what the numbers of a run depend on
+    "datasets/*.py",
+    "kernel.py",
+    "kernels/*.py",
+    "model.py",
+    "models/*.py",
+    "policies/*.py",
+    "policy.py",
+    "problem.py",
+    "problems/*.py",
+    "seeds.py",
+    "simulation/play.py",
+)
+
+
 def runs_folder(folder: Path) -> Path:
-    """Return where single runs are kept: other source code, other runs."""
-    return folder / "runs" / package_digest()
+    """Return where single runs are kept: other source of policies or problems, other runs."""
+    return folder / "runs" / package_digest(_DECIDES)

@@ -23,9 +23,9 @@ class History(NamedTuple):
     used: np.ndarray  # [1] entries of the pool given away
 
 
-def empty_history(n_arms: int, rounds: int) -> History:
+def empty_history(n_arms: int, rounds: int, dtype: type = np.float64) -> History:
     """Return a history without rewards, with room for `rounds` of them."""
-    pool = np.empty(4 * rounds + _FIRST * n_arms)
+    pool: np.ndarray = np.empty(4 * rounds + _FIRST * n_arms, dtype)
     begin = np.arange(n_arms, dtype=np.int64) * _FIRST
     return History(
         pool,

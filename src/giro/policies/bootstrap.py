@@ -8,6 +8,7 @@ import numpy as np
 from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.race import Race, empty_race, set_bootstrap_law, winner
+from giro.kernels.race_law import race_law
 from giro.kernels.rewards import Rewards, all_binary, entries_of, no_rewards, remember
 from giro.kernels.reweight import multinomial_mean
 from giro.kernels.ties import Ties, argmax, tie_ranking
@@ -44,6 +45,15 @@ def _learn(
     set_bootstrap_law(state.race, arm, state.rewards.history.length[arm], state.rewards.total[arm])
 
 
+def _propensities(state: _State, context: Context) -> np.ndarray:
+    length = state.rewards.history.length
+    if length[-1] < state.pulls:
+        first = int(np.argmax(length < state.pulls))
+        return np.asarray(np.arange(length.size) == first, float)
+    known = all_binary(state.rewards)
+    return race_law(state.race, state.ranking) if known else np.empty(0)
+
+
 @dataclass(frozen=True)
 class Bootstrap(Policy, name="bootstrap"):
     """Pulls the arm with the highest mean in a bootstrap sample of its rewards.
@@ -55,6 +65,7 @@ class Bootstrap(Policy, name="bootstrap"):
     source = "Kveton et al. 2019, Section 3.1"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     pulls: int = 1
     ties: Ties = field(default="fixed", kw_only=True)
@@ -63,6 +74,10 @@ class Bootstrap(Policy, name="bootstrap"):
         """Check the parameters."""
         if not isinstance(self.pulls, int) or self.pulls < 1:
             raise BadParameter(f"bootstrap needs a whole number pulls >= 1, got pulls={self.pulls}")
+
+    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+        """Tell whether the law is known: while all rewards are 0 or 1."""
+        return binary
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return empty histories."""

@@ -7,8 +7,10 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.beta_law import beta_law
 from giro.kernels.beta_race import highest_beta
 from giro.kernels.race import Race, prior_race, set_bootstrap_law, winner
+from giro.kernels.race_law import race_law
 from giro.kernels.rewards import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
 from giro.kernels.reweight import exponential_mean, multinomial_mean
 from giro.kernels.ties import Ties, argmax, tie_ranking
@@ -51,6 +53,16 @@ def _learn(
     set_bootstrap_law(state.race, arm, m, state.rewards.total[arm] + state.ones)
 
 
+def _propensities(state: _State, context: Context) -> np.ndarray:
+    if not all_binary(state.rewards):
+        return np.empty(0)
+    if not state.exponential:
+        return race_law(state.race, state.ranking)
+    if min(state.zeros, state.ones) > 0:
+        return beta_law(*beta_of(state.rewards, state.zeros, state.ones))
+    return np.empty(0)
+
+
 @dataclass(frozen=True)
 class BootstrapThompson(Policy, name="bootstrap-thompson"):
     """Pulls the arm with the highest mean in a bootstrap of its rewards and of a few prior ones.
@@ -63,6 +75,7 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
     source = "Osband and Van Roy 2015"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     weights: Literal["multinomial", "exponential"] = "multinomial"
     zeros: int = field(default=1, kw_only=True)
@@ -76,6 +89,10 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
                 f"bootstrap-thompson needs weights multinomial or exponential, got '{self.weights}'"
             )
         check_prior(self.name, zeros=self.zeros, ones=self.ones)
+
+    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+        """Tell whether the law is known: of a beta or binomial draw, while rewards are 0 or 1."""
+        return binary and (self.weights == "multinomial" or min(self.zeros, self.ones) > 0)
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return empty histories and the prior."""

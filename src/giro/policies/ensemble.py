@@ -1,13 +1,16 @@
 """Ensemble sampling: a few models, each fitted to its own perturbation of the rewards."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.ties import argmax
+from giro.kernels.winning_law import argmax_law
+from giro.policies.linear_ensemble import choose_by_ensemble, learn_by_ensemble, start_ensemble
 from giro.policy import Context, Policy
 
 _PRIOR_MEAN = 0.5  # the middle of the rewards
@@ -23,12 +26,17 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    models, n_arms = state.total.shape
-    model = int(rng.random() * models)
-    values = np.empty(n_arms)
-    for arm in range(n_arms):
+    model = int(rng.random() * state.total.shape[0])
+    return argmax(_values(state, model), state.ranking, rng)
+
+
+@kernel
+def _values(state: _State, model: int) -> np.ndarray:
+    """Return the posterior mean of each arm, according to one model."""
+    values = np.empty(state.pulls.size)
+    for arm in range(values.size):
         values[arm] = state.total[model, arm] / (state.prior_pulls + state.pulls[arm])
-    return argmax(values, state.ranking, rng)
+    return values
 
 
 @kernel
@@ -40,6 +48,21 @@ def _learn(
         state.total[model, arm] += reward + state.noise_sd * rng.standard_normal()
 
 
+def _propensities(state: Any, context: Context) -> np.ndarray:
+    if not isinstance(state, _State):  # that of linear models has no law yet
+        return np.empty(0)
+    return _shares(state)
+
+
+@kernel
+def _shares(state: _State) -> np.ndarray:
+    """Return the share of models that think each arm best."""
+    shares = np.zeros(state.pulls.size)
+    for model in range(state.total.shape[0]):
+        shares += argmax_law(_values(state, model), state.ranking)
+    return np.asarray(shares / state.total.shape[0])
+
+
 @dataclass(frozen=True)
 class Ensemble(Policy, name="ensemble"):
     """Draws one of its models and pulls the arm which that model thinks best.
@@ -48,14 +71,15 @@ class Ensemble(Policy, name="ensemble"):
     with its own N(0, noise_sd^2) added, and values an arm at the posterior mean given these. So a
     model's value has the law of the posterior, were rewards Gaussian. `noise_sd` is by default the
     largest standard deviation of a reward in [0, 1]; with `prior_sd` the same, the prior is worth
-    one reward.
+    one reward. With contexts, an arm's value is 1/2 + x'θ with a N(0, prior_sd^2 I) prior of θ.
 
-    Differs from the paper: arms without features instead of linear models.
+    Differs from the paper: a θ for each arm, and arms without features where there is no context.
     """
 
     source = "Lu and Van Roy 2017, Algorithm 1"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     models: int = 20
     prior_sd: float = field(default=0.5, kw_only=True)
@@ -69,9 +93,20 @@ class Ensemble(Policy, name="ensemble"):
             if not 0.0 < (value := getattr(self, name)) < np.inf:
                 raise BadParameter(f"ensemble needs a finite {name} > 0, got {value}")
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def functions(self, n_features: int) -> tuple[Callable[..., int], Callable[..., None]]:
+        """Return those for means, or for linear models if there are contexts."""
+        return (choose_by_ensemble, learn_by_ensemble) if n_features else (_choose, _learn)
+
+    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+        """Tell whether the law is known: without contexts."""
+        return n_features == 0
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
         """Return the models' draws from the prior."""
         prior_pulls = (self.noise_sd / self.prior_sd) ** 2
+        if n_features:
+            prior = rng.normal(0.0, self.prior_sd, size=(self.models, n_arms, n_features))
+            return start_ensemble(prior, prior_pulls, float(self.noise_sd))
         prior = rng.normal(_PRIOR_MEAN, self.prior_sd, size=(self.models, n_arms))
         pulls, ranking = np.zeros(n_arms, np.int64), np.empty(0, np.int64)
         return _State(pulls, prior_pulls * prior, prior_pulls, float(self.noise_sd), ranking)

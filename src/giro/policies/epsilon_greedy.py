@@ -1,14 +1,19 @@
 """ε-greedy: pull the arm with the highest mean, and now and then any arm."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.kernel import kernel
+from giro.kernel import kernel, plain
 from giro.kernels.means import means_of
 from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.winning_law import argmax_law
+from giro.model import Model
+from giro.models.estimator import as_model
+from giro.policies.greedy_models import Schedule, choose_by_model, learn_by_model, start_by_model
 from giro.policy import Context, Policy
 
 _PAPER_SHARE = 0.01  # Kveton et al. (2019), Section 6.2
@@ -24,10 +29,16 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    t = state.pulls.sum() + 1
-    if rng.random() < max(state.epsilon, min(1.0, state.b / t)):
+    if rng.random() < _epsilon(state):
         return int(rng.integers(0, state.pulls.size))
     return argmax(means_of(state.pulls, state.total), state.ranking, rng)
+
+
+@kernel
+def _epsilon(state: _State) -> float:
+    """Return the probability of exploring in this round."""
+    t = state.pulls.sum() + 1
+    return float(max(state.epsilon, min(1.0, state.b / t)))
 
 
 @kernel
@@ -36,6 +47,14 @@ def _learn(
 ) -> None:
     state.pulls[arm] += 1
     state.total[arm] += reward
+
+
+def _propensities(state: Any, context: Context) -> np.ndarray:
+    if not isinstance(state, _State):  # that of models has no law yet
+        return np.empty(0)
+    greedy = argmax_law(means_of(state.pulls, state.total), state.ranking)
+    epsilon = _epsilon(state)
+    return (1.0 - epsilon) * greedy + epsilon / state.pulls.size
 
 
 def b_for_share(share: float, rounds: int) -> float:
@@ -57,20 +76,24 @@ def b_for_share(share: float, rounds: int) -> float:
 
 @dataclass(frozen=True)
 class EpsilonGreedy(Policy, name="epsilon-greedy"):
-    """Pulls any arm with probability ε, otherwise the arm with the highest mean.
+    """Pulls any arm with probability ε, otherwise the one with the highest mean or prediction.
 
     ε is fixed (`epsilon`), or min(1, b/t) in round t (`b`), or that with b such that the expected
     share of exploring rounds is `share`. At most one of them is given; without any, share is 1%,
-    as in Kveton et al. (2019), Section 6.2. An arm never pulled has the highest mean.
+    as in Kveton et al. (2019), Section 6.2. An arm never pulled has the highest mean. With a
+    `model` (linear, logistic, network, or from Python a scikit-learn estimator), the mean is what
+    the arm's model, fitted to its history, expects in the context.
     """
 
     source = "Auer et al. 2002, Figure 3"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     epsilon: float | None = None
     b: float | None = None
     share: float | None = None
+    model: Model | None = None
     ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -78,6 +101,8 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
         given = [value for value in (self.epsilon, self.b, self.share) if value is not None]
         if len(given) > 1:
             raise BadParameter("epsilon-greedy takes one of epsilon, b and share, not several")
+        if self.model is not None:
+            object.__setattr__(self, "model", as_model(self.model))
         if not given:
             object.__setattr__(self, "share", _PAPER_SHARE)
         for name in ("epsilon", "share"):
@@ -87,9 +112,33 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
         if self.b is not None and not 0.0 <= self.b < np.inf:
             raise BadParameter(f"epsilon-greedy needs a finite b >= 0, got b={self.b}")
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
-        """Return counts and sums of zero, and the schedule of ε."""
+    @property
+    def needs_rounds(self) -> bool:  # type: ignore[override]  # here it depends on parameters
+        """Whether b follows from the number of rounds."""
+        return self.share is not None
+
+    @property
+    def choosing_leaves_traces(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether a model is fitted further in every round."""
+        return self.model is not None and not (self.model.incremental or self.model.settled)
+
+    def functions(self, n_features: int) -> tuple[Callable[..., int], Callable[..., None]]:
+        """Return those for means or for models, in Python if the model does not compile."""
+        if self.model is None:
+            return _choose, _learn
+        if self.model.compiles:
+            return choose_by_model, learn_by_model
+        return plain(choose_by_model), plain(learn_by_model)
+
+    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+        """Tell whether the law is known: for means, and not for models."""
+        return self.model is None
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+        """Return empty histories and the schedule of ε."""
         b = self.b or 0.0 if self.share is None else b_for_share(self.share, rounds)
-        ranking = tie_ranking(self.ties, n_arms, rng)
-        pulls, total = np.zeros(n_arms, np.int64), np.zeros(n_arms)
-        return _State(pulls, total, float(self.epsilon or 0.0), float(b), ranking)
+        epsilon, ranking = float(self.epsilon or 0.0), tie_ranking(self.ties, n_arms, rng)
+        if self.model is not None:
+            schedule = Schedule(epsilon, float(b), ranking)
+            return start_by_model(self.model, schedule, n_arms, n_features, rounds, rng)
+        return _State(np.zeros(n_arms, np.int64), np.zeros(n_arms), epsilon, float(b), ranking)

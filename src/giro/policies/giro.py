@@ -12,6 +12,7 @@ from giro.kernels.draft import Draft, add, begin, empty_draft
 from giro.kernels.ordered import is_empty
 from giro.kernels.pseudo import pseudo_count_law
 from giro.kernels.race import Race, empty_race, set_law, settle, winner
+from giro.kernels.race_law import race_law
 from giro.kernels.ties import Ties, tie_ranking
 from giro.policy import Context, Policy
 
@@ -51,6 +52,11 @@ def _enter_race(race: Race, its: Any, arm: int, a: float) -> None:
     settle(race, arm, share)
 
 
+def _propensities(state: _State, context: Context) -> np.ndarray:
+    known = is_empty(state.draft.rewards)
+    return race_law(state.race, state.ranking) if known else np.empty(0)
+
+
 @dataclass(frozen=True)
 class Giro(Policy, name="giro"):
     """Pulls the arm with the best bootstrap mean, of its history and `a` zeros and ones per pull.
@@ -65,6 +71,8 @@ class Giro(Policy, name="giro"):
     source = "Kveton et al. 2019, Algorithm 2"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
+    choosing_leaves_traces = True  # the gates of `kernels.gate`, for rewards inside (0, 1)
 
     a: float = 1.0
     ties: Ties = field(default="random", kw_only=True)
@@ -73,6 +81,10 @@ class Giro(Policy, name="giro"):
         """Check the parameters."""
         if not 0.0 <= self.a < np.inf:
             raise BadParameter(f"giro needs a finite a >= 0, got a={self.a}")
+
+    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+        """Tell whether the law is known: while all rewards are 0 or 1."""
+        return binary
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return empty histories."""

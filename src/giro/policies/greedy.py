@@ -7,6 +7,7 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.winning_law import argmax_law
 from giro.policy import Context, Policy
 
 
@@ -31,6 +32,10 @@ def _learn(
     state.means[arm] = state.total[arm] / state.pulls[arm]
 
 
+def _propensities(state: _State, context: Context) -> np.ndarray:
+    return argmax_law(state.means, state.ranking)
+
+
 @dataclass(frozen=True)
 class Greedy(Policy, name="greedy"):
     """Pulls the arm with the highest mean, untried arms first; never explores again."""
@@ -38,6 +43,7 @@ class Greedy(Policy, name="greedy"):
     source = "Sutton and Barto 2018, Section 2.2"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     ties: Ties = field(default="random", kw_only=True)
 

@@ -11,6 +11,7 @@ from giro.kernel import kernel
 from giro.kernels.kl import kl, kl_upper
 from giro.kernels.rounding import bernoulli_rounded
 from giro.kernels.ties import Ties, beats_in_tie, tie_ranking
+from giro.kernels.winning_law import argmax_law
 from giro.policy import Context, Policy
 
 _MARGIN = 1e-10  # far above the error of an index, so that no tie is missed
@@ -83,6 +84,16 @@ def _learn(
     state.total[arm] += bernoulli_rounded(reward, rng)
 
 
+def _propensities(state: _State, context: Context) -> np.ndarray:
+    return argmax_law(_indices(state), state.ranking)
+
+
+@kernel
+def _indices(state: _State) -> np.ndarray:
+    budget = _budget(state.pulls.sum() + 1, state.c)
+    return np.array([_index(state, arm, budget) for arm in range(state.pulls.size)])
+
+
 @dataclass(frozen=True)
 class KlUcb(Policy, name="kl-ucb"):
     """Pulls the arm with the highest q for which pulls x kl(mean, q) <= log t + c log log t.
@@ -96,6 +107,7 @@ class KlUcb(Policy, name="kl-ucb"):
     source = "Garivier and Cappé 2011, Algorithm 1"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     c: float = 3.0
     ties: Ties = field(default="random", kw_only=True)

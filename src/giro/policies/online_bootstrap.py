@@ -9,6 +9,7 @@ from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.coins import COINS, coins
 from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.winning_law import Points, winning_law
 from giro.policy import Context, Policy
 
 
@@ -42,6 +43,14 @@ def _learn(
         state.size[arm, replica] += head
 
 
+def _propensities(state: _State, context: Context) -> np.ndarray:
+    values = state.total / state.size
+    owner = np.repeat(np.arange(values.shape[0]), values.shape[1])
+    mass = np.full(values.size, 1.0 / values.shape[1])
+    points = Points(values.ravel(), mass, owner, np.zeros(values.shape[0]))
+    return winning_law(points, state.ranking)
+
+
 @dataclass(frozen=True)
 class OnlineBootstrap(Policy, name="online-bootstrap"):
     """Pulls the arm with the highest mean in one of its replicas, drawn anew for each arm.
@@ -54,6 +63,7 @@ class OnlineBootstrap(Policy, name="online-bootstrap"):
     source = "Eckles and Kaptein 2014"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     replicas: int = 1000
     alpha: float = field(default=1.0, kw_only=True)

@@ -9,6 +9,7 @@ from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.pseudo import pseudo_count_law
 from giro.kernels.race import Race, empty_race, set_law, settle, winner
+from giro.kernels.race_law import race_law
 from giro.kernels.ties import Ties, tie_ranking
 from giro.policy import Context, Policy
 
@@ -44,6 +45,10 @@ def _pseudo_rewards(a: float, s: int) -> int:
     return below + 1 if share > 0.0 else below
 
 
+def _propensities(state: _State, context: Context) -> np.ndarray:
+    return race_law(state.race, state.ranking)
+
+
 @dataclass(frozen=True)
 class Phe(Policy, name="phe"):
     """Pulls the arm with the highest mean of its rewards and of `a` fresh coin flips per pull."""
@@ -51,6 +56,7 @@ class Phe(Policy, name="phe"):
     source = "Kveton et al. 2019 (IJCAI), Algorithm 1"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     a: float = 1.1
     ties: Ties = field(default="random", kw_only=True)

@@ -7,6 +7,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.beta_law import beta_law
 from giro.kernels.beta_race import highest_beta
 from giro.kernels.rounding import bernoulli_rounded
 from giro.kernels.ties import argmax
@@ -39,6 +40,10 @@ def _learn(
     state.beta[arm] += 1.0 - one
 
 
+def _propensities(state: _State, context: Context) -> np.ndarray:
+    return beta_law(state.alpha, state.beta)
+
+
 @dataclass(frozen=True)
 class Thompson(Policy, name="thompson"):
     """Pulls the arm with the highest draw from its beta posterior.
@@ -51,6 +56,7 @@ class Thompson(Policy, name="thompson"):
     source = "Agrawal and Goyal 2013, Algorithm 1"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     alpha: float = field(default=1.0, kw_only=True)
     beta: float = field(default=1.0, kw_only=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.winning_law import argmax_law
 from giro.policy import Context, Policy
 
 
@@ -19,13 +20,19 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    return argmax(_bounds(state), state.ranking, rng)
+
+
+@kernel
+def _bounds(state: _State) -> np.ndarray:
+    """Return the upper confidence bound of each arm, infinity for an arm never pulled."""
     bounds = np.full(state.pulls.size, np.inf)
     n = state.pulls.sum()
     for arm in range(bounds.size):
         n_j = state.pulls[arm]
         if n_j > 0:
             bounds[arm] = state.total[arm] / n_j + math.sqrt(2 * math.log(n) / n_j)
-    return argmax(bounds, state.ranking, rng)
+    return bounds
 
 
 @kernel
@@ -36,6 +43,10 @@ def _learn(
     state.total[arm] += reward
 
 
+def _propensities(state: _State, context: Context) -> np.ndarray:
+    return argmax_law(_bounds(state), state.ranking)
+
+
 @dataclass(frozen=True)
 class Ucb1(Policy, name="ucb1"):
     """Pulls the arm with the highest mean plus sqrt(2 log n / pulls)."""
@@ -43,6 +54,7 @@ class Ucb1(Policy, name="ucb1"):
     source = "Auer et al. 2002, Figure 1"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     ties: Ties = field(default="random", kw_only=True)
 

@@ -25,6 +25,10 @@ def _learn(
     pass
 
 
+def _propensities(state: _State, context: Context) -> np.ndarray:
+    return np.full(state.n_arms, 1.0 / state.n_arms)
+
+
 @dataclass(frozen=True)
 class Uniform(Policy, name="uniform"):
     """Pulls every arm with the same probability, always."""
@@ -32,6 +36,7 @@ class Uniform(Policy, name="uniform"):
     source = "the baseline of no learning"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return the number of arms: there is nothing else to remember."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.beta_law import beta_law
 from giro.kernels.beta_race import highest_beta
 from giro.kernels.rewards import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
 from giro.kernels.reweight import exponential_mean, gaussian_mean, shifted_mean
@@ -51,6 +52,12 @@ def _learn(
     state.squares[arm] += reward * reward
 
 
+def _propensities(state: _State, context: Context) -> np.ndarray:
+    if state.kind > 0 or min(state.zeros, state.ones) == 0 or not all_binary(state.rewards):
+        return np.empty(0)
+    return beta_law(*beta_of(state.rewards, state.zeros, state.ones))
+
+
 @dataclass(frozen=True)
 class WeightedBootstrap(Policy, name="weighted-bootstrap"):
     """Pulls the arm whose rewards, reweighted at random, have the highest mean.
@@ -69,6 +76,7 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
     source = "Vaswani et al. 2018"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
 
     weights: Literal["exponential", "gaussian", "additive"] = "exponential"
     zeros: int = field(default=1, kw_only=True)
@@ -85,6 +93,10 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
         check_prior(self.name, zeros=self.zeros, ones=self.ones)
         if not 0.0 < self.sd < np.inf:
             raise BadParameter(f"weighted-bootstrap needs a finite sd > 0, got sd={self.sd}")
+
+    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+        """Tell whether the law is known: Thompson sampling's, while rewards are 0 or 1."""
+        return binary and self.weights == "exponential" and min(self.zeros, self.ones) > 0
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return empty histories and the pseudo rewards."""

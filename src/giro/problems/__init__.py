@@ -5,3 +5,7 @@ import pkgutil
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
+
+from giro.problems.classification import Classification  # noqa: E402  # public here
+
+__all__ = ["Classification"]

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from giro.errors import BadParameter, GiroError, UnknownName
 from giro.simulation.chunks import Work, timed_run, warm_up
+from giro.simulation.play import is_compiled
 from giro.simulation.trace import Trace
 
 EngineName: TypeAlias = Literal["threads", "dask", "ray"]
@@ -27,7 +28,7 @@ class Engine(ABC):
 
 
 class Threads(Engine):
-    """Threads of this process; kernels release the interpreter lock."""
+    """Threads of this process, as kernels release the interpreter lock; processes for the rest."""
 
     def __init__(self, jobs: int) -> None:
         """Use as many threads."""
@@ -35,6 +36,11 @@ class Threads(Engine):
 
     def finished(self, work: Work, runs: Sequence[int]) -> Generator[Trace, None, None]:
         """Yield the trace of each run; closing waits for the runs under way."""
+        if min(self._jobs, len(runs)) > 1 and not is_compiled(work.policy, work.problem):
+            from giro.simulation.processes import processes  # noqa: PLC0415  # quick start
+
+            yield from processes(min(self._jobs, len(runs))).finished(work, runs)
+            return
         warm_up(work)
         with ThreadPoolExecutor(self._jobs) as pool:
             try:

@@ -1,7 +1,8 @@
 """Trace -> numbers with their uncertainty."""
 
 import math
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import stdtrit
@@ -9,6 +10,8 @@ from scipy.special import stdtrit
 from giro.errors import BadParameter
 from giro.simulation.checkpoints import before_last_tenth
 from giro.simulation.trace import Trace
+
+Metric: TypeAlias = Literal["regret", "reward"]  # sum over the rounds, and mean over them
 
 
 class Estimate(NamedTuple):
@@ -42,6 +45,16 @@ def estimate(values: np.ndarray) -> Estimate:
     return Estimate(mean, se, mean - margin, mean + margin)
 
 
+def usual_metric(traces: Iterable[Trace]) -> Metric:
+    """Return what such problems are usually judged by.
+
+    That is regret, and the reward where all problems are classification: there it says which
+    share of the rows was classified rightly, and regret is just the number of the others.
+    """
+    names = {trace.setting.problem.partition(":")[0] for trace in traces}
+    return "reward" if names == {"classification"} else "regret"
+
+
 def final_regret(trace: Trace) -> Estimate:
     """Return the expected cumulative regret at the end."""
     return estimate(trace.regret[:, -1])
@@ -70,6 +83,11 @@ class Curve(NamedTuple):
     high: np.ndarray  # [point]
 
 
+def curve_of(trace: Trace, metric: Metric) -> Curve:
+    """Return the curve of regret or of reward."""
+    return regret_curve(trace) if metric == "regret" else reward_curve(trace)
+
+
 def regret_curve(trace: Trace) -> Curve:
     """Return expected cumulative regret after each checkpoint."""
     return _curve(trace.checkpoints, trace.regret)
@@ -86,12 +104,17 @@ def _curve(rounds: np.ndarray, values: np.ndarray) -> Curve:
     return Curve(rounds, mean, low, high)
 
 
-def paired_difference(first: Trace, second: Trace) -> Estimate:
-    """Return the mean of (final regret of first - of second) over runs on the same instances."""
+def paired_difference(first: Trace, second: Trace, *, metric: Metric = "regret") -> Estimate:
+    """Return the mean of (final regret of first - of second) over runs on the same instances.
+
+    With `metric` "reward" it is the difference of their rewards per round.
+    """
     same = ("problem", "rounds", "seed")
     if any(getattr(first.setting, key) != getattr(second.setting, key) for key in same):
         raise BadParameter("paired differences need the same problem, rounds and seed")
     _, i, j = np.intersect1d(first.runs, second.runs, return_indices=True)
+    if metric == "reward":
+        return estimate((first.reward[i, -1] - second.reward[j, -1]) / first.setting.rounds)
     return estimate(first.regret[i, -1] - second.regret[j, -1])
 
 

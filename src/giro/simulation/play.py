@@ -92,7 +92,8 @@ def play_run(
 
 def is_compiled(policy: Policy, problem: Problem) -> bool:
     """Tell whether both sides are kernels, so that the whole loop compiles."""
-    return all(map(is_kernel, (policy.choose, policy.learn, problem.reveal, problem.reward)))
+    sides = (*policy.functions(problem.n_features), problem.reveal, problem.reward)
+    return all(map(is_kernel, sides))
 
 
 def _empty_record(checkpoints: np.ndarray, n_arms: int, n_kept: int) -> Record:

@@ -2,12 +2,11 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
-from giro.errors import BadParameter
 from giro.experiments.claims import Claim, Comparison, beats
 from giro.experiments.experiment import Experiment
 from giro.experiments.growth import grows_logarithmically
+from giro.experiments.played import Played
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.simulation.trace import Trace
@@ -31,19 +30,6 @@ LABELS = {
     KL_UCB: "KL-UCB",
     THOMPSON: "TS",
 }
-
-
-class Played(NamedTuple):
-    """The traces of this experiment, found by policy and problem."""
-
-    traces: Sequence[Trace]
-
-    def __call__(self, policy: str, problem: str) -> Trace:
-        """Return the trace of one policy on one problem."""
-        for trace in self.traces:
-            if (trace.setting.policy, trace.setting.problem) == (policy, problem):
-                return trace
-        raise BadParameter(f"{policy} was not played on {problem}")
 
 
 def experiment(

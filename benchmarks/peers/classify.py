@@ -1,0 +1,60 @@
+"""What every peer's script does with rows to classify; runs without giro, in the peer's venv."""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Task(NamedTuple):
+    """Rows in the order in which they come, and the limits of what a policy may do with them."""
+
+    folder: Path
+    contexts: np.ndarray  # [round, feature]
+    labels: np.ndarray  # [round] the arm with reward 1
+    n_arms: int
+    seed: int
+    limit: float  # seconds of processor time after which the run ends
+
+
+class Outcome(NamedTuple):
+    """What a policy made of them."""
+
+    rounds: int  # played within the limit
+    mean_reward: float
+    seconds: float  # of processor time
+
+
+def main(policies: dict[str, Callable[[Task], Outcome]]) -> None:
+    """Play the policy that is asked for, and print its outcome as JSON.
+
+    The arguments are the policy, the folder with the rows, arms, seed and limit.
+    """
+    policy, folder, n_arms, seed, limit = sys.argv[1:]
+    contexts = np.load(Path(folder) / "contexts.npy")
+    labels = np.load(Path(folder) / "labels.npy")
+    task = Task(Path(folder), contexts, labels, int(n_arms), int(seed), float(limit))
+    print(json.dumps(policies[policy](task)._asdict()))
+
+
+def play_in_batches(
+    task: Task,
+    choose: Callable[[np.ndarray], np.ndarray],
+    learn: Callable[[np.ndarray, np.ndarray, np.ndarray], object],
+    *,
+    batch: int,
+) -> Outcome:
+    """Choose for some rows at once, then learn from their rewards, to the end or to the limit."""
+    began, total, t = time.process_time(), 0.0, 0
+    while t < task.labels.size and time.process_time() - began < task.limit:
+        rows = slice(t, min(t + batch, task.labels.size))
+        arms = choose(task.contexts[rows])
+        rewards = (arms == task.labels[rows]).astype(float)
+        learn(task.contexts[rows], arms, rewards)
+        total += rewards.sum()
+        t = rows.stop
+    return Outcome(t, total / t, time.process_time() - began)

@@ -1,0 +1,30 @@
+"""The rows that a run of a classification problem meets, in its order, for other programs."""
+
+from pathlib import Path
+
+import numpy as np
+
+from giro import Problem
+from giro.problem import reveal
+from giro.problem import start as start_problem
+from giro.seeds import stream
+
+_PROBLEM_SIDE = 0  # of the streams of a run, see giro.simulation.play
+
+
+def rows_in_order(problem: Problem, *, rounds: int, seed: int, run: int) -> tuple[np.ndarray, ...]:
+    """Return contexts [round, feature] and labels [round] of one run, whatever the policy."""
+    rng = stream(seed, run, _PROBLEM_SIDE)
+    instance = start_problem(problem, rng)
+    contexts, labels = np.empty((rounds, problem.n_features)), np.empty(rounds, np.int64)
+    for t in range(rounds):
+        context, means, _ = reveal(instance, t, rng)
+        contexts[t], labels[t] = context, np.argmax(means)
+    return contexts, labels
+
+
+def write_rows(folder: Path, contexts: np.ndarray, labels: np.ndarray) -> None:
+    """Write them where a peer's script reads them, the constant for the bias left out."""
+    folder.mkdir(parents=True, exist_ok=True)
+    np.save(folder / "contexts.npy", contexts[:, :-1])
+    np.save(folder / "labels.npy", labels)

@@ -1,0 +1,168 @@
+"""Write docs/policies.md: every policy, model and problem, with its source and its cost.
+
+What it does, its parameters and its source come from the code; what a round costs stands here.
+"""
+
+import dis
+import inspect
+from pathlib import Path
+from typing import Any
+
+from policy_table import row
+
+from giro import Policy, Problem
+from giro.kernel import plain
+from giro.model import Model
+from giro.models.linear import Linear
+from giro.named import Named, defaults, summary, text_of
+
+PAGE = Path(__file__).parents[1] / "docs" / "policies.md"
+
+# One round with K arms, s rewards of an arm so far, t of all arms, d features, B replicas.
+POLICY_COSTS = {
+    "besa": "K - 1 duels: O(1) each for rewards 0 and 1, else O(s) of the shorter history",
+    "bootstrap": "at most O(K) for rewards 0 and 1, whatever s is; O(t) for others",
+    "bootstrap-thompson": "at most O(K) for rewards 0 and 1, whatever s is; O(t) for others",
+    "contextual-giro": "K fits to samples of all of the past; with `linear` O(t d² + K d³)",
+    "ensemble": "O(K) to choose, O(B) to learn; with contexts O(K d²) and O(d² + B d)",
+    "epsilon-greedy": "O(K); with a model K predictions, and a fit of the pulled arm to learn",
+    "giro": "at most O(K) for rewards 0 and 1, whatever s is; hardly grows with s for others",
+    "giro-ensemble": "K predictions to choose; with `linear` O(B d²) to learn, whatever s is",
+    "glm-ucb": "O(K d²) to choose; a fit to the arm's past, beginning at the last, to learn",
+    "greedy": "O(K)",
+    "kl-ucb": "O(K), and solving for the bounds that could be the highest",
+    "lin-phe": "O(t d + K d²)",
+    "lin-ts": "O(K d²)",
+    "lin-ucb": "O(K d²)",
+    "log-phe": "K fits to all of the past, a few passes each",
+    "online-bootstrap": "O(K) to choose, O(B) to learn",
+    "phe": "at most O(K), whatever s is",
+    "poisson-bootstrap": "as `giro-ensemble`",
+    "randomized": "K calls of your function, each with s rewards; not compiled",
+    "thompson": "at most O(K), whatever s is",
+    "tree-bootstrap": "a few passes through all of the past",
+    "ucb-glm": "O(K d²) to choose; a fit to the arm's past, beginning at the last, to learn",
+    "ucb1": "O(K)",
+    "uniform": "O(1)",
+    "weighted-bootstrap": "O(K), whatever s is; O(t) for `exponential` weights of other rewards "
+    "than 0 and 1",
+}
+
+# Fitting to n rows of d features, and whether one more row can be taken in without the others.
+MODEL_COSTS = {
+    "boosting": "scikit-learn's, some 10 ms a fit; not compiled",
+    "estimator": "that of the estimator; not compiled",
+    "linear": "O(n d² + d³); one more row O(d²)",
+    "linear-sgd": "O(n d) a pass, up to 1000 passes",
+    "logistic": "O(n d²) a step, few steps from the last fit",
+    "logistic-sgd": "O(n d) a pass, up to 1000 passes",
+    "network": "O(n d h) a pass, h hidden units",
+    "tree": "O(n d) a level",
+}
+
+HEAD = """\
+# Policies, models, problems
+
+<!-- Written by scripts/policy_catalogue.py, which `make docs` runs: change that, or the code. -->
+
+The names are what `giro simulate`, `giro.simulate` and `giro.Bandit` take, with parameters after a
+colon: `giro:a=1/3`, `contextual-giro:model=[logistic:penalty=2]`. Shown are the defaults. A
+parameter without one is given from Python.
+"""
+
+POLICIES = """
+## Policies
+
+**Propensities** are what `giro.Bandit` logs. *Exact* is the policy's own law. *Exact for 0 and 1*
+holds until the first reward in between. With *a vote* the arm is drawn from the shares of 100
+choices, so these shares are its law.
+
+Costs are those of a round with K arms, s rewards of an arm and t of all arms so far, d features and
+B replicas or models.
+
+| policy | contexts | propensities | cost of a round |
+| --- | --- | --- | --- |
+"""
+
+MODELS = """
+## Models
+
+What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap` and `epsilon-greedy` fit, for each arm.
+`estimator` is what a scikit-learn estimator becomes: [give your model
+exploration](howto/own-model.md).
+
+| model | cost of a fit to n rows of d features |
+| --- | --- |
+"""
+
+PROBLEMS = """
+## Problems
+
+| problem | parameters | what it does | source |
+| --- | --- | --- | --- |
+"""
+
+
+def catalogue() -> str:
+    """Return the page."""
+    policies, models = Policy.known().values(), Model.known().values()
+    parts = [
+        HEAD + POLICIES + "".join(map(_policy_row, policies)),
+        *map(_entry, policies),
+        MODELS + "".join(f"| `{m.name}` | {MODEL_COSTS.get(m.name, '')} |\n" for m in models),
+        *map(_entry, models),
+        PROBLEMS + "".join(f"{row(problem)}\n" for problem in Problem.known().values()),
+    ]
+    return "\n".join(part.strip("\n") + "\n" for part in parts)
+
+
+def _policy_row(cls: type[Policy]) -> str:
+    link = f"[`{cls.name}`](#{cls.name})"
+    return (
+        f"| {link} | {_contexts(cls)} | {_propensities(cls)} | {POLICY_COSTS.get(cls.name, '')} |\n"
+    )
+
+
+def _contexts(cls: type[Policy]) -> str:
+    """Tell whether the function that chooses looks at the context."""
+    chooses = plain(_with_model(cls).functions(n_features=1)[0])
+    return "yes" if any(i.argval == "context" for i in dis.get_instructions(chooses)) else ""
+
+
+def _with_model(cls: type[Policy]) -> Policy:
+    """Return a policy of this class as one uses it with contexts."""
+    return _example(cls, **({"model": Linear()} if "model" in defaults(cls) else {}))
+
+
+def _example(cls: type[Policy], **given: Any) -> Policy:
+    """Return a policy with its defaults, or any function where there is none."""
+    return cls(**{key: max for key, value in defaults(cls).items() if value is ...}, **given)
+
+
+def _propensities(cls: type[Policy]) -> str:
+    """Tell how `giro.Bandit` comes to know them: without contexts, and with them if it can."""
+    without = _known_propensities(_example(cls), n_features=0)
+    if not _contexts(cls):
+        return without
+    within = _known_propensities(_with_model(cls), n_features=1)
+    return without if within == without else f"{without}; with contexts {within}"
+
+
+def _known_propensities(policy: Policy, *, n_features: int) -> str:
+    if policy.has_propensities(n_features=n_features, binary=False):
+        return "exact"
+    binary = policy.has_propensities(n_features=n_features, binary=True)
+    return "exact for 0 and 1" if binary else "a vote"
+
+
+def _entry(cls: type[Named]) -> str:
+    """Return a section: parameters, what it does, and the rest of the docstring."""
+    shown = [k if v is ... else f"{k}={text_of(v)}" for k, v in defaults(cls).items()]
+    parameters = f"`{cls.name}:{','.join(shown)}`" if shown else f"`{cls.name}`"
+    rest = inspect.getdoc(cls).removeprefix(summary(cls)).split("\n>>>")[0].strip()
+    source = f"*{cls.source}*"
+    return "\n\n".join(filter(None, [f"### {cls.name}", parameters, summary(cls), rest, source]))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(catalogue(), "utf-8")

@@ -1,0 +1,185 @@
+"""From what callers know about a decision to numbers: the features of a context."""
+
+import functools
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from giro.errors import BadParameter
+
+Given: TypeAlias = ArrayLike | Mapping[str, float | str] | None
+Kind: TypeAlias = str | tuple[str, ...] | int  # "number", the words one-hot, or hash columns
+HASH_COLUMNS = 16  # for a feature of words that was not declared
+
+
+class Encoder(NamedTuple):
+    """How contexts become features, decided by the first of them and the same ever after.
+
+    Sequences keep their numbers. In mappings, a number is a column; a word is one of the columns of
+    its feature, by its place among declared words or by a hash.
+    """
+
+    n_given: int  # numbers in a sequence; 0 with mappings or without contexts
+    features: tuple[tuple[str, Kind], ...]  # of mappings, in the order of their columns
+    bias: bool  # whether a constant 1 is appended
+
+    @classmethod
+    def fitted(cls, context: Given, features: Mapping[str, Any] | None, *, bias: bool) -> "Encoder":
+        """Return the encoder for contexts like this one; declared features come first."""
+        if context is None:
+            return cls(0, (), bias=False)
+        if isinstance(context, Mapping):
+            kinds = declared(features) if features is not None else _kinds_in(context)
+            return cls(0, kinds, bias)
+        if features is not None:
+            raise BadParameter("features were declared by name, so a context is a mapping")
+        return cls(_row(context).size, (), bias)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data from which `from_json` makes an equal encoder."""
+        return self._asdict()
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> "Encoder":
+        """Return the encoder described by plain data."""
+        kinds = ((name, _kind(name, kind)) for name, kind in told["features"])
+        return cls(int(told["n_given"]), tuple(kinds), bool(told["bias"]))
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether there is any feature."""
+        return self.n_given > 0 or len(self.features) > 0
+
+    @property
+    def n_features(self) -> int:
+        """How many numbers a context becomes."""
+        return self.n_given + sum(_width(kind) for _, kind in self.features) + self.bias
+
+    def encode(self, context: Given) -> np.ndarray:
+        """Return the features of a context; anything unexpected is refused."""
+        if isinstance(context, Mapping):
+            return self._from_mapping(context)
+        if context is None:
+            if self.n_features > 0:
+                raise BadParameter(f"every decision of this bandit needs a context: {self}")
+            return _EMPTY
+        row = _row(context)
+        if row.size != self.n_given or self.features:
+            raise BadParameter(f"this bandit wants {self}, got {row.size} numbers")
+        return np.append(row, 1.0) if self.bias else row
+
+    def _from_mapping(self, context: Mapping[str, Any]) -> np.ndarray:
+        names = [name for name, _ in self.features]
+        if len(context) != len(names) or any(name not in context for name in names):
+            raise BadParameter(f"this bandit wants {self}, got {_listed(context)}")
+        row, first = np.zeros(self.n_features), 0
+        for name, kind in self.features:
+            place, number = _place(name, kind, context[name])
+            row[first + place] = number
+            first += _width(kind)
+        if self.bias:
+            row[-1] = 1.0
+        return row
+
+    def __str__(self) -> str:
+        """Say what a context looks like."""
+        if self.features:
+            return f"a context of the features {_listed(dict(self.features))}"
+        return f"a context of {self.n_given} numbers" if self.n_given else "no context"
+
+
+_EMPTY = np.empty(0)
+
+
+def declared(features: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:
+    """Return declared features in one form; see `Bandit` for what can be written."""
+    return tuple((str(name), _kind(name, kind)) for name, kind in features.items())
+
+
+def _kind(name: str, kind: Any) -> Kind:
+    if kind == "number":
+        return "number"
+    if kind == "hashed":
+        return HASH_COLUMNS
+    if isinstance(kind, str) and kind.startswith("hashed:") and kind[7:].isdecimal():
+        kind = int(kind[7:])
+    if isinstance(kind, int) and not isinstance(kind, bool) and kind >= 1:
+        return kind
+    if isinstance(kind, Sequence) and not isinstance(kind, str) and len(kind) > 0:
+        words = tuple(kind)
+        if len(set(words)) == len(words) and all(isinstance(word, str) for word in words):
+            return words
+    raise BadParameter(
+        f"feature '{name}' is 'number', a list of different words, or 'hashed:32' "
+        f"(any number of columns), got {kind!r}"
+    )
+
+
+def _kinds_in(context: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:
+    """Return a kind for each feature of a first context, in the order of names."""
+    if not context or not all(isinstance(name, str) for name in context):
+        raise BadParameter(f"a context maps names of features to values, got {dict(context)!r}")
+    return tuple(
+        (name, HASH_COLUMNS if isinstance(context[name], str) else "number")
+        for name in sorted(context)
+    )
+
+
+def _width(kind: Kind) -> int:
+    if isinstance(kind, int):
+        return kind
+    return 1 if isinstance(kind, str) else len(kind)
+
+
+def _place(name: str, kind: Kind, value: Any) -> tuple[int, float]:
+    """Return which of the feature's columns is set, and to what."""
+    if isinstance(kind, str):
+        return 0, _number(name, value)
+    if not isinstance(value, str):
+        raise BadParameter(f"feature '{name}' is a word, got {value!r}")
+    if isinstance(kind, int):
+        return _hashed(name, value, kind), 1.0
+    if value not in kind:
+        raise BadParameter(f"feature '{name}' is one of {', '.join(kind)}; got '{value}'")
+    return kind.index(value), 1.0
+
+
+@functools.lru_cache(maxsize=65_536)
+def _hashed(name: str, word: str, columns: int) -> int:
+    """Return the column of a word, the same on every machine and for ever."""
+    digest = hashlib.blake2b(f"{name}\0{word}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") % columns
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, str | None | Mapping | Sequence):
+        raise BadParameter(f"feature '{name}' is a number, got {value!r}")
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise BadParameter(f"feature '{name}' is a number, got {value!r}") from None
+    if not math.isfinite(number):
+        raise BadParameter(f"feature '{name}' is a finite number, got {number}")
+    return number
+
+
+def _row(context: Any) -> np.ndarray:
+    """Return a sequence of numbers as an array of its own."""
+    try:
+        given = np.asarray(context)
+    except (TypeError, ValueError):  # lists of different lengths
+        raise BadParameter(f"a context holds numbers, got {context!r}") from None
+    if given.dtype.kind not in "biuf" or given.ndim != 1 or given.size == 0:
+        raise BadParameter(f"a context is a list of numbers, or a mapping; got {context!r}")
+    row = np.array(given, np.float64)
+    if not np.isfinite(row).all():
+        raise BadParameter(f"a context holds finite numbers, got {context!r}")
+    return row
+
+
+def _listed(names: Mapping[str, Any]) -> str:
+    return ", ".join(map(str, names)) or "none"

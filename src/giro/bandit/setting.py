@@ -1,0 +1,134 @@
+"""Setting: what a bandit is told once, as plain data."""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from giro.bandit.encoding import declared
+from giro.errors import BadParameter, GiroError
+from giro.policy import Policy
+from giro.version import __version__
+
+_FLOOR_OF_VOTES = 0.01
+FIRST_ROOM = 1024  # rewards that a state has room for at first
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """Everything besides its log that decides what a bandit does; see `Bandit` for the meaning."""
+
+    policy: Policy
+    seed: int = 0
+    reward_range: tuple[float, float] = (0.0, 1.0)
+    rounds: int | None = None
+    propensities: bool = True
+    votes: int = 100
+    floor: float | None = None
+    features: Mapping[str, Any] | None = None
+    bias: bool = True
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check everything."""
+        object.__setattr__(self, "policy", Policy.parse(self.policy))
+        object.__setattr__(self, "reward_range", _checked_range(self.reward_range))
+        _check_whole("seed", self.seed, least=0)
+        _check_whole("votes", self.votes, least=1)
+        if self.rounds is not None:
+            _check_whole("rounds", self.rounds, least=1)
+        elif self.policy.needs_rounds:
+            raise BadParameter(
+                f"{self.policy} plans for a number of rounds: give the bandit rounds=..., "
+                "or the policy parameters that need none"
+            )
+        if self.floor is not None and not 0.0 <= self.floor <= 1.0:
+            raise BadParameter(f"floor is a probability in [0, 1], got {self.floor!r}")
+        if self.features is not None:
+            declared(self.features)
+        if self.name is not None and (not isinstance(self.name, str) or not self.name):
+            raise BadParameter(f"the name of a bandit is a word, got {self.name!r}")
+
+    @property
+    def room(self) -> int:
+        """How many rewards the first state has room for; what is planned for, if anything is."""
+        return self.rounds if self.rounds is not None and self.policy.needs_rounds else FIRST_ROOM
+
+    def is_voted(self, *, n_features: int, binary: bool) -> bool:
+        """Tell whether arms are drawn from a vote, given that all rewards were 0 or 1, or not."""
+        policy = self.policy
+        known = policy.has_propensities(n_features=n_features, binary=binary)
+        return self.propensities and not known
+
+    def floor_if(self, *, voted: bool) -> float:
+        """Return the probability of taking any arm."""
+        if self.floor is None:
+            return _FLOOR_OF_VOTES if voted else 0.0
+        return self.floor
+
+    def to_unit(self, value: float) -> float:
+        """Return a reward mapped to [0, 1]."""
+        low, high = self.reward_range
+        return (value - low) / (high - low)
+
+    def prefix(self, arms: list[str]) -> str:
+        """Return what ids start with: the name, or a digest of what makes this bandit special."""
+        if self.name is not None:
+            return f"{self.name}-"
+        told = json.dumps([self.policy.text, self.seed, arms])
+        return f"{hashlib.sha256(told.encode()).hexdigest()[:6]}-"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data from which `from_json` makes an equal setting."""
+        plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        return plain | {
+            "policy": self.policy.text,
+            "policy_has_text": _parses_back(self.policy),
+            "reward_range": list(self.reward_range),
+            "features": None if self.features is None else _plain(self.features),
+            "giro": __version__,
+        }
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any], policy: Policy | str | None = None) -> "Setting":
+        """Return the setting; `policy` takes the place of the one described."""
+        known = {field.name for field in dataclasses.fields(cls)}
+        given = {key: value for key, value in told.items() if key in known}
+        if policy is None and not told.get("policy_has_text"):
+            raise BadParameter(
+                f"the policy {told.get('policy')} holds Python objects, which are not stored: "
+                "give policy=... again"
+            )
+        given["policy"] = told["policy"] if policy is None else policy
+        given["reward_range"] = tuple(told["reward_range"])
+        return cls(**given)
+
+
+def _parses_back(policy: Policy) -> bool:
+    with contextlib.suppress(GiroError):
+        return Policy.parse(policy.text) == policy
+    return False
+
+
+def _plain(features: Mapping[str, Any]) -> dict[str, Any]:
+    """Return declared features as JSON has them."""
+    words = {name: kind for name, kind in features.items() if not isinstance(kind, str | int)}
+    return dict(features) | {name: list(kind) for name, kind in words.items()}
+
+
+def _checked_range(given: Any) -> tuple[float, float]:
+    try:
+        low, high = (float(bound) for bound in given)
+    except (TypeError, ValueError):
+        raise BadParameter(f"reward_range is a pair of numbers, got {given!r}") from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise BadParameter(f"reward_range is two finite numbers, low < high, got {given!r}")
+    return low, high
+
+
+def _check_whole(name: str, value: Any, *, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise BadParameter(f"{name} is a whole number >= {least}, got {value!r}")

@@ -1,0 +1,144 @@
+"""`giro reproduce contextual`: the paper's second figure, and whether its claims hold."""
+
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+import typer
+
+from giro.cli import reproduce as command
+from giro.cli.engine import Address, Engine
+from giro.cli.output import print_json, print_line
+from giro.cli.playing import INTERRUPTED, Place, finished_traces, say_what_is_there
+from giro.cli.reproduce_mab import split_policies
+from giro.cli.results import print_results
+from giro.cli.targets import check_folder
+from giro.cli.verdicts import print_claims, print_test
+from giro.datasets.scaling import Scale
+from giro.errors import UnknownName
+from giro.experiments.claims import Judgement, finding_records, judge, record, size_of_family
+from giro.experiments.paper import contextual as paper
+from giro.experiments.run import kept_traces
+from giro.experiments.tables import curve_records, final_record, runs_folder
+from giro.simulation.trace import Trace
+
+_SCALE = "quick: 5,000 rounds, 2 runs; paper: 50,000 rounds, 5 runs (many hours)."
+_ONLY = "Only these data sets, as statlog,adult."
+_POLICIES = "Only these policies, as lin-ucb,giro-ensemble:a=1."
+_CONTEXTS = "How contexts are scaled; the paper does not say."
+_FIT = "Linear and logistic models fitted exactly, or by stochastic gradient."
+
+
+@command.reproduce.command()
+def contextual(
+    scale: Annotated[Literal["quick", "paper"], typer.Option(help=_SCALE)] = "quick",
+    only: Annotated[str, command.option("DATA", _ONLY)] = "",
+    policies: Annotated[str, command.option("POLICIES", _POLICIES)] = "",
+    contexts: Annotated[Scale, typer.Option(help=_CONTEXTS)] = "column",
+    fit: Annotated[paper.Fit, typer.Option(help=_FIT)] = "exact",
+    rounds: Annotated[int | None, command.option("N", "Rounds, if not those of --scale.")] = None,
+    runs: Annotated[int | None, command.option("R", "Runs, if not those of --scale.")] = None,
+    seed: command.Seed = 0,
+    jobs: command.Jobs = None,
+    out: Annotated[Path | None, command.option("FOLDER", "Default: results/contextual...")] = None,
+    json: command.Json = False,
+    engine: Engine = "threads",
+    address: Address = None,
+) -> None:
+    """Compare contextual Giro with LinUCB, LinTS and ε-greedy, and judge the paper's claims.
+
+    Kveton et al. (2019), Section 6.2: Statlog, Covertype and Adult as bandits, reward per round.
+    Each run is kept as it ends, and not computed again; tables, figure and verdicts are about all
+    that is there, so the work can be done piece by piece with --only and --policies.
+
+    \b
+    Examples:
+      giro reproduce contextual
+      giro reproduce contextual --only statlog --policies lin-ucb,giro-ensemble
+      giro reproduce contextual --scale paper --only adult --runs 2
+    """
+    usual = paper.PAPER if scale == "paper" else paper.QUICK
+    size = _Size(rounds or usual[0], runs or usual[1], seed)
+    setup = paper.Setup(contexts, fit)
+    part = paper.experiment(
+        setup, **size._asdict(), data=split_data(only), policies=split_policies(policies)
+    )
+    folder = out or Path("results") / ("contextual" if scale == "paper" else "contextual-quick")
+    check_folder(folder)
+    place = Place(runs_folder(folder), jobs, engine, address)
+    traces, interrupted = finished_traces(part, place)
+    outcome = _outcome(setup, size, traces, place.folder)
+    if json:
+        print_json(_document(outcome))
+    else:
+        _print(outcome, size.runs)
+    if interrupted:
+        say_what_is_there(part, traces, place.folder)
+        raise typer.Exit(INTERRUPTED)
+    _write(folder, outcome, setup, f"giro reproduce contextual --scale {scale} {_said(size)}")
+
+
+class _Size(NamedTuple):
+    rounds: int
+    runs: int
+    seed: int
+
+
+class _Outcome(NamedTuple):
+    traces: list[Trace]
+    judgements: list[Judgement]
+
+
+def split_data(text: str) -> list[str]:
+    """Return the data sets in a list, all of them if it is empty."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in paper.DATA:
+            raise UnknownName("data set of the paper", name, known=paper.DATA)
+    return names or list(paper.DATA)
+
+
+def _outcome(setup: paper.Setup, size: _Size, traces: list[Trace], folder: Path | None) -> _Outcome:
+    """Return what was played now and before, and the verdicts on it."""
+    whole = paper.experiment(setup, **size._asdict())
+    now = {trace.setting for trace in traces}
+    before = [trace for trace in kept_traces(whole, folder) if trace.setting not in now]
+    order = {cell.setting: place for place, cell in enumerate(whole.cells())}
+    together = sorted([*traces, *before], key=lambda t: order.get(t.setting, len(order)))
+    return _Outcome(together, judge(paper.claims(setup, together)))
+
+
+def _print(outcome: _Outcome, runs: int) -> None:
+    print_results(outcome.traces, runs=runs)
+    if outcome.judgements:
+        print_line()
+        print_claims(outcome.judgements)
+        print_line()
+        print_test(size_of_family([judgement.claim for judgement in outcome.judgements]))
+
+
+def _document(outcome: _Outcome) -> dict[str, object]:
+    return {
+        "finals": [final_record(trace) for trace in outcome.traces],
+        "claims": [record(judgement) for judgement in outcome.judgements],
+    }
+
+
+def _said(size: _Size) -> str:
+    return f"--rounds {size.rounds} --runs {size.runs} --seed {size.seed}"
+
+
+def _write(folder: Path, outcome: _Outcome, setup: paper.Setup, made_by: str) -> None:
+    from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
+
+    made_by += f" --contexts {setup.scale} --fit {setup.fit}"
+    tables = {
+        "curves": [point for trace in outcome.traces for point in curve_records(trace)],
+        "finals": [final_record(trace) for trace in outcome.traces],
+        "claims": [record(judgement) for judgement in outcome.judgements],
+        "comparisons": [
+            line for judgement in outcome.judgements for line in finding_records(judgement)
+        ],
+    }
+    command.write_tables(folder, {name: rows for name, rows in tables.items() if rows}, made_by)
+    figure = regret_figure(outcome.traces, metric="reward", names=paper.names(setup))
+    command.write_figure(folder, figure, made_by, name="reward")

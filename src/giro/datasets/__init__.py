@@ -1,0 +1,6 @@
+"""Data sets as arrays: the paper's three, files of your own, and how columns are scaled."""
+
+from giro.datasets.dataset import Dataset
+from giro.datasets.shipped import load
+
+__all__ = ["Dataset", "load"]

@@ -1,0 +1,63 @@
+"""Features on a common scale, and a constant 1 beside them."""
+
+import math
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from giro.datasets.dataset import frozen
+
+Scale: TypeAlias = Literal["column", "unit", "range", "none"]
+
+_BLOCK = 1_024  # rows that are scaled at a time: they stay in the processor's cache
+_USUAL = 1e100  # numbers below this, and above its inverse, can be squared and summed
+
+
+def contexts_of(features: np.ndarray, scale: Scale) -> np.ndarray:
+    """Return scaled features and, last, a constant 1 for the bias, [row, feature].
+
+    `column` standardises each column over all rows, with the population's standard deviation;
+    `unit` then gives each row length one; `range` maps each column to [0, 1]; `none` leaves them.
+    A constant column becomes 0 unless it is left, and a row of zeros stays one.
+    """
+    measures = [_measure(features[:, j], scale) for j in range(features.shape[1])]
+    factor, shift, spread = np.array(measures).T
+    contexts = np.ones((features.shape[0], features.shape[1] + 1))
+    for first in range(0, features.shape[0], _BLOCK):
+        rows = (features[first : first + _BLOCK] * factor - shift) / spread
+        if scale == "unit":
+            lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            rows /= np.where(lengths > 0.0, lengths, 1.0)
+        contexts[first : first + _BLOCK, :-1] = rows
+    return frozen(contexts)
+
+
+class _Measure(NamedTuple):
+    """A column x becomes (factor x - shift) / spread."""
+
+    factor: float
+    shift: float
+    spread: float
+
+
+def _measure(column: np.ndarray, scale: Scale) -> _Measure:
+    if scale == "none":
+        return _Measure(1.0, 0.0, 1.0)
+    factor = _factor(float(np.abs(column).max()))
+    handy = column if factor == 1.0 else column * factor
+    low, high = float(handy.min()), float(handy.max())
+    if low == high:  # a computed deviation may be rounding, and not 0
+        return _Measure(factor, low, 1.0)
+    if scale == "range":
+        return _Measure(factor, low, high - low)
+    return _Measure(factor, float(handy.mean()), float(np.std(handy)))
+
+
+def _factor(largest: float) -> float:
+    """Return a power of two that makes the largest number of a column a usual one.
+
+    For nearly all columns that is 1; for others, squares would overflow or vanish.
+    """
+    if largest == 0.0 or 1.0 / _USUAL < largest < _USUAL:
+        return 1.0
+    return math.ldexp(1.0, min(1_000, -math.frexp(largest)[1]))

@@ -1,0 +1,11 @@
+"""Off-policy evaluation: how good a policy would have been, from a log of another one's decisions.
+
+`giro.evaluate(events, policy)` is the way in; `read_log` reads logs from elsewhere.
+"""
+
+from giro.evaluation.evaluate import evaluate
+from giro.evaluation.log import Log
+from giro.evaluation.read import read_log
+from giro.evaluation.result import Evaluation, Row
+
+__all__ = ["Evaluation", "Log", "Row", "evaluate", "read_log"]

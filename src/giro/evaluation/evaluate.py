@@ -1,0 +1,164 @@
+"""evaluate: a log and a policy -> estimates of the policy's mean reward."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+
+from giro.errors import BadParameter, UnknownName
+from giro.evaluation.estimators import ESTIMATORS, Material, Terms
+from giro.evaluation.intervals import Estimate, Interval, estimate
+from giro.evaluation.log import Log
+from giro.evaluation.read import read_log
+from giro.evaluation.replay import replayed, replayed_target
+from giro.evaluation.result import Evaluation, Row
+from giro.evaluation.rewards import checked_range
+from giro.evaluation.target import ALWAYS, LOGGED, Lead, target_of
+from giro.evaluation.weights import notes_on, weights_of
+from giro.policy import Policy
+from giro.seeds import stream
+
+Estimator: TypeAlias = Literal["ips", "snips", "dr", "replay", "rejection-replay"]
+
+_FOLDS = 5
+
+
+class _Settings(NamedTuple):
+    lead: Lead
+    level: float
+    interval: Interval
+    clip: float | None
+    folds: int | None
+
+
+def evaluate(
+    events: Any,
+    policy: Any,
+    *,
+    estimators: Sequence[Estimator] = ("ips", "snips", "dr"),
+    level: float = 0.95,
+    interval: Interval = "normal",
+    clip: float | None = None,
+    reward_range: tuple[float, float] | None = None,
+    folds: int | None = None,
+    votes: int = 100,
+    seed: int = 0,
+) -> Evaluation:
+    """Return estimates of the reward per event that `policy` would have had, from a log.
+
+    `events` is a bandit's events, or anything that `giro.evaluation.read_log` reads with its
+    defaults. `policy` is one of
+
+    - a giro policy or its text. It is led through the log: before each event its probabilities
+      are found, then it learns the logged reward. For a policy that learns, the number is thus
+      the mean reward of *its choices after learning from the log so far*. It is not the reward of
+      letting it learn by itself from its own choices; for that, ask for `replay`.
+    - a target that does not learn: a mapping of arms to probabilities, a function that gives the
+      probabilities of all arms at a context, or an array [event, arm]; arms in the order of the
+      log's `arm_names`.
+    - "logged" for the policy that made the log, "always:ARM" for one arm.
+
+    Where some arms were not eligible, the policy's probabilities are scaled to the others.
+
+    Estimators are "ips" (unbiased), "snips" (smaller variance, bias of order 1 / events), "dr"
+    (unbiased, small variance where rewards can be predicted), "replay" (uniform logs only) and
+    "rejection-replay" (any log, thinned to a uniform one). `clip` cuts weights to trade variance
+    for bias. See `intervals.estimate` for `interval`. `reward_range` maps rewards to the [0, 1]
+    that policies learn from; estimates keep the log's units. `folds` are those of the model in dr:
+    5, or for a bandit's own events none, then an event's model knows earlier events only. `votes`
+    are the choices from which probabilities are found where a policy cannot tell them.
+
+    >>> log = {"arm": ["a", "b"] * 50, "reward": [1, 0] * 50, "probability": [0.5] * 100}
+    >>> evaluate(log, "always:a")["snips"].value
+    1.0
+    """
+    log = read_log(events)
+    lead = Lead(votes, seed, None if reward_range is None else checked_range(reward_range))
+    settings = _checked(_Settings(lead, level, interval, clip, folds), estimators)
+    if folds is None and not log.adaptive:
+        settings = settings._replace(folds=_FOLDS)
+    weighted = [name for name in estimators if name in ESTIMATORS]
+    rows = [*_weighted_rows(log, policy, weighted, settings)] if weighted else []
+    rows += [_replay_row(log, policy, name, settings) for name in estimators if "replay" in name]
+    order = {name: i for i, name in enumerate(estimators)}
+    rows.sort(key=lambda row: order[row.estimator])  # type: ignore[index]  # a row has a known one
+    return Evaluation(tuple(rows), level, log.events, log.left_out)
+
+
+def _weighted_rows(
+    log: Log, policy: Any, estimators: Sequence[str], settings: _Settings
+) -> Iterator[Row]:
+    target = target_of(policy, log, settings.lead)
+    weights = weights_of(target, log, settings.clip)
+    low, high = settings.lead.reward_range or (float(log.reward.min()), float(log.reward.max()))
+    material = Material(log, target, weights, settings.folds, low, high)
+    notes = [*notes_on(weights), *([target.note] if target.note else [])]
+    for place, name in enumerate(estimators):
+        terms = ESTIMATORS[name](material)
+        if weights.effective == 0.0:
+            terms = Terms(terms.numerator, np.zeros(log.events), terms.span)
+        yield Row(
+            target.name,
+            name,
+            *_estimated(terms, settings, place),
+            events=log.events,
+            effective=weights.effective,
+            largest=float(weights.each.max()),
+            clipped=weights.clipped,
+            note="; ".join(notes),
+        )
+
+
+def _replay_row(log: Log, policy: Any, name: str, settings: _Settings) -> Row:
+    rejection = name == "rejection-replay"
+    if _learns(policy):
+        learner = Policy.parse(policy)
+        kept = replayed(learner, log, settings.lead, rejection=rejection)
+        called = learner.text
+    else:
+        target = target_of(policy, log, settings.lead)
+        kept = replayed_target(target, log, settings.lead, rejection=rejection)
+        called = target.name
+    rewards = log.reward[kept]
+    span = float(np.ptp(log.reward))
+    terms = Terms(rewards, np.ones(kept.size), span)
+    return Row(
+        called,
+        name,
+        *_estimated(terms, settings, len(ESTIMATORS)),
+        events=kept.size,
+        effective=float(kept.size),
+        largest=1.0 if kept.size else 0.0,
+        clipped=0,
+        note=f"kept {kept.size} of {log.events} events",
+    )
+
+
+def _estimated(terms: Terms, settings: _Settings, place: int) -> Estimate:
+    rng = stream(settings.lead.seed, 2, place)
+    return estimate(terms, level=settings.level, interval=settings.interval, rng=rng)
+
+
+def _learns(policy: Any) -> bool:
+    fixed = isinstance(policy, str) and (policy == LOGGED or policy.startswith(ALWAYS))
+    return isinstance(policy, str | Policy) and not fixed
+
+
+def _checked(settings: _Settings, estimators: Sequence[str]) -> _Settings:
+    if isinstance(estimators, str) or not estimators:
+        raise BadParameter(f"estimators is a list like ['ips', 'dr'], got {estimators!r}")
+    for name in estimators:
+        if name not in get_args(Estimator):
+            raise UnknownName("estimator", name, known=get_args(Estimator))
+    if len(set(estimators)) < len(estimators):
+        raise BadParameter(f"an estimator is listed twice among {', '.join(estimators)}")
+    if settings.interval not in get_args(Interval):
+        raise UnknownName("interval", settings.interval, known=get_args(Interval))
+    if not 0.0 < settings.level < 1.0:
+        raise BadParameter(f"a level lies between 0 and 1, got {settings.level}")
+    if settings.clip is not None and not 0.0 < settings.clip < math.inf:
+        raise BadParameter(f"clip is a number > 0, got {settings.clip}")
+    if settings.lead.seed < 0:
+        raise BadParameter(f"a seed is a whole number >= 0, got {settings.lead.seed}")
+    return settings

@@ -1,0 +1,103 @@
+"""Log: decisions of a policy with their probabilities and rewards, as arrays."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+
+_SUM_TOLERANCE = 1e-3  # logged probabilities are often rounded
+
+
+class Log(NamedTuple):
+    """Decisions that were rewarded, in the order in which they were made."""
+
+    arm: np.ndarray  # [event] index of the logged arm in arm_names
+    arm_names: tuple[str, ...]
+    reward: np.ndarray  # [event] in the units of the log
+    probability: np.ndarray  # [event] with which the logged arm was chosen, in (0, 1]
+    contexts: np.ndarray  # [event, feature], no features where there are no contexts
+    feature_names: tuple[str, ...]
+    eligible: np.ndarray | None = None  # [event, arm] which arms could be chosen; None: all
+    probabilities: np.ndarray | None = None  # [event, arm] of all arms, where they were logged
+    adaptive: bool = False  # whether the policy that made the log learned from it meanwhile
+    left_out: int = 0  # decisions without a reward
+
+    @property
+    def events(self) -> int:
+        """How many rewarded decisions there are."""
+        return int(self.arm.size)
+
+
+def checked(log: Log) -> Log:
+    """Return the log, or say what is wrong with its numbers."""
+    if log.events == 0:
+        without = f": none of its {log.left_out} decisions has a reward" if log.left_out else ""
+        raise BadParameter(f"the log is empty{without}")
+    _check_finite(log.reward, "reward")
+    _check_finite(log.contexts, "context")
+    _check_probability(log.probability)
+    if log.eligible is not None:
+        _check_eligible(log)
+    if log.probabilities is not None:
+        _check_probabilities(log.probabilities)
+    return log
+
+
+def arm_indices(
+    logged: list[str], arms: tuple[str, ...] | None
+) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Return the index of each logged arm, and all arms: those given, or the logged ones in order.
+
+    Arms named by whole numbers are in the order of numbers, others in that of the alphabet.
+    """
+    names = arms if arms is not None else tuple(sorted(set(logged), key=_number_first))
+    if len(set(names)) < len(names):
+        raise BadParameter(f"an arm is listed twice among {', '.join(names)}")
+    index = {name: i for i, name in enumerate(names)}
+    for event, name in enumerate(logged):
+        if name not in index:
+            raise BadParameter(
+                f"event {event + 1} has the unknown arm '{name}'; the arms are {', '.join(names)}"
+            )
+    return np.array([index[name] for name in logged], np.int64), names
+
+
+def _number_first(name: str) -> tuple[bool, int, str]:
+    is_number = name.isascii() and name.isdigit()
+    return not is_number, int(name) if is_number else 0, name
+
+
+def _check_finite(values: np.ndarray, what: str) -> None:
+    wrong = np.argwhere(~np.isfinite(values))
+    if wrong.size:
+        value = values[tuple(wrong[0])]
+        raise BadParameter(f"event {wrong[0][0] + 1} has the {what} {value}; a number is wanted")
+
+
+def _check_probability(probability: np.ndarray) -> None:
+    wrong = np.flatnonzero(~((probability > 0.0) & (probability <= 1.0)))
+    if wrong.size:
+        raise BadParameter(
+            f"event {wrong[0] + 1} has the probability {probability[wrong[0]]}; that of a logged "
+            "arm lies in (0, 1], for an arm of probability 0 is never chosen"
+        )
+
+
+def _check_eligible(log: Log) -> None:
+    assert log.eligible is not None
+    wrong = np.flatnonzero(~log.eligible[np.arange(log.events), log.arm])
+    if wrong.size:
+        name = log.arm_names[log.arm[wrong[0]]]
+        raise BadParameter(f"event {wrong[0] + 1} has the arm '{name}', which was not eligible")
+
+
+def _check_probabilities(probabilities: np.ndarray) -> None:
+    sums = probabilities.sum(axis=1)
+    good = (probabilities >= 0.0).all(axis=1) & (np.abs(sums - 1.0) <= _SUM_TOLERANCE)
+    if not good.all():
+        wrong = int(np.flatnonzero(~good)[0])
+        raise BadParameter(
+            f"the probabilities of all arms in event {wrong + 1} are not >= 0 with sum 1: "
+            f"{probabilities[wrong]}"
+        )

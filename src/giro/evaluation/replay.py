@@ -1,0 +1,101 @@
+"""Replay (Li et al., 2011, Algorithm 3): a policy plays on the events whose arm it would choose."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter, GiroError
+from giro.evaluation.learning import is_compiled
+from giro.evaluation.log import Log
+from giro.evaluation.rewards import unit_rewards
+from giro.evaluation.target import LOGGED, Lead, Target
+from giro.kernel import borrowed, kernel, plain
+from giro.policy import Policy, choose, learn, start
+from giro.seeds import stream
+
+_SAME = 1e-3  # relative difference between probabilities that count as equal: logs round them
+
+
+class _Offer(NamedTuple):
+    """Events offered to a policy, each arm with the same probability."""
+
+    contexts: np.ndarray  # [event, feature]
+    arm: np.ndarray  # [event]
+    reward: np.ndarray  # [event] in [0, 1]
+
+
+def replayed(policy: Policy, log: Log, lead: Lead, *, rejection: bool) -> np.ndarray:
+    """Return the numbers of the events that the policy kept, in their order.
+
+    In each event the policy chooses. If that is the logged arm, the event is kept and the policy
+    learns from it, otherwise nothing happens. The kept events have the law of as many rounds of
+    the policy online, if every arm was logged with the same probability whatever the context.
+    With `rejection` a log with other probabilities is first thinned to such a one: an event stays
+    with probability smallest / its own.
+    """
+    offered = _offered(log, lead.seed, rejection=rejection)
+    rewards = unit_rewards(log.reward, lead.reward_range)
+    offer = _Offer(
+        np.ascontiguousarray(log.contexts[offered], np.float64), log.arm[offered], rewards[offered]
+    )
+    n_arms, n_features = len(log.arm_names), log.contexts.shape[1]
+    rng = stream(lead.seed, 1, 0)
+    state = start(policy, n_arms, n_features, max(1, offered.size), rng)
+    kept = np.zeros(offered.size, np.bool_)
+    loop = _replay if is_compiled(policy) else plain(_replay)
+    if loop(state, offer, n_arms, rng, kept) < 0:
+        raise GiroError(f"{policy} chose an arm that there is not")
+    events: np.ndarray = offered[kept]
+    return events
+
+
+def replayed_target(target: Target, log: Log, lead: Lead, *, rejection: bool) -> np.ndarray:
+    """Return the events on which an arm drawn from the target's probabilities is the logged one."""
+    if target.name == LOGGED:
+        return np.arange(log.events)
+    offered = _offered(log, lead.seed, rejection=rejection)
+    drawn = stream(lead.seed, 1, 0).random(offered.size)
+    events: np.ndarray = offered[drawn < target.logged[offered]]
+    return events
+
+
+@kernel
+def _replay(
+    state: Any, offer: _Offer, n_arms: int, rng: np.random.Generator, kept: np.ndarray
+) -> int:
+    """Mark the kept events; return 0, or -1 after an illegal choice."""
+    state = borrowed(state)
+    for t in range(offer.arm.size):
+        arm = choose(state, offer.contexts[t], rng)
+        if not 0 <= arm < n_arms:
+            return -1
+        if arm == offer.arm[t]:
+            learn(state, offer.contexts[t], arm, offer.reward[t], rng)
+            kept[t] = True
+    return 0
+
+
+def _offered(log: Log, seed: int, *, rejection: bool) -> np.ndarray:
+    """Return the events that make a log in which each arm has the same probability."""
+    if log.eligible is not None:
+        raise BadParameter("replay needs a log in which all arms can be chosen in every event")
+    if rejection:
+        share = _smallest(log) / log.probability
+        return np.flatnonzero(stream(seed, 1, 1).random(log.events) < share)
+    uniform = 1.0 / len(log.arm_names)
+    wrong = np.flatnonzero(np.abs(log.probability / uniform - 1.0) > _SAME)
+    if wrong.size:
+        raise BadParameter(
+            f"replay needs a log that chose each of {len(log.arm_names)} arms with probability "
+            f"{uniform:.4g}, event {wrong[0] + 1} has {log.probability[wrong[0]]:.4g}; "
+            "'rejection-replay' thins such a log by its known probabilities"
+        )
+    return np.arange(log.events)
+
+
+def _smallest(log: Log) -> float:
+    known = log.probability if log.probabilities is None else log.probabilities
+    if known.min() == 0.0:
+        event = int(np.flatnonzero(known.min(axis=1) == 0.0)[0])
+        raise BadParameter(f"no thinning helps: in event {event + 1} an arm had probability 0")
+    return float(known.min())

@@ -1,0 +1,88 @@
+"""A model of the reward of every arm, fitted to other events than those it is asked about."""
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.evaluation.log import Log
+
+_PENALTY = 1.0  # of the squared coefficients of features scaled to variance 1
+
+
+class _Model(NamedTuple):
+    """Ridge regression per arm; an arm's mean where there are no features."""
+
+    intercepts: np.ndarray  # [arm] mean reward
+    coefficients: np.ndarray  # [arm, feature] of (context - centre) / scale
+    centres: np.ndarray  # [arm, feature]
+    scale: np.ndarray  # [feature]
+    lowest: float  # rewards it was fitted to
+    highest: float
+
+
+def fitted_rewards(log: Log, folds: int | None) -> np.ndarray:
+    """Return [event, arm] the predicted reward, by a model that has not seen the event.
+
+    With `folds`, events are dealt to so many folds in turn and each fold is predicted by a model
+    of the others. With None, an event is predicted from earlier ones only (at least half of
+    them): for a log whose policy learned, where later events depend on earlier rewards.
+    """
+    predicted = np.zeros((log.events, len(log.arm_names)))
+    for known, asked in _splits(log.events, folds):
+        if known.size:
+            predicted[asked] = _predicted(_fitted(log, known), log.contexts[asked])
+    return predicted
+
+
+def _splits(events: int, folds: int | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Give pairs of (events to fit to, events to predict); each event is predicted once."""
+    every = np.arange(events)
+    if folds is None:
+        ends = [0, *(2**i for i in range(events.bit_length()) if 2**i < events), events]
+        for begin, end in itertools.pairwise(ends):
+            yield every[:begin], every[begin:end]
+        return
+    if folds < 2:
+        raise BadParameter(f"at least two folds are wanted, got folds={folds}")
+    for fold in range(min(folds, events)):
+        yield every[every % folds != fold], every[every % folds == fold]
+
+
+def _fitted(log: Log, known: np.ndarray) -> _Model:
+    contexts, arm, reward = log.contexts[known], log.arm[known], log.reward[known]
+    n_arms, n_features = len(log.arm_names), contexts.shape[1]
+    spread = contexts.std(axis=0)
+    scale = np.where(spread > 0.0, spread, 1.0)
+    model = _Model(
+        np.full(n_arms, reward.mean()),  # of an arm that was never seen
+        np.zeros((n_arms, n_features)),
+        np.zeros((n_arms, n_features)),
+        scale,
+        float(reward.min()),
+        float(reward.max()),
+    )
+    for k in np.unique(arm):
+        its = arm == k
+        model.intercepts[k] = reward[its].mean()
+        model.centres[k] = contexts[its].mean(axis=0)
+        centred = (contexts[its] - model.centres[k]) / scale
+        model.coefficients[k] = _ridge(centred, reward[its] - model.intercepts[k])
+    return model
+
+
+def _ridge(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return (x'x + penalty)^-1 x'y."""
+    inner = x.T @ x + _PENALTY * np.eye(x.shape[1])
+    coefficients: np.ndarray = np.linalg.solve(inner, x.T @ y)
+    return coefficients
+
+
+def _predicted(model: _Model, contexts: np.ndarray) -> np.ndarray:
+    """Return [event, arm], within the rewards the model was fitted to."""
+    slopes = model.coefficients / model.scale
+    offsets = model.intercepts - np.sum(slopes * model.centres, axis=1)
+    predicted: np.ndarray = np.clip(contexts @ slopes.T + offsets, model.lowest, model.highest)
+    return predicted

@@ -1,0 +1,152 @@
+"""Contextual Giro against LinUCB, LinTS and ε-greedy (Kveton et al., 2019, Section 6.2)."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from giro.errors import UnknownName
+from giro.experiments.claims import Claim, Comparison, earns_more, earns_the_same
+from giro.experiments.experiment import Experiment
+from giro.experiments.played import Played
+from giro.policy import Policy
+from giro.problem import Problem
+from giro.simulation.trace import Trace
+
+Fit: TypeAlias = Literal["exact", "sgd"]
+
+PAPER, QUICK = (50_000, 5), (5_000, 2)  # rounds and runs
+DATA = ("statlog", "covertype", "adult")
+MODELS = ("linear", "logistic", "network")
+SGD = {"linear": "linear-sgd", "logistic": "logistic-sgd", "network": "network"}
+COMPARABLE = 0.02  # difference in reward per round up to which two policies are called comparable
+LIN_UCB, LIN_TS, UCB_GLM = (Policy.parse(name).text for name in ("lin-ucb", "lin-ts", "ucb-glm"))
+BEYOND = (  # what the paper does not show
+    "giro-ensemble",
+    "lin-phe",
+    "poisson-bootstrap",
+    "tree-bootstrap",
+    "giro-ensemble:model=boosting,replicas=5",
+)
+
+
+class Setup(NamedTuple):
+    """What the paper leaves open: how contexts are scaled and how models are fitted."""
+
+    scale: str = "column"
+    fit: Fit = "exact"
+
+    def problem(self, data: str) -> str:
+        """Return the text of the problem."""
+        if data not in DATA:
+            raise UnknownName("data set of the paper", data, known=DATA)
+        return Problem.parse(f"classification:data={data},scale={self.scale}").text
+
+    def giro(self, model: str) -> str:
+        """Return the text of contextual Giro with this model."""
+        return Policy.parse(f"contextual-giro:a=1,model={self._fitted(model)}").text
+
+    def greedy(self, model: str) -> str:
+        """Return the text of ε-greedy that explores in 1 % of all rounds, with this model."""
+        return Policy.parse(f"epsilon-greedy:share=0.01,model={self._fitted(model)}").text
+
+    def _fitted(self, model: str) -> str:
+        return SGD[model] if self.fit == "sgd" else model
+
+    def policies(self) -> list[str]:
+        """Return the policies of the paper's figure, and UCB-GLM, which it left out."""
+        learned = [make(model) for make in (self.giro, self.greedy) for model in MODELS]
+        return [*learned, LIN_UCB, LIN_TS, UCB_GLM]
+
+
+def experiment(
+    setup: Setup,
+    *,
+    rounds: int,
+    runs: int,
+    seed: int = 0,
+    data: Sequence[str] = DATA,
+    policies: Sequence[str] = (),
+) -> Experiment:
+    """Return the paper's experiment with policies beyond it, or with these policies only."""
+    problems = [setup.problem(name) for name in data]
+    chosen = policies or [*setup.policies(), *BEYOND]
+    texts = [Policy.parse(text).text for text in chosen]
+    return Experiment(problems, list(dict.fromkeys(texts)), rounds, runs, seed)
+
+
+def names(setup: Setup) -> dict[str, str]:
+    """Return what problems and policies are called in the figure."""
+    short = {"linear": "lin", "logistic": "log", "network": "nn"}
+    titles = dict(zip(DATA, ("Statlog", "CovType", "Adult"), strict=True))
+    return (
+        {setup.problem(name): title for name, title in titles.items()}
+        | {setup.giro(model): f"Giro-{suffix}" for model, suffix in short.items()}
+        | {setup.greedy(model): f"EG-{suffix}" for model, suffix in short.items()}
+        | {LIN_UCB: "LinUCB", LIN_TS: "LinTS", UCB_GLM: "UCB-GLM"}
+    )
+
+
+def claims(setup: Setup, traces: Sequence[Trace]) -> list[Claim]:
+    """Return what the paper claims, as far as these traces can tell."""
+    found = (
+        Claim(number, text, tuple(comparisons))
+        for number, text, comparisons in _claims(_Judge(setup, Played(traces)))
+    )
+    return [claim for claim in found if claim.comparisons]
+
+
+def _claims(judge: "_Judge") -> Iterator[tuple[str, str, Iterator[Comparison]]]:
+    yield "1", "LinUCB and LinTS perform worst", judge.linear_methods_are_worst()
+    yield "2", f"Linear Giro and ε-greedy are within {COMPARABLE}", judge.linear_ones_are_alike()
+    yield "3", "On Adult, linear Giro beats linear ε-greedy", judge.giro_explores_adult()
+    yield "4", "Logistic models beat linear ones", judge.better("logistic", "linear", DATA)
+    yield "5", "Networks beat logistic models", judge.better("network", "logistic", DATA[:2])
+    yield "6", "On Adult the network is worst", judge.network_is_worst()
+    yield "7", "UCB-GLM is worse than the other baselines", judge.glm_explores_too_much()
+
+
+class _Judge(NamedTuple):
+    """The comparisons behind each claim."""
+
+    setup: Setup
+    played: Played
+
+    def linear_methods_are_worst(self) -> Iterator[Comparison]:
+        """Compare all others with both; on Adult not the network, which claim 6 says is worst."""
+        for data, rival in itertools.product(DATA, (LIN_UCB, LIN_TS)):
+            for model in MODELS[:2] if data == "adult" else MODELS:
+                for policy in (self.setup.giro(model), self.setup.greedy(model)):
+                    yield from self._more(policy, rival, data)
+
+    def linear_ones_are_alike(self) -> Iterator[Comparison]:
+        for data in DATA[:2]:
+            pair = self.setup.giro("linear"), self.setup.greedy("linear")
+            for first, second in (pair, pair[::-1]):
+                if both := self._both(first, second, data):
+                    yield earns_the_same(*both, margin=COMPARABLE)
+
+    def giro_explores_adult(self) -> Iterator[Comparison]:
+        yield from self._more(self.setup.giro("linear"), self.setup.greedy("linear"), "adult")
+
+    def better(self, model: str, other: str, data: Sequence[str]) -> Iterator[Comparison]:
+        for name, make in itertools.product(data, (self.setup.giro, self.setup.greedy)):
+            yield from self._more(make(model), make(other), name)
+
+    def network_is_worst(self) -> Iterator[Comparison]:
+        for make, model in itertools.product((self.setup.giro, self.setup.greedy), MODELS[:2]):
+            yield from self._more(make(model), make("network"), "adult")
+
+    def glm_explores_too_much(self) -> Iterator[Comparison]:
+        for data in DATA:
+            for policy in (LIN_UCB, LIN_TS, *map(self.setup.greedy, MODELS[:2])):
+                yield from self._more(policy, UCB_GLM, data)
+
+    def _more(self, winner: str, loser: str, data: str) -> Iterator[Comparison]:
+        if both := self._both(winner, loser, data):
+            yield earns_more(*both)
+
+    def _both(self, first: str, second: str, data: str) -> tuple[Trace, Trace] | None:
+        """Return the traces of both, None if one was not played."""
+        problem = self.setup.problem(data)
+        traces = self.played.find(first, problem), self.played.find(second, problem)
+        return None if traces[0] is None or traces[1] is None else (traces[0], traces[1])

@@ -1,0 +1,137 @@
+"""Models trained offline on all the data (Kveton et al., 2019, Section 6.2, last paragraph)."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.experiments.claims import Claim, Comparison
+from giro.experiments.paper.contextual import DATA, Setup
+from giro.kernel import kernel
+from giro.kernels.bootstrap_counts import REAL
+from giro.kernels.rows import Rows, append_row, empty_rows, positions_of
+from giro.model import Model, Sample, refit, start, value
+from giro.problem import Problem
+from giro.problems.classification import Classification
+from giro.seeds import stream
+from giro.simulation.metrics import estimate
+
+MOST_ROWS = 50_000  # as many as a run of the bandit meets
+TRAINED = 0.8  # share of the rows, the others are for testing
+PASSES = {"linear": (1,), "logistic": (1,), "network": (1, 10, 100)}  # over all training rows
+SPLITS = 5
+
+
+class Score(NamedTuple):
+    """The share of rows whose class a model per arm guesses, on one split."""
+
+    data: str
+    model: str
+    passes: int
+    split: int
+    seen: float  # on the rows it was trained on
+    unseen: float
+
+
+def scores(
+    data: Sequence[str] = DATA,
+    *,
+    scale: str = "column",
+    splits: int = SPLITS,
+    seed: int = 0,
+    most: int = MOST_ROWS,
+) -> Iterator[Score]:
+    """Yield how well each model guesses when it is told the reward of every arm in every row."""
+    for name in data:
+        problem = Problem.parse(Setup(scale).problem(name))
+        assert isinstance(problem, Classification)
+        for split in range(splits):
+            order = stream(seed, split).permutation(problem.rows.labels.size)[:most]
+            contexts, labels = problem.rows.contexts[order], problem.rows.labels[order]
+            for model in PASSES:
+                trained = _trained(model, contexts, labels, problem.n_arms, stream(seed, split, 1))
+                for passes, seen, unseen in trained:
+                    yield Score(name, model, passes, split, seen, unseen)
+
+
+def _trained(
+    model: str, contexts: np.ndarray, labels: np.ndarray, n_arms: int, rng: np.random.Generator
+) -> Iterator[tuple[int, float, float]]:
+    """Yield the passes so far, and the shares guessed rightly of seen and of unseen rows."""
+    size, n_features = int(TRAINED * labels.size), contexts.shape[1]
+    rows = _all_rows(contexts[:size])
+    counts = np.zeros((size, 3), np.int32)
+    counts[:, REAL] = 1
+    sample = Sample(rows, positions_of(rows, 0), counts)
+    state = start(Model.parse(model), n_arms, n_features, size, rng)
+    done = 0
+    for passes in PASSES[model]:
+        for arm in range(n_arms):
+            rows.rewards[:] = labels[:size] == arm
+            for _ in range(passes - done):
+                refit(state, arm, sample, rng)
+        done = passes
+        right = _values(state, contexts, n_arms).argmax(axis=1) == labels
+        yield passes, float(right[:size].mean()), float(right[size:].mean())
+
+
+def _all_rows(contexts: np.ndarray) -> Rows:
+    """Return all rows as the history of one arm."""
+    rows = empty_rows(1, contexts.shape[1], contexts.shape[0])
+    _append_all(rows, contexts)
+    return rows
+
+
+@kernel
+def _append_all(rows: Rows, contexts: np.ndarray) -> None:
+    for i in range(contexts.shape[0]):
+        append_row(rows, contexts[i], 0, 0.0)
+
+
+@kernel
+def _values(state: Any, contexts: np.ndarray, n_arms: int) -> np.ndarray:
+    """Return what the models expect, [row, arm]."""
+    values = np.empty((contexts.shape[0], n_arms))
+    for i in range(contexts.shape[0]):
+        for arm in range(n_arms):
+            values[i, arm] = value(state, arm, contexts[i])
+    return values
+
+
+def claims(found: Sequence[Score]) -> list[Claim]:
+    """Return the paper's claim about Adult, at every number of passes."""
+    adult = [score for score in found if score.data == "adult"]
+    text = "On Adult a network trained offline stays worse than a linear model"
+    comparisons = [_worse(adult, passes) for passes in PASSES["network"]]
+    return [Claim("6, offline", text, comparisons)] if adult else []
+
+
+def _worse(found: Sequence[Score], passes: int) -> Comparison:
+    linear = {score.split: score.unseen for score in found if score.model == "linear"}
+    network = {
+        score.split: score.unseen
+        for score in found
+        if (score.model, score.passes) == ("network", passes)
+    }
+    gain = estimate(np.array([linear[split] - network[split] for split in sorted(network)]))
+    what = f"linear against network after {passes} passes, unseen rows"
+    return Comparison(what, Setup().problem("adult"), "reward per round", gain, len(network))
+
+
+def rows_of(found: Sequence[Score]) -> Iterator[dict[str, Any]]:
+    """Yield the mean over splits for each data set, model and number of passes."""
+    keys = dict.fromkeys((score.data, score.model, score.passes) for score in found)
+    for key in keys:
+        mine = [score for score in found if (score.data, score.model, score.passes) == key]
+        seen = estimate(np.array([score.seen for score in mine]))
+        unseen = estimate(np.array([score.unseen for score in mine]))
+        yield {
+            "data": key[0],
+            "model": key[1],
+            "passes": key[2],
+            "seen": seen.mean,
+            "seen_se": seen.se,
+            "unseen": unseen.mean,
+            "unseen_se": unseen.se,
+            "splits": len(mine),
+        }

@@ -1,0 +1,88 @@
+"""What a reward model is: parameters, and three functions of fitted coefficients."""
+
+import functools
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from giro.kernel import bind, dispatched
+from giro.kernels.rows import Rows
+from giro.named import Named
+from giro.policy import Context
+
+
+class Sample(NamedTuple):
+    """Rows of one arm, and how often each is taken with its reward, with 1 and with 0."""
+
+    rows: Rows
+    positions: np.ndarray  # [i] numbers of the rows
+    counts: np.ndarray  # [i, kind] see `kernels.bootstrap_counts`
+
+
+class Model(Named, kind="model"):
+    """Parameters of a reward model, and how it is fitted and predicts.
+
+    `start` makes room for a number of fits, its slots: one for each arm, or for each arm and
+    replica. `refit`, `absorb` and `value` are functions of that state, kernels unless `compiles` is
+    False. Contexts hold a constant 1 for the bias, so models have no intercept of their own.
+    """
+
+    source: ClassVar[str] = ""
+    compiles: ClassVar[bool] = True
+    incremental: ClassVar[bool] = False  # `absorb` is exact, and costs the same however many rows
+    settled: ClassVar[bool] = True  # fitting again to the same sample changes nothing
+
+    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+        """Return the state before anything was fitted."""
+        raise TypeError(f"{type(self).__name__} does not say how it starts")
+
+    @staticmethod
+    def refit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+        """Fit to the whole sample, beginning at the slot's last fit."""
+        raise TypeError("a model says how it is fitted")
+
+    @staticmethod
+    def absorb(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+        """Take in the last row of the sample. A slot absorbs all its rows, or is refitted."""
+        raise TypeError("a model says how it takes in a row")
+
+    @staticmethod
+    def value(state: Any, slot: int, context: Context) -> float:
+        """Return the expected reward in this context."""
+        raise TypeError("a model says what it expects")
+
+
+@dispatched
+def refit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Fit the model in this slot to the whole sample."""
+    raise TypeError("replaced by dispatch")
+
+
+@dispatched
+def absorb(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Let the model in this slot take in the last row of the sample."""
+    raise TypeError("replaced by dispatch")
+
+
+@dispatched
+def value(state: Any, slot: int, context: Context) -> float:
+    """Return the reward that the model in this slot expects."""
+    raise TypeError("replaced by dispatch")
+
+
+def start(model: Model, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+    """Return the model's first state, ready for `refit`, `absorb` and `value`."""
+    state = model.start(slots, n_features, rounds, rng)
+    bind(refit, type(state), type(model).refit)
+    bind(absorb, type(state), type(model).absorb)
+    bind(value, type(state), type(model).value)
+    return state
+
+
+@functools.cache
+def state_in_python(state: type) -> type:
+    """Return a twin of a policy's state class for models that do not compile.
+
+    The class decides whether the kernel or its Python body is called, hence there are two.
+    """
+    return type(f"{state.__name__}InPython", (state,), {"__slots__": (), "__module__": __name__})

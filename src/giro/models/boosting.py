@@ -1,0 +1,45 @@
+"""Boosting: gradient-boosted trees of scikit-learn, under a name of their own."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.model import Model
+from giro.models.estimator import Estimator
+
+
+@dataclass(frozen=True)
+class Boosting(Model, name="boosting"):
+    """Gradient-boosted trees: scikit-learn's HistGradientBoostingClassifier.
+
+    `trees` and `leaves` of each are fewer than its defaults, because a policy fits it often. It is
+    the estimator of `giro.models.estimator`, so runs are played in processes, and single
+    predictions take most of the time.
+    """
+
+    source = "Ke et al. 2017; Pedregosa et al. 2011"
+    compiles = False
+    refit = staticmethod(Estimator.refit)
+    absorb = staticmethod(Estimator.absorb)
+    value = staticmethod(Estimator.value)
+
+    trees: int = field(default=30, kw_only=True)
+    leaves: int = field(default=15, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        for name, least in (("trees", 1), ("leaves", 2)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < least:
+                raise BadParameter(f"boosting needs a whole number {name} >= {least}, got {value}")
+
+    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+        """Return slots without a fit."""
+        from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  # quick start
+
+        estimator = HistGradientBoostingClassifier(
+            max_iter=self.trees, max_leaf_nodes=self.leaves, early_stopping=False
+        )
+        return Estimator(estimator).start(slots, n_features, rounds, rng)

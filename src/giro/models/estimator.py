@@ -1,0 +1,189 @@
+"""Models given as objects or by name, and any scikit-learn estimator as one."""
+
+import functools
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter, GiroError
+from giro.model import Model, Sample
+from giro.models.estimator_rows import TrainingRows, one_each, repeated, training_rows
+from giro.models.estimator_ways import Ways, fresh, goes_on, ways_of
+from giro.policy import Context
+
+_UNKNOWN = 0.5  # the middle of the rewards
+
+
+def as_model(given: Any) -> Model:
+    """Return the model that a name, a model or a scikit-learn estimator stands for."""
+    if isinstance(given, Model | str):
+        return Model.parse(given)
+    return Estimator(given)
+
+
+class _State(NamedTuple):
+    estimator: Any  # never fitted, only copied
+    ways: Ways
+    fewest: int
+    fitted: list[Any]  # [slot] or None
+    constant: np.ndarray  # [slot] expected in every context; NaN where the fitted one is asked
+
+
+def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Fit a copy, or the slot's last fit once more where that is a good start."""
+    rows = _training_rows(sample, state.ways, rng, weighs=state.ways.weighs)
+    if rows.draws < state.fewest or (state.ways.classifies and rows.is_one_class):
+        state.constant[slot] = rows.mean if rows.draws > 0 else _UNKNOWN
+        return
+    estimator = state.fitted[slot]
+    if estimator is None or not goes_on(estimator, state.ways):
+        estimator = fresh(state.estimator)
+    _seed(estimator, state.ways, rng)
+    with state.ways.quiet():
+        _complaining(state, rows.draws, lambda: _fit(estimator, state.ways, rows))
+    state.fitted[slot], state.constant[slot] = estimator, np.nan
+
+
+def _absorb(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Pass the last row to `partial_fit`, which estimators that are `incremental` have."""
+    last = Sample(sample.rows, sample.positions[-1:], sample.counts[-1:])
+    rows = _training_rows(last, state.ways, rng, weighs=state.ways.weighs_parts)
+    if rows.draws == 0:
+        return
+    estimator = state.fitted[slot]
+    if estimator is None:
+        estimator = fresh(state.estimator)
+        _seed(estimator, state.ways, rng)
+    extra: dict[str, Any] = {"classes": np.array([0, 1])} if state.ways.classifies else {}
+    if state.ways.weighs_parts:
+        extra["sample_weight"] = rows.weights
+    else:
+        rows = repeated(rows)
+    _complaining(
+        state, rows.draws, lambda: estimator.partial_fit(rows.contexts, rows.targets, **extra)
+    )
+    state.fitted[slot], state.constant[slot] = estimator, np.nan
+
+
+def _value(state: _State, slot: int, context: Context) -> float:
+    if not np.isnan(state.constant[slot]):
+        return float(state.constant[slot])
+    asked, estimator = context.reshape(1, -1), state.fitted[slot]
+    if state.ways.classifies:
+        answer = _complaining(state, None, lambda: estimator.predict_proba(asked)[0, 1])
+    else:
+        answer = _complaining(state, None, lambda: np.ravel(estimator.predict(asked))[0])
+    if not np.isfinite(answer):
+        raise GiroError(f"{state.estimator} expects a reward of {answer}, not a finite number")
+    return float(answer)
+
+
+def _training_rows(
+    sample: Sample, ways: Ways, rng: np.random.Generator, *, weighs: bool
+) -> TrainingRows:
+    """Return what to fit to; rows that are repeated cannot be so 0.3 times, hence the rng."""
+    return training_rows(sample, classifies=ways.classifies, rng=None if weighs else rng)
+
+
+def _seed(estimator: Any, ways: Ways, rng: np.random.Generator) -> None:
+    """Give the estimator integers to draw its random numbers from, anew for each fit."""
+    if ways.seeds:
+        drawn = rng.integers(0, 2**32, size=len(ways.seeds), dtype=np.uint32).tolist()
+        estimator.set_params(**dict(zip(ways.seeds, drawn, strict=True)))
+
+
+def _fit(estimator: Any, ways: Ways, rows: TrainingRows) -> None:
+    if ways.weighs:
+        weights = dict.fromkeys(ways.weights, rows.weights)
+        estimator.fit(rows.contexts, rows.targets, **weights)
+    else:
+        estimator.fit(*one_each(rows))
+
+
+def _complaining(state: _State, draws: int | None, act: Callable[[], Any]) -> Any:
+    """Return what `act` returns; say which estimator it was that refused, and the way out."""
+    try:
+        with _single_thread().limit(limits=1):
+            return act()
+    except (ValueError, np.linalg.LinAlgError) as error:
+        size = "" if draws is None else f" {draws} draws of an arm's history"
+        reason = " ".join(str(error).split())
+        raise GiroError(
+            f"{state.estimator} refused{size}: {reason}. If that is too few rows for it, wrap it: "
+            "giro.models.estimator.Estimator(estimator, fewest=20) takes the mean of fewer draws"
+        ) from error
+
+
+@functools.cache
+def _single_thread() -> Any:
+    """Return what limits BLAS and OpenMP: rows are few, and runs are played side by side."""
+    import threadpoolctl  # type: ignore[import-untyped]  # noqa: PLC0415  # as scikit-learn
+
+    return threadpoolctl.ThreadpoolController()
+
+
+@dataclass(frozen=True, eq=False)
+class Estimator(Model, name="estimator"):
+    """Any scikit-learn estimator or pipeline: classifiers by `predict_proba`, others by `predict`.
+
+    Bootstrap counts are its `sample_weight`; if it, or a step of the pipeline, takes none, rows are
+    repeated. A classifier sees a reward r as class 1 with weight r and class 0 with weight 1 - r
+    (a draw of one of them where rows are repeated). A sample of one class only, or of less than
+    `fewest` draws, is not fitted: its mean reward is expected everywhere.
+
+    Fits begin at the last one where the estimator has `warm_start` and its coefficients (`coef_` or
+    `coefs_`) are what it continues from; those that would add trees are always fitted afresh. A
+    `random_state` of None is drawn anew for each fit; an integer is left as it is. Your object
+    is copied, and never fitted itself.
+    """
+
+    source = "Pedregosa et al. 2011"
+    compiles = False
+    refit = staticmethod(_refit)
+    absorb = staticmethod(_absorb)
+    value = staticmethod(_value)
+
+    estimator: Any
+    fewest: int = field(default=1, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check that it can be fitted and asked; keep an unfitted copy."""
+        if not isinstance(self.fewest, int) or self.fewest < 1:
+            raise BadParameter(f"estimator needs a whole number fewest >= 1, got {self.fewest}")
+        ways_of(self.estimator)
+        object.__setattr__(self, "estimator", fresh(self.estimator))
+        object.__setattr__(self, "incremental", hasattr(self.estimator, "partial_fit"))
+
+    @property
+    def text(self) -> str:
+        """A text to recognise it by; `parse` cannot read it."""
+        described = " ".join(repr(self.estimator).split())
+        fewest = f",fewest={self.fewest}" if self.fewest > 1 else ""
+        return f"{self.name}:{described}{fewest}"
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether both are the same kind of estimator with the same parameters."""
+        if not isinstance(other, Estimator):
+            return NotImplemented
+        return self.fewest == other.fewest and _is_same(self.estimator, other.estimator)
+
+    def __hash__(self) -> int:
+        """Return a number that is the same for equal models."""
+        return hash((type(self.estimator), self.fewest))
+
+    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+        """Return slots without a fit, which expect 1/2."""
+        fitted: list[Any] = [None] * slots
+        ways = ways_of(self.estimator)
+        return _State(self.estimator, ways, self.fewest, fitted, np.full(slots, _UNKNOWN))
+
+
+def _is_same(first: Any, second: Any) -> bool:
+    """Tell whether two estimators hold the same; if one cannot be written out, it is unlike all."""
+    try:
+        return first is second or pickle.dumps(first) == pickle.dumps(second)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return False

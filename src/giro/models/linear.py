@@ -1,0 +1,102 @@
+"""Linear: ridge regression, solved exactly (Hoerl and Kennard, 1970)."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.kernel import kernel
+from giro.kernels.bootstrap_counts import weights_and_totals
+from giro.kernels.cholesky import factorise, solve
+from giro.kernels.inverse import add_row, set_penalty
+from giro.kernels.rows import weighted_gram, weighted_sum
+from giro.kernels.vectors import add_multiple, dot
+from giro.model import Model, Sample
+from giro.policy import Context
+
+
+class _State(NamedTuple):
+    theta: np.ndarray  # [slot, feature]
+    gram: np.ndarray  # [feature, feature] for the work on one fit
+    factor: np.ndarray  # [slot, feature, feature] U with U'U = Σ w x x' + penalty I, see `absorb`
+    moment: np.ndarray  # [slot, feature] Σ z x of the absorbed rows
+    phase: np.ndarray  # [slot] whether the factor is in use, and whether θ lags behind it
+    penalty: float
+
+
+_REFITTED, _SOLVED, _BEHIND = 0, 1, 2  # phases of a slot
+
+
+@kernel
+def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Solve (Σ w x x' + penalty I) θ = Σ z x, z being the sum of a row's rewards."""
+    rows, positions = sample.rows, sample.positions
+    w, z = weights_and_totals(sample.counts, rows.rewards, positions)
+    weighted_gram(rows, positions, w, state.gram)
+    for j in range(state.gram.shape[0]):
+        state.gram[j, j] += state.penalty
+    theta = state.theta[slot]
+    weighted_sum(rows, positions, z, theta)
+    factorise(state.gram)
+    solve(state.gram, theta)
+    state.phase[slot] = _REFITTED
+
+
+@kernel
+def _absorb(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Update the factor for one more row, in O(d²); θ follows when it is asked for."""
+    last = sample.positions.size - 1
+    w, z = weights_and_totals(sample.counts[last:], sample.rows.rewards, sample.positions[last:])
+    if state.phase[slot] == _REFITTED:
+        set_penalty(state.factor[slot], state.penalty)
+        state.moment[slot] = 0.0
+    if w[0] > 0.0:
+        context = sample.rows.contexts[sample.positions[last]]
+        add_row(state.factor[slot], context, w[0], state.gram[0])
+        add_multiple(state.moment[slot], z[0], context)
+    state.phase[slot] = _BEHIND
+
+
+@kernel
+def _value(state: _State, slot: int, context: Context) -> float:
+    theta = state.theta[slot]
+    if state.phase[slot] == _BEHIND:
+        theta[:] = state.moment[slot]
+        solve(state.factor[slot], theta)
+        state.phase[slot] = _SOLVED
+    return dot(theta, context)
+
+
+@dataclass(frozen=True)
+class Linear(Model, name="linear"):
+    """Ridge regression: least squares plus `penalty` times the squared length of θ.
+
+    The bias, a constant in the context, is penalised like every other coefficient. Fitted exactly,
+    so the slot's last fit does not matter. A slot is either refitted or absorbs all its rows.
+    """
+
+    source = "Hoerl and Kennard 1970"
+    incremental = True
+    refit = staticmethod(_refit)
+    absorb = staticmethod(_absorb)
+    value = staticmethod(_value)
+
+    penalty: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        if not 0.0 < self.penalty < np.inf:
+            raise BadParameter(f"linear needs a finite penalty > 0, got penalty={self.penalty}")
+
+    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+        """Return coefficients of zero."""
+        d = n_features
+        return _State(
+            np.zeros((slots, d)),
+            np.empty((d, d)),
+            np.empty((slots, d, d)),  # memory that is taken only when written
+            np.zeros((slots, d)),
+            np.zeros(slots, np.int64),
+            float(self.penalty),
+        )

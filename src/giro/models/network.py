@@ -1,0 +1,101 @@
+"""Network: one hidden layer, trained by stochastic gradient descent (Rumelhart et al., 1986)."""
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.kernel import kernel
+from giro.kernels.network_pass import entries_of, train
+from giro.kernels.network_step import (
+    Bench,
+    Weights,
+    aligned_zeros,
+    empty_bench,
+    score_of,
+    sigmoid,
+    width_of,
+)
+from giro.model import Model, Sample
+from giro.policy import Context
+
+
+class _State(NamedTuple):
+    hidden: np.ndarray  # [slot, feature · unit]
+    output: np.ndarray  # [slot, unit]
+    bias: np.ndarray  # [slot, 1]
+    bench: Bench
+    rate: float
+    passes: int
+
+
+@kernel
+def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Go `passes` times through the sample in random order, from the slot's last weights."""
+    entries = entries_of(sample.positions, sample.counts)
+    how = (state.rate, state.passes)
+    train(_weights(state, slot), state.bench, sample.rows, entries, how, rng)
+
+
+@kernel
+def _absorb(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Go through the whole sample again: a network does not take in one row by itself."""
+    _refit(state, slot, sample, rng)
+
+
+@kernel
+def _value(state: _State, slot: int, context: Context) -> float:
+    return sigmoid(score_of(_weights(state, slot), context))
+
+
+@kernel
+def _weights(state: _State, slot: int) -> Weights:
+    return Weights(state.hidden[slot], state.output[slot], state.bias[slot])
+
+
+@dataclass(frozen=True)
+class Network(Model, name="network"):
+    """A network of `hidden` ReLU units and a sigmoid output, taught by descent in batches.
+
+    Each fit goes `passes` times through the sample in random order, in batches of `batch` entries,
+    and moves the weights by -`rate` times the mean gradient of the cross-entropy; it begins at the
+    slot's last weights. Defaults are those of Keras and of the paper. Weights begin uniform within
+    ±sqrt(6 / (inputs + outputs)) of their layer (Glorot and Bengio, 2010), the output's bias at 0.
+    Differs from Keras: hidden units have no bias beside the weight of the context's constant 1,
+    which begins at random like the others; and weights are held within ±1e50, so that contexts on
+    which descent goes astray give useless but finite values.
+    """
+
+    source = "Rumelhart, Hinton and Williams 1986"
+    settled = False
+    refit = staticmethod(_refit)
+    absorb = staticmethod(_absorb)
+    value = staticmethod(_value)
+
+    hidden: int = field(default=10, kw_only=True)
+    batch: int = field(default=32, kw_only=True)
+    rate: float = field(default=0.01, kw_only=True)
+    passes: int = field(default=1, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        for name in ("hidden", "batch", "passes"):
+            number = getattr(self, name)
+            if not isinstance(number, int) or number < 1:
+                raise BadParameter(f"network needs a whole {name} >= 1, got {name}={number}")
+        if not 0.0 < self.rate < np.inf:
+            raise BadParameter(f"network needs a finite rate > 0, got rate={self.rate}")
+
+    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+        """Return networks with random weights."""
+        d, width = n_features, width_of(self.hidden)
+        hidden, output = aligned_zeros(slots, d * width), aligned_zeros(slots, width)
+        inner, outer = math.sqrt(6 / (d + self.hidden)), math.sqrt(6 / (self.hidden + 1))
+        drawn = rng.uniform(-inner, inner, (slots, d, self.hidden))
+        hidden.reshape(slots, d, width)[:, :, : self.hidden] = drawn
+        output[:, : self.hidden] = rng.uniform(-outer, outer, (slots, self.hidden))
+        bench = empty_bench(d, width, self.batch)
+        bias = np.zeros((slots, 1))
+        return _State(hidden, output, bias, bench, float(self.rate), int(self.passes))

@@ -1,0 +1,94 @@
+"""Tree: a decision tree for an arm's rewards (Breiman et al., 1984)."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.kernel import kernel
+from giro.kernels.bootstrap_counts import ONE, REAL, ZERO
+from giro.kernels.tree_bins import Bins, empty_bins, take_in
+from giro.kernels.tree_grow import Limits, Trees, empty_trees, leaf_mass, plant
+from giro.kernels.tree_split import SQUARES, TOTAL, WEIGHT, empty_histogram
+from giro.model import Model, Sample
+from giro.policy import Context
+
+_UNKNOWN = 0.5  # the middle of the rewards
+
+
+class State(NamedTuple):
+    """Trees of all slots, and what they share."""
+
+    trees: Trees
+    bins: Bins  # of all rows
+    mass: np.ndarray  # [i, column] room for the mass of a sample's rows
+    histogram: np.ndarray  # room for those of one node
+    limits: Limits
+
+
+@kernel
+def refit(state: State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Note the sample; the tree grows when it is asked."""
+    rows, positions, counts = sample.rows, sample.positions, sample.counts
+    take_in(state.bins, rows.contexts, rows.filled[0])
+    mass = state.mass[: positions.size]
+    for i in range(positions.size):
+        reward = rows.rewards[positions[i]]
+        mass[i, WEIGHT] = counts[i, REAL] + counts[i, ONE] + counts[i, ZERO]
+        mass[i, TOTAL] = counts[i, REAL] * reward + counts[i, ONE]
+        mass[i, SQUARES] = counts[i, REAL] * reward * reward + counts[i, ONE]
+    plant(state.trees, slot, positions, mass)
+
+
+@kernel
+def leaf(state: State, slot: int, context: Context) -> tuple[float, float]:
+    """Return the weight and the sum of rewards in the leaf of a context."""
+    return leaf_mass(state.trees, slot, state.bins, context, state.limits, state.histogram)
+
+
+@kernel
+def _value(state: State, slot: int, context: Context) -> float:
+    weight, total = leaf(state, slot, context)
+    return total / weight if weight > 0.0 else _UNKNOWN
+
+
+@dataclass(frozen=True)
+class Tree(Model, name="tree"):
+    """A decision tree, split where that leaves the least variance of rewards in the two parts.
+
+    For rewards 0 and 1 that is Gini's index. A node is split unless its rewards are equal, no
+    feature tells its rows apart, `depth` splits were made above it, or a part would hold less than
+    `leaf` draws. A leaf expects its mean reward. Splits are exact for features of up to 255
+    different values; beyond, values are shared out among 255 bins. All samples must be of the same
+    rows.
+    """
+
+    source = "Breiman et al. 1984"
+    refit = staticmethod(refit)
+    value = staticmethod(_value)
+
+    depth: int | None = None
+    leaf: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_limits("tree", depth=self.depth, leaf=self.leaf)
+
+    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> State:
+        """Return trees without a row, which expect 1/2."""
+        return State(
+            empty_trees(slots, rounds),
+            empty_bins(n_features, rounds),
+            np.empty((rounds, 3)),
+            empty_histogram(n_features),
+            Limits(rounds if self.depth is None else self.depth, float(self.leaf)),
+        )
+
+
+def check_limits(name: str, *, depth: int | None, leaf: int) -> None:
+    """Refuse limits of a tree that are not whole or too small."""
+    if depth is not None and (not isinstance(depth, int) or depth < 1):
+        raise BadParameter(f"{name} needs a whole number depth >= 1, or none, got depth={depth}")
+    if not isinstance(leaf, int) or leaf < 1:
+        raise BadParameter(f"{name} needs a whole number leaf >= 1, got leaf={leaf}")

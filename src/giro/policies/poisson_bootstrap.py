@@ -1,0 +1,28 @@
+"""Poisson bootstrap: replicas that take each observation a Poisson number of times."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from giro.model import Model
+from giro.models.linear import Linear
+from giro.policies.replicas import ReplicaPolicy
+
+
+@dataclass(frozen=True)
+class PoissonBootstrap(ReplicaPolicy, name="poisson-bootstrap"):
+    """Pulls the arm that one of its replicas, with Poisson(1) weights of the rewards, prefers.
+
+    Giro's ensemble without pseudo rewards. One replica is drawn per arm and round. Differs from the
+    paper: an arm is pulled once before the bootstrap begins, and models are those of `giro.models`.
+    """
+
+    source = "Tang et al. 2015, Section 4"
+
+    model: Model = Linear()  # noqa: RUF009  # frozen
+    replicas: int = 20
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+        """Return empty histories and unfitted replicas."""
+        return self.start_replicas(0.0, n_arms, n_features, rounds, rng)

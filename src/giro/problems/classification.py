@@ -1,0 +1,161 @@
+"""Classification: a row of a data set is the context, and the arm of its class has reward 1."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Self, get_args
+
+import numpy as np
+
+from giro.datasets.arrays import dataset_from_arrays
+from giro.datasets.dataset import frozen
+from giro.datasets.files import FORMATS, is_file_name
+from giro.datasets.scaling import Scale
+from giro.datasets.shipped import SHAPES
+from giro.errors import BadParameter, UnknownName
+from giro.kernel import kernel
+from giro.policy import Context
+from giro.problem import Means, Problem
+from giro.problems.rows import Rows, digest_of, file_rows, rows_of, shipped_rows
+
+_ARRAYS = "arrays-"  # and a digest: data that came from Python and have no name
+
+
+class _Instance(NamedTuple):
+    contexts: np.ndarray  # [row, feature] shared by all runs
+    labels: np.ndarray  # [row] shared by all runs
+    order: np.ndarray  # [i] rows; the first so many were visited in this pass
+    means: np.ndarray  # [arm] of the present round
+
+
+@kernel
+def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Context, Means, float]:
+    row = _next_row(instance.order, t, rng)
+    means = instance.means
+    for arm in range(means.size):
+        means[arm] = 0.0
+    means[instance.labels[row]] = 1.0
+    return instance.contexts[row], means, 1.0
+
+
+@kernel
+def _next_row(order: np.ndarray, t: int, rng: np.random.Generator) -> int:
+    """Return a row that was not visited in this pass through all of them.
+
+    Fisher and Yates' shuffle, one step a round; a new pass starts from the order of the last.
+    """
+    i = t % order.size
+    j = i + int(rng.random() * (order.size - i))
+    order[i], order[j] = order[j], order[i]
+    return int(order[i])
+
+
+@kernel
+def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
+    return float(means[arm])
+
+
+@dataclass(frozen=True)
+class Classification(Problem, name="classification"):
+    """Rows of a data set in random order; the arm of the row's class has reward 1, others 0.
+
+    `data` is adult, covertype or statlog, or a Parquet or CSV file with its classes in column
+    `label`; there, words become a feature for each word. Every run visits all rows in an order of
+    its own before any row comes again. `scale` is what is done to the features: `column` gives each
+    mean 0 and standard deviation 1 over the data set, `unit` does so and then gives each row length
+    one, `range` maps each to [0, 1], `none` leaves them. A constant 1 is appended for the bias.
+
+    >>> problem = Classification("adult")
+    >>> problem.n_arms, problem.n_features
+    (14, 95)
+    """
+
+    source = "Kveton et al. 2019, Section 6.2; data as in Riquelme et al. 2018"
+    reveal = staticmethod(_reveal)
+    reward = staticmethod(_reward)
+
+    data: str = "statlog"
+    label: str | None = None
+    scale: Scale = "column"
+    n_arms: int = field(init=False, repr=False, compare=False)
+    n_features: int = field(init=False, repr=False, compare=False)  # type: ignore[misc]  # known with the data
+    _own: Rows | None = field(init=False, repr=False, compare=False, default=None)
+
+    def __post_init__(self) -> None:
+        """Check the parameters; a file is read, the paper's data are when a run starts."""
+        if self.scale not in get_args(Scale):
+            known = ", ".join(get_args(Scale))
+            raise BadParameter(f"classification needs a scale of {known}; got '{self.scale}'")
+        if is_file_name(self.data):
+            self._take(_rows_of_file(self.data, self.label, self.scale))
+        else:
+            shape = _shape_of_shipped(self.data, self.label)
+            self._set(n_arms=shape.classes, n_features=shape.features + 1)
+
+    @classmethod
+    def from_arrays(cls, X: Any, y: Any, *, scale: Scale = "column") -> Self:  # noqa: N803  # as everywhere
+        """Return the problem of guessing labels `y` from rows `X`, finite numbers.
+
+        Labels can be of any kind that can be sorted; the arms are the classes in sorted order,
+        `problem.classes`. The text of such a problem names the data by a digest: it tells results
+        apart, and cannot be parsed.
+
+        >>> problem = Classification.from_arrays([[0.1], [0.7], [0.9]], ["no", "yes", "yes"])
+        >>> problem.n_arms, problem.n_features, problem.classes
+        (2, 2, ('no', 'yes'))
+        """
+        problem = cls(scale=scale)
+        rows = rows_of(dataset_from_arrays(X, y), scale)
+        problem._take(rows)
+        problem._set(data=_ARRAYS + digest_of(rows))
+        return problem
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """What the arms stand for: [arm] the label whose rows it has reward 1 in."""
+        return self.rows.classes
+
+    @property
+    def rows(self) -> Rows:
+        """All contexts and labels, as the runs meet them."""
+        return shipped_rows(self.data, self.scale) if self._own is None else self._own
+
+    def start(self, rng: np.random.Generator) -> _Instance:
+        """Return all rows, none of them visited."""
+        rows = self.rows
+        order = np.arange(rows.labels.size)
+        return _Instance(rows.contexts, rows.labels, order, np.zeros(self.n_arms))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take in what pickle kept; it forgets that arrays cannot be written to."""
+        self._set(**state)
+        if self._own is not None:
+            frozen(self._own.contexts)
+            frozen(self._own.labels)
+
+    def _take(self, rows: Rows) -> None:
+        """Keep rows that do not come with giro; they travel with the problem."""
+        n_features = rows.contexts.shape[1]
+        self._set(_own=rows, n_arms=len(rows.classes), n_features=n_features)
+
+    def _set(self, **values: Any) -> None:
+        for key, value in values.items():
+            object.__setattr__(self, key, value)
+
+
+def _rows_of_file(data: str, label: str | None, scale: Scale) -> Rows:
+    if label is None:
+        raise BadParameter(f"classification needs the column of classes in {data}: label=COLUMN")
+    for text in (data, label):
+        if set(text) & set(",[]") or text.strip() != text or text == "none":
+            raise BadParameter(f"'{text}' cannot stand in the text of a problem: rename it")
+    return file_rows(Path(data), label, scale)
+
+
+def _shape_of_shipped(data: str, label: str | None) -> Any:
+    if data.startswith(_ARRAYS):
+        raise BadParameter(f"{data} came from Python: use Classification.from_arrays")
+    if data not in SHAPES:
+        raise UnknownName("data set", data, known=[*SHAPES, *(f"FILE{f}" for f in FORMATS)])
+    if label is not None:
+        raise BadParameter(f"{data} has classes of its own, got label={label}: leave it out")
+    return SHAPES[data]

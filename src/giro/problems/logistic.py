@@ -1,0 +1,65 @@
+"""Logistic: the log odds of an arm's reward are a linear function of the context."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.kernel import kernel
+from giro.policy import Context
+from giro.problem import Means
+from giro.problems.drawn import DrawnProblem, draw_context, inner_product
+
+_STRONGEST = 500.0  # above, exp(-x·θ) is not always finite
+
+
+class _Instance(NamedTuple):
+    theta: np.ndarray  # [arm, feature]
+    context: np.ndarray  # [feature] overwritten in each round
+    means: np.ndarray  # [arm] of the present round
+
+
+@kernel
+def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Context, Means, float]:
+    draw_context(instance.context, rng)
+    highest = 0.0
+    for arm in range(instance.means.size):
+        z = inner_product(instance.theta[arm], instance.context)
+        instance.means[arm] = 1 / (1 + math.exp(-z))
+        highest = max(highest, instance.means[arm])
+    return instance.context, instance.means, highest
+
+
+@kernel
+def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
+    return 1.0 if rng.random() < means[arm] else 0.0
+
+
+@dataclass(frozen=True)
+class Logistic(DrawnProblem, name="logistic"):
+    """Rewards 0 and 1 with mean 1 / (1 + exp(-x·θ)), x the context and θ the arm's parameters.
+
+    x is a uniform point of the unit sphere in `dimension` coordinates and a constant 1, drawn anew
+    in each round; each arm's θ is a uniform point of the sphere of radius `strength`, drawn anew in
+    each run.
+    """
+
+    source = "Kveton et al. 2019, Section 2, Equation (2)"
+    reveal = staticmethod(_reveal)
+    reward = staticmethod(_reward)
+
+    strength: float = 5.0
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        if not 0.0 <= self.strength <= _STRONGEST:
+            raise BadParameter(
+                f"logistic needs 0 <= strength <= {_STRONGEST}, got strength={self.strength}"
+            )
+
+    def start(self, rng: np.random.Generator) -> _Instance:
+        """Return the arms of one run."""
+        return _Instance(*self.draw(rng, length=float(self.strength)))

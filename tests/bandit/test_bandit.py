@@ -1,0 +1,333 @@
+"""Decide now, reward later: what a bandit does and what it refuses."""
+
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from bandit.clock import Clock, bandit_of, state_of
+
+import giro
+from giro import BadParameter, Bandit, UnknownName
+
+
+def test_rewards_reach_the_arm_that_was_chosen() -> None:
+    bandit = bandit_of("greedy", "ab", seed=1)
+    for _ in range(2):
+        decision = bandit.decide()
+        bandit.reward(decision.id, 1.0 if decision.arm == "b" else 0.0)
+    assert {bandit.decide().arm for _ in range(20)} == {"b"}
+
+
+def test_the_first_decisions_spread_over_arms_while_rewards_are_under_way(seed: int) -> None:
+    for policy in ("ucb1", "giro", "greedy"):
+        bandit = bandit_of(policy, "abcd", seed=seed)
+        assert {bandit.decide().arm for _ in range(60)} == set("abcd"), policy
+
+
+def test_the_same_seed_and_calls_give_the_same_decisions() -> None:
+    first, second, other = (bandit_of("thompson", seed=seed) for seed in (5, 5, 6))
+
+    def arms(bandit: Bandit) -> list[str]:
+        return [decision.arm for decision in bandit.decide_many(40)]
+
+    assert arms(first) == arms(second) != arms(other)
+
+
+def test_a_decision_depends_on_its_number_and_not_on_who_asked_before() -> None:
+    one, many = bandit_of("uniform"), bandit_of("uniform")
+    many.decide_many(7)
+    for _ in range(7):
+        one.decide()
+    assert one.decide().arm == many.decide().arm
+
+
+def test_the_same_report_again_changes_nothing() -> None:
+    bandit = bandit_of()
+    decision = bandit.decide()
+    bandit.reward(decision.id, 0.5)
+    before = state_of(bandit)
+    bandit.reward(decision.id, 0.5)
+    bandit.reward_many({decision.id: 0.5})
+    assert state_of(bandit) == before
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -0.01, 1.01, "1", None, [1.0]])
+def test_rewards_outside_the_range_are_refused_and_change_nothing(value: Any) -> None:
+    bandit = bandit_of()
+    decision = bandit.decide()
+    before = state_of(bandit)
+    with pytest.raises(BadParameter, match=r"a number in \[0, 1\]"):
+        bandit.reward(decision.id, value)
+    assert state_of(bandit) == before
+
+
+def test_another_reward_for_the_same_decision_is_an_error_that_changes_nothing() -> None:
+    bandit = bandit_of()
+    decision = bandit.decide()
+    bandit.reward(decision.id, 1.0)
+    before = state_of(bandit)
+    with pytest.raises(BadParameter, match="already has the reward 1, got 0"):
+        bandit.reward(decision.id, 0.0)
+    assert state_of(bandit) == before
+
+
+@pytest.mark.parametrize("id", ["", "nobody", "x-1", "x-00", "x--1", "x-²", "x-", 7, None])
+def test_unknown_ids_are_an_error_that_changes_nothing(id: Any) -> None:
+    bandit = bandit_of(name="x")
+    bandit.decide()
+    before = state_of(bandit)
+    with pytest.raises(BadParameter, match="no decision has the id"):
+        bandit.reward(id, 1.0)
+    assert state_of(bandit) == before
+
+
+def test_of_several_rewards_none_counts_if_one_is_refused() -> None:
+    bandit = bandit_of()
+    first, second = bandit.decide(), bandit.decide()
+    before = state_of(bandit)
+    for second_value in (2.0, float("nan")):
+        with pytest.raises(BadParameter):
+            bandit.reward_many([(first.id, 1.0), (second.id, second_value)])
+    with pytest.raises(BadParameter, match="two different rewards"):
+        bandit.reward_many([(first.id, 1.0), (first.id, 0.0)])
+    assert state_of(bandit) == before
+    bandit.reward_many([(second.id, 1.0), (first.id, 1.0)])
+    assert bandit.pending() == []
+
+
+def test_rewards_in_other_units_teach_the_same() -> None:
+    unit, other = bandit_of("giro"), bandit_of("giro", reward_range=(-10, 40))
+    for i in range(30):
+        first, second = unit.decide(), other.decide()
+        assert first.arm == second.arm
+        unit.reward(first.id, i % 2)
+        other.reward(second.id, -10 + 50 * (i % 2))
+    assert other.events()["reward"].drop_nulls().unique().sort().to_list() == [-10.0, 40.0]
+
+
+def test_rewards_in_any_order_are_learned_in_the_order_they_come() -> None:
+    forth, back = bandit_of("giro", "ab"), bandit_of("giro", "ab")
+    ids = [[d.id for d in bandit.decide_many(9)] for bandit in (forth, back)]
+    assert ids[0] == ids[1]
+    for i in range(9):
+        forth.reward(ids[0][i], i % 3 == 0)
+        back.reward(ids[0][8 - i], (8 - i) % 3 == 0)
+    laws = [bandit.decide().propensities for bandit in (forth, back)]
+    assert laws[0] == pytest.approx(laws[1], abs=1e-12)
+
+
+def test_decisions_never_rewarded_expire_with_a_default() -> None:
+    clock = Clock()
+    bandit = bandit_of(clock=clock)
+    old, rewarded = bandit.decide(), bandit.decide()
+    bandit.reward(rewarded.id, 1.0)
+    clock.now += 100.0
+    young = bandit.decide()
+    assert bandit.expire(older_than=timedelta(seconds=60)) == [old]
+    assert bandit.pending() == [young]
+    assert bandit.events()["kind"][-1] == "expired"
+    assert bandit.events()["reward"][-1] == 0.0
+    bandit.reward(old.id, 0.0)  # says the same
+    with pytest.raises(BadParameter, match="already has the reward 0"):
+        bandit.reward(old.id, 1.0)
+    assert bandit.expire(older_than=0.0, reward=0.25) == [young]
+    for refused in ({"older_than": -1.0}, {"older_than": 1.0, "reward": 2.0}):
+        with pytest.raises(BadParameter):
+            bandit.expire(**refused)
+
+
+def test_a_default_is_learned_like_a_reward() -> None:
+    expired, rewarded = bandit_of("giro", "ab"), bandit_of("giro", "ab")
+    for bandit in (expired, rewarded):
+        bandit.decide_many(6)
+    expired.expire(0.0)
+    for decision in rewarded.pending():
+        rewarded.reward(decision.id, 0.0)
+    assert expired.decide().propensities == rewarded.decide().propensities
+
+
+# -- arms ------------------------------------------------------------------------------------
+
+
+def taught(policy: str = "greedy", arms: str = "abc", rounds: int = 60, **rest: Any) -> Bandit:
+    """Return a bandit that knows c to be best."""
+    bandit = bandit_of(policy, arms, **rest)
+    for _ in range(rounds):
+        decision = bandit.decide()
+        bandit.reward(decision.id, {"a": 0.2, "b": 0.4, "c": 0.9}.get(decision.arm, 0.0))
+    return bandit
+
+
+def test_a_new_arm_is_explored_from_the_start() -> None:
+    bandit = taught()
+    assert bandit.decide().arm == "c"
+    bandit.add_arm("d")
+    assert bandit.arms == ["a", "b", "c", "d"]
+    assert bandit.decide().arm == "d"
+
+
+def test_a_retired_arm_is_not_chosen_but_its_rewards_under_way_are_accepted() -> None:
+    bandit = taught()
+    waiting = bandit.decide()
+    assert waiting.arm == "c"
+    bandit.retire_arm("c")
+    assert {decision.arm for decision in bandit.decide_many(20)} == {"b"}
+    bandit.reward(waiting.id, 1.0)
+    assert bandit.decide().arm == "b"
+    assert waiting.propensities == {"a": 0.0, "b": 0.0, "c": 1.0}
+
+
+def test_an_arm_that_comes_back_brings_its_past() -> None:
+    bandit = taught()
+    bandit.retire_arm("c")
+    bandit.decide()
+    bandit.add_arm("c")
+    assert bandit.decide().arm == "c"
+
+
+def test_a_choice_among_some_arms_knows_their_rewards() -> None:
+    bandit = taught()
+    assert bandit.decide(arms=["b", "a"]).arm == "b"
+    assert bandit.decide(arms=["a"]).arm == "a"
+    assert bandit.decide(arms=["a"]).propensities == {"a": 1.0}
+    assert bandit.decide().arm == "c"
+
+
+def test_a_choice_among_some_arms_has_the_law_of_a_bandit_that_has_no_others() -> None:
+    all_arms, only_ab = bandit_of("thompson", "abc"), bandit_of("thompson", "ab")
+    for i in range(40):
+        decision = all_arms.decide()
+        all_arms.reward(decision.id, i % 2)
+        if decision.arm in "ab":
+            mine = only_ab.decide(arms=[decision.arm])
+            only_ab.reward(mine.id, i % 2)
+    expected = only_ab.decide().propensities
+    assert all_arms.decide(arms=["a", "b"]).propensities == pytest.approx(expected, abs=1e-12)
+
+
+def test_more_sets_of_arms_than_are_kept_make_no_difference() -> None:
+    pairs = [[x, y] for x in "abcdefg" for y in "abcdefg" if x < y]
+    assert len(pairs) > 16
+    bandits = [bandit_of("thompson", "abcdefg") for _ in range(2)]
+    for i in range(3 * len(pairs)):
+        arms = pairs[i % len(pairs)]
+        bandits[1]._core.learners._learners.clear()  # nothing kept at all
+        first, second = (bandit.decide(arms=arms) for bandit in bandits)
+        assert first == second
+        for bandit in bandits:
+            bandit.reward(first.id, i % 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda b: b.decide(arms=["a", "z"]), "no arm is called 'z'"),
+        (lambda b: b.decide(arms=["c"]), "'c' is retired"),
+        (lambda b: b.decide(arms=[]), "not empty"),
+        (lambda b: b.decide(arms="ab"), "a list of names"),
+        (lambda b: b.decide(arms=["a", "a"]), "named twice"),
+        (lambda b: b.decide(id="mine"), "already is a decision 'mine'"),
+        (lambda b: b.decide(id=""), "an id is a word"),
+        (lambda b: b.decide(id="x-17"), "the bandit's own"),
+        (lambda b: b.decide([1.0]), "wants no context"),
+        (lambda b: b.add_arm("a"), "already is an arm 'a'"),
+        (lambda b: b.add_arm(""), "a list of names"),
+        (lambda b: b.retire_arm("z"), "no arm is called 'z'"),
+        (lambda b: b.retire_arm("c"), "'c' is retired"),
+    ],
+)
+def test_what_is_refused_changes_nothing(call: Any, words: str) -> None:
+    bandit = bandit_of("ucb1", "abc", name="x")
+    bandit.decide(id="mine")
+    bandit.retire_arm("c")
+    before = state_of(bandit)
+    with pytest.raises(giro.GiroError, match=words):
+        call(bandit)
+    assert state_of(bandit) == before
+
+
+def test_the_last_arm_stays() -> None:
+    bandit = bandit_of("ucb1", "a")
+    with pytest.raises(BadParameter, match="last arm"):
+        bandit.retire_arm("a")
+    assert bandit.decide().arm == "a"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"arms": []}, "not empty"),
+        ({"arms": "ab"}, "list of names"),
+        ({"arms": ["a", "a"]}, "named twice"),
+        ({"arms": ["a", 2]}, "list of names"),
+        ({"seed": -1}, "seed is a whole number"),
+        ({"seed": 1.5}, "seed is a whole number"),
+        ({"reward_range": (1, 1)}, "low < high"),
+        ({"reward_range": 3}, "pair of numbers"),
+        ({"reward_range": (0, float("inf"))}, "finite"),
+        ({"votes": 0}, "votes is a whole number >= 1"),
+        ({"floor": 1.5}, "floor is a probability"),
+        ({"rounds": 0}, "rounds is a whole number >= 1"),
+        ({"name": ""}, "name of a bandit"),
+        ({"features": {"x": "numbr"}}, "feature 'x' is 'number'"),
+        ({"policy": "epsilon-greedy"}, "give the bandit rounds=..."),
+    ],
+)
+def test_parameters_are_checked(arguments: dict[str, Any], words: str) -> None:
+    with pytest.raises(BadParameter, match=words):
+        Bandit(**({"arms": ["a", "b"], "policy": "ucb1"} | arguments))
+    with pytest.raises(UnknownName):
+        Bandit(["a"], "gyro")
+
+
+def test_a_policy_that_plans_for_rounds_is_told_them() -> None:
+    bandit = bandit_of("epsilon-greedy:share=0.5", rounds=100)
+    law = bandit.decide().propensities
+    assert law == pytest.approx(dict.fromkeys("abc", 1 / 3))
+    assert bandit_of("epsilon-greedy:epsilon=0.1").decide().arm in "abc"
+
+
+def test_ids_of_your_own_are_used_and_kept_apart_from_the_bandits() -> None:
+    bandit = bandit_of(name="shop")
+    ids = [bandit.decide(id="request 1").id, bandit.decide().id, bandit.decide(id="7").id]
+    assert ids == ["request 1", "shop-1", "7"]
+    for id in ids:
+        bandit.reward(id, 1.0)
+        assert bandit.decision(id).id == id
+    with pytest.raises(BadParameter, match="no decision has the id 'shop-0'"):
+        bandit.reward("shop-0", 1.0)
+
+
+def test_bandits_told_different_things_use_different_ids() -> None:
+    bandits = [bandit_of(), bandit_of(seed=4), bandit_of("greedy"), bandit_of(arms="abcd")]
+    assert len({bandit.decide().id for bandit in bandits}) == 4
+
+
+def test_decisions_show_what_they_are() -> None:
+    decision = bandit_of("uniform", "a", name="x").decide()
+    assert repr(decision) == "Decision(id='x-0', arm='a')"
+    assert (decision.number, decision.time) == (0, 1_000.0)
+    bandit = taught("uniform", "ab", rounds=3)
+    assert repr(bandit) == "Bandit(['a', 'b'], 'uniform': 3 decisions, 3 rewards)"
+
+
+def test_a_policy_in_plain_python_works_the_same_way() -> None:
+    policy = giro.policies.randomized.Randomized(lambda history, rng: history.mean())
+    bandit = Bandit(["a", "b"], policy, seed=2, votes=5)
+    for _ in range(30):
+        decision = bandit.decide()
+        bandit.reward(decision.id, float(decision.arm == "b"))
+    law = bandit.decide().propensities
+    assert law is not None
+    assert law["b"] > 0.99
+    assert np.isclose(sum(law.values()), 1.0)
+
+
+def test_a_policy_that_chooses_an_arm_it_does_not_have_is_found_out() -> None:
+    bandit = bandit_of("uniform")
+    bandit.decide()
+    bandit._core.learners.ready(0)._functions.choose = lambda held, context: 5
+    with pytest.raises(giro.GiroError, match="chose arm 5 of 3"):
+        bandit.decide()
+    assert bandit.n_decisions == 1

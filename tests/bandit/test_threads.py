@@ -1,0 +1,65 @@
+"""One bandit in several threads: nothing is lost, nothing counts twice."""
+
+import threading
+from collections.abc import Callable
+
+import polars as pl
+from bandit.clock import bandit_of, state_of
+
+from giro import Bandit
+
+
+def at_once(work: Callable[[int], None], *, threads: int) -> None:
+    """Do work(0), work(1), ... in threads that start together; the first error is raised."""
+    gate, errors = threading.Barrier(threads), []
+
+    def run(number: int) -> None:
+        gate.wait()
+        try:
+            work(number)
+        except Exception as error:
+            errors.append(error)
+
+    running = [threading.Thread(target=run, args=(number,)) for number in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def test_no_update_is_lost_or_doubled() -> None:
+    bandit = bandit_of("thompson", "abcd")
+    n_threads, rounds = 8, 150
+
+    def work(number: int) -> None:
+        for i in range(rounds):
+            decision = bandit.decide(arms=["a", "b"] if i % 7 == 0 else None)
+            assert decision.propensities is not None or number > 0
+            bandit.reward(decision.id, i % 2)
+            bandit.reward(decision.id, i % 2)
+            if number == 0 and i % 40 == 0:
+                bandit.retire_arm("d")
+                bandit.add_arm("d")
+                bandit.events()
+
+    at_once(work, threads=n_threads)
+    events = bandit.events()
+    counts = dict(events["kind"].value_counts().iter_rows())
+    assert counts["decision"] == counts["reward"] == n_threads * rounds
+    decided, rewarded = (events.filter(pl.col("kind") == kind) for kind in ("decision", "reward"))
+    assert decided["id"].n_unique() == rewarded["id"].n_unique() == n_threads * rounds
+    state = bandit._core.learners.ready(bandit._core.whole).state
+    assert state.alpha.sum() + state.beta.sum() == 4 * 2 + n_threads * rounds
+    again = Bandit.replay(events, clock=bandit._core.clock)
+    assert state_of(again) == state_of(bandit)
+    assert [d.arm for d in again.decide_many(50)] == [d.arm for d in bandit.decide_many(50)]
+
+
+def test_of_many_reports_of_one_decision_one_counts() -> None:
+    bandit = bandit_of("ucb1")
+    decisions = bandit.decide_many(50)
+    at_once(lambda _: [bandit.reward(d.id, 1.0) for d in decisions] and None, threads=6)
+    assert bandit.n_rewards == 50
+    assert bandit._core.learners.ready(bandit._core.whole).state.pulls.sum() == 50

@@ -1,0 +1,78 @@
+"""What every policy promises to a bandit: its log says all, and its probabilities are true."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from contract.bandit_facts import facts_of
+from known import policies
+from laws import ALPHA
+
+from giro import Policy
+
+HERE = Path(__file__).parent
+CASES = ("binary", "binary contexts", "fractional", "fractional contexts")
+
+each_policy = pytest.mark.parametrize("policy", policies(), ids=str)
+each_case = pytest.mark.parametrize("case", CASES)
+
+
+@pytest.fixture(scope="session")
+def facts() -> dict[str, dict[str, Any]]:
+    """What became of every policy in a bandit, without compiling anything."""
+    paths = [str(HERE.parent), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(paths)}
+    done = subprocess.run(
+        [sys.executable, str(HERE / "bandit_facts.py")],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
+
+
+@each_policy
+@each_case
+def test_a_replay_decides_the_same_bit_for_bit(
+    policy: Policy, case: str, facts: dict[str, Any]
+) -> None:
+    found = facts[f"{policy} {case}"]
+    assert "error" not in found, found
+    assert found["there"] == found["here"], "does choosing leave traces in the state?"
+
+
+@each_policy
+@each_case
+def test_choices_follow_the_law_that_the_policy_tells(
+    policy: Policy, case: str, facts: dict[str, Any]
+) -> None:
+    found = facts[f"{policy} {case}"]
+    if found["known"]:
+        assert sum(found["law"]) == pytest.approx(1.0, abs=1e-9)
+        assert found["p_value"] > ALPHA, found["law"]
+
+
+EXACT = ("giro", "thompson", "ucb1", "kl-ucb", "epsilon-greedy:epsilon=0.1", "greedy", "uniform")
+ALSO_EXACT = ("phe", "ensemble", "bootstrap", "bootstrap-thompson", "online-bootstrap")
+
+
+@pytest.mark.parametrize("text", [*EXACT, *ALSO_EXACT])
+def test_the_law_of_zeros_and_ones_is_known(text: str, facts: dict[str, Any]) -> None:
+    assert facts[f"{Policy.parse(text)} binary"]["known"]
+
+
+@pytest.mark.parametrize("text", ["ucb1", "thompson"])
+def test_a_compiled_bandit_decides_like_one_in_plain_python(
+    text: str, facts: dict[str, Any]
+) -> None:
+    compiled = facts_of(Policy.parse(text), binary=False, contexts=False)
+    here = facts[f"{text} fractional"]["here"]
+    assert [arm for arm, _ in compiled["here"]] == [arm for arm, _ in here]
+    for (_, law), (_, plain_law) in zip(compiled["here"], here, strict=True):
+        assert law == pytest.approx(plain_law, abs=1e-12)

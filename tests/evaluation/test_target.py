@@ -1,0 +1,169 @@
+"""Targets: what the policies to be evaluated would choose."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from evaluation.known_log import contextual_log, uniform_log
+
+from giro import BadParameter, GiroError, Policy, evaluate
+from giro.evaluation import Log
+from giro.evaluation.learning import walk
+from giro.evaluation.target import Lead, target_of
+from giro.policies.epsilon_greedy import EpsilonGreedy
+from giro.policy import choose, learn, start
+from giro.seeds import stream
+
+
+def probabilities(policy: Any, log: Log, **lead: Any) -> np.ndarray:
+    return target_of(policy, log, Lead(**lead)).probabilities
+
+
+def log_of(events: int = 30) -> Log:
+    return uniform_log(1, 0, events=events, means=[0.2, 0.5, 0.9])
+
+
+class _Half(NamedTuple):
+    seen: np.ndarray  # [1] rewards learned
+
+
+@dataclass(frozen=True)
+class Knowing(Policy):
+    """Tells its probabilities from the second event on; before that it chooses arm 2."""
+
+    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _Half:
+        return _Half(np.zeros(1, np.int64))
+
+    @staticmethod
+    def choose(state: _Half, context: np.ndarray, rng: np.random.Generator) -> int:
+        return 2
+
+    @staticmethod
+    def learn(state: _Half, context: np.ndarray, arm: int, reward: float, rng: Any) -> None:
+        state.seen[0] += 1
+
+    @staticmethod
+    def propensities(state: _Half, context: np.ndarray) -> np.ndarray:
+        share = 1.0 / (1.0 + state.seen[0])
+        return np.array([share, 1.0 - share, 0.0]) if state.seen[0] else np.empty(0)
+
+
+def test_exact_probabilities_are_asked_for_before_each_event_and_voted_only_where_unknown() -> None:
+    found = walk(Knowing(), log_of(3), np.zeros(3), votes=10, seed=0)
+    assert np.allclose(found.probabilities, [[0, 0, 1], [1 / 2, 1 / 2, 0], [1 / 3, 2 / 3, 0]])
+    assert found.voted == 1
+
+
+def test_ucb1_is_led_through_the_log_and_learns_every_reward() -> None:
+    log = log_of(60)
+    found = probabilities("ucb1", log, votes=200)
+    pulls, total = np.zeros(3), np.zeros(3)
+    for t in range(log.events):
+        if pulls.min() > 0:
+            bounds = total / pulls + np.sqrt(2 * np.log(t) / pulls)
+            assert found[t, np.argmax(bounds)] == 1.0
+        else:
+            assert np.allclose(found[t], (pulls == 0) / (pulls == 0).sum(), atol=0.25)
+        pulls[log.arm[t]] += 1
+        total[log.arm[t]] += log.reward[t]
+
+
+def naive_votes(policy: Policy, log: Log, votes: int, seed: int) -> np.ndarray:
+    state = start(policy, len(log.arm_names), 0, log.events, stream(seed, 0, 0))
+    learning, voting = stream(seed, 0, 1), stream(seed, 0, 2)
+    counts = np.zeros((log.events, len(log.arm_names)))
+    for t in range(log.events):
+        for _ in range(votes):
+            counts[t, choose(state, log.contexts[t], voting)] += 1
+        learn(state, log.contexts[t], int(log.arm[t]), float(log.reward[t]), learning)
+    return counts / votes
+
+
+def test_compiled_votes_are_those_of_plain_python(seed: int) -> None:
+    class Voting(EpsilonGreedy):
+        propensities = None
+
+    log = log_of()
+    found = walk(Voting(), log, log.reward, votes=7, seed=seed).probabilities
+    assert np.array_equal(found, naive_votes(Voting(), log, 7, seed))
+
+
+def test_rewards_of_another_range_are_mapped_for_the_policy() -> None:
+    log = log_of()
+    shifted = log._replace(reward=50 * log.reward - 10)
+    same = probabilities("ucb1", log, votes=20)
+    assert np.array_equal(same, probabilities("ucb1", shifted, votes=20, reward_range=(-10, 40)))
+    with pytest.raises(BadParameter, match=r"say reward_range=\(low, high\)"):
+        probabilities("ucb1", shifted)
+    with pytest.raises(BadParameter, match=r"rewards in \[0, 30\]"):
+        probabilities("ucb1", shifted, reward_range=(0.0, 30.0))
+
+
+def test_fixed_targets_of_every_kind_agree(seed: int) -> None:
+    log = contextual_log(seed, 0, events=20)
+    law = [0.2, 0.3, 0.5]
+    array = probabilities(np.tile(law, (20, 1)), log)
+    assert np.array_equal(array, probabilities(dict(zip("abc", law, strict=True)), log))
+    assert np.array_equal(array, probabilities(lambda context: law, log))
+    assert np.array_equal(array, probabilities([law] * 20, log))
+    assert np.array_equal(probabilities("always:b", log), np.tile([0.0, 1.0, 0.0], (20, 1)))
+
+
+def test_probabilities_are_scaled_to_the_eligible_arms() -> None:
+    log = log_of(2)._replace(
+        arm=np.array([0, 1]), eligible=np.array([[True, True, False], [False, True, False]])
+    )
+    assert np.allclose(
+        probabilities({"0": 0.2, "1": 0.2, "2": 0.6}, log), [[0.5, 0.5, 0], [0, 1, 0]]
+    )
+    assert np.allclose(probabilities("always:2", log), [[0.5, 0.5, 0], [0, 1, 0]])
+
+
+def test_targets_have_names() -> None:
+    log = log_of(2)
+
+    def half(context: np.ndarray) -> list[float]:
+        return [0.5, 0.5, 0.0]
+
+    names = [target_of(policy, log, Lead()).name for policy in ("ucb1", {"0": 0.5, "2": 0.5}, half)]
+    assert names == ["ucb1", "0=0.5,2=0.5", "half"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ("gyro", "no policy is called 'gyro'"),
+        ("always:7", "no arm is called '7'"),
+        ({"x": 1.0}, "no arm is called 'x'"),
+        ({"0": 0.7}, "are not >= 0 with sum 1"),
+        ({"0": 1.5, "1": -0.5}, "are not >= 0 with sum 1"),
+        ({"0": float("nan")}, "are not >= 0 with sum 1"),
+        (np.ones((3, 2)) / 2, "a row for each of 30 events"),
+        ([["x"]], "an array of numbers"),
+        (lambda context: [1.0], "a column for each of 3 arms"),
+        (7, "a policy is a giro policy"),
+    ],
+)
+def test_wrong_targets_are_refused(policy: Any, said: str) -> None:
+    with pytest.raises(GiroError, match=said):
+        evaluate(log_of(), policy)
+
+
+def test_a_choice_that_there_is_not_is_refused() -> None:
+    @dataclass(frozen=True)
+    class Wrong(Knowing):
+        propensities = None
+
+        def start(self, n_arms: int, n_features: int, rounds: int, rng: Any) -> Any:
+            return _Other(0)
+
+        choose = staticmethod(lambda state, context, rng: 3)
+        learn = staticmethod(lambda state, context, arm, reward, rng: None)
+
+    with pytest.raises(GiroError, match="chose an arm that there is not"):
+        evaluate(log_of(), Wrong())
+
+
+class _Other(NamedTuple):
+    nothing: int

@@ -1,0 +1,95 @@
+"""The factor of a growing matrix, against direct solves."""
+
+import numpy as np
+import pytest
+
+from giro.kernel import kernel, plain
+from giro.kernels.cholesky import solve
+from giro.kernels.inverse import add_row, set_penalty, squared_width
+from giro.seeds import stream
+
+ROWS = 10_000
+
+
+@kernel
+def _grow(factor: np.ndarray, rows: np.ndarray, weights: np.ndarray, room: np.ndarray) -> None:
+    for i in range(rows.shape[0]):
+        add_row(factor, rows[i], weights[i], room)
+
+
+def hard_rows(n: int, d: int, seed: int) -> np.ndarray:
+    """Return rows with two constant columns, one that follows from others, and far outliers."""
+    rng = stream(seed, d)
+    rows = rng.normal(size=(n, d))
+    rows[:, -1] = 1.0
+    rows[:, -2] = 3.0
+    rows[:, 2] = rows[:, 0] - rows[:, 1]
+    rows[:, 3] = np.where(rng.random(n) < 2.5e-5 * 200, 200.0, -0.005)
+    rows[:, 4] = 0.0
+    rows[rng.random(n) < 0.01, 0] *= 200.0
+    return rows
+
+
+def grown(rows: np.ndarray, weights: np.ndarray, penalty: float) -> np.ndarray:
+    d = rows.shape[1]
+    factor = np.full((d, d), np.nan)
+    set_penalty(factor, penalty)
+    _grow(factor, rows, weights, np.empty(d))
+    return factor
+
+
+@pytest.mark.parametrize("penalty", [1.0, 1e-3, 100.0])
+def test_after_ten_thousand_rows_it_still_solves_as_a_direct_solve_does(
+    penalty: float, seed: int
+) -> None:
+    rows = hard_rows(ROWS, 20, seed)
+    factor, room = grown(rows, np.ones(ROWS), penalty), np.empty(20)
+    matrix = rows.T @ rows + penalty * np.eye(20)
+    moment = rows.T @ stream(seed).random(ROWS)
+    solved = moment.copy()
+    solve(factor, solved)
+    wanted = np.linalg.solve(matrix, moment)
+    if penalty >= 1.0:  # else no way of solving has eight digits of collinear columns
+        assert np.abs(solved - wanted).max() < 1e-8 * np.abs(wanted).max()
+    np.testing.assert_allclose(rows @ solved, rows @ wanted, rtol=0, atol=1e-10)
+    some = rows[:: ROWS // 500]
+    widths = [squared_width(factor, row, room) for row in some]
+    direct = np.einsum("ij,ij->i", some, np.linalg.solve(matrix, some.T).T)
+    np.testing.assert_allclose(widths, direct, rtol=1e-8, atol=0)
+    log_det = 2 * np.log(np.diag(factor)).sum()
+    assert log_det == pytest.approx(np.linalg.slogdet(matrix)[1], rel=1e-10)
+
+
+def test_a_weight_counts_as_so_many_equal_rows(seed: int) -> None:
+    rows, weights = hard_rows(50, 6, seed), stream(seed).integers(0, 4, 50).astype(float)
+    factor = grown(rows, weights, 1.0)
+    repeated = np.repeat(rows, weights.astype(int), axis=0)
+    np.testing.assert_allclose(
+        factor.T @ factor, repeated.T @ repeated + np.eye(6), rtol=1e-12, atol=1e-9
+    )
+
+
+def test_before_any_row_the_width_is_the_length_over_the_penalty() -> None:
+    factor = grown(np.empty((0, 3)), np.empty(0), 4.0)
+    assert squared_width(factor, np.array([1.0, 2.0, 2.0]), np.empty(3)) == 9.0 / 4.0
+
+
+def test_what_was_not_observed_stays_as_wide_as_it_was(seed: int) -> None:
+    rows = np.zeros((1000, 3))
+    rows[:, 0] = 1.0
+    factor = grown(rows, np.ones(1000), 2.0)
+    assert squared_width(factor, np.array([0.0, 1.0, 0.0]), np.empty(3)) == pytest.approx(0.5)
+    assert squared_width(factor, np.array([1.0, 0.0, 0.0]), np.empty(3)) == pytest.approx(1 / 1002)
+
+
+def test_compiled_and_plain_python_agree_to_the_last_bit(seed: int) -> None:
+    rows = hard_rows(30, 9, seed)
+    factors = [np.empty((9, 9)) for _ in range(2)]
+    room, widths = np.empty(9), []
+    for factor, way in zip(factors, (lambda kernel: kernel, plain), strict=True):
+        way(set_penalty)(factor, 1.5)
+        for row in rows:
+            way(add_row)(factor, row, 0.7, room)
+        widths.append([way(squared_width)(factor, row, room) for row in rows])
+    assert factors[0].tolist() == factors[1].tolist()
+    assert widths[0] == widths[1]

@@ -1,0 +1,55 @@
+"""The law of a race of binomial values, against enumeration and against the race itself."""
+
+import numpy as np
+import pytest
+from laws import assert_follows
+from scipy.stats import binom
+
+from giro.kernels.race import empty_race, set_bootstrap_law, set_law, settle, winner
+from giro.kernels.race_law import binomial_law, binomial_range, race_law
+from giro.kernels.winning_law import Points, winning_law
+from giro.seeds import stream
+
+ANEW = np.empty(0, np.int64)
+
+
+@pytest.mark.parametrize(
+    ("n", "p"), [(1, 0.5), (7, 0.1), (1000, 0.3), (10**6, 0.999), (40, 1 / 41)]
+)
+def test_binomial_probabilities_are_exact_where_they_count(n: int, p: float) -> None:
+    low, high = binomial_range(n, p)
+    law = binomial_law(n, p, low, high)
+    assert law == pytest.approx(binom.pmf(np.arange(low, high + 1), n, p), rel=1e-7, abs=1e-16)
+    assert binom.cdf(low - 1, n, p) + binom.sf(high, n, p) < 1e-15
+    assert high - low < 20 * np.sqrt(n * p * (1 - p)) + 30
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0])
+def test_certain_coins_have_one_outcome(p: float) -> None:
+    assert binomial_range(9, p) == (9 * p, 9 * p)
+
+
+def test_nothing_that_counts_is_left_out() -> None:
+    sizes, ones = [9, 40, 700, 5000], [5, 21, 380, 2550]
+    race = empty_race(4)
+    values, laws = [], []
+    for arm, (m, k) in enumerate(zip(sizes, ones, strict=True)):
+        set_bootstrap_law(race, arm, m, float(k))
+        values.append(np.arange(m + 1) / m)
+        laws.append(binom.pmf(np.arange(m + 1), m, k / m))
+    owner = np.repeat(np.arange(4), [m + 1 for m in sizes])
+    whole = Points(np.concatenate(values), np.concatenate(laws), owner, np.zeros(4))
+    assert race_law(race, ANEW) == pytest.approx(winning_law(whole, ANEW), abs=1e-12)
+
+
+@pytest.mark.parametrize("ranking", [ANEW, np.array([2, 0, 1])], ids=["anew", "fixed"])
+def test_the_race_follows_its_law(ranking: np.ndarray, seed: int) -> None:
+    race, rng = empty_race(3), stream(seed)
+    assert race_law(race, ranking).tolist() == ([1 / 3] * 3 if ranking.size == 0 else [1, 0, 0])
+    for arm, (offset, n, m) in enumerate([(1.0, 4, 6), (0.0, 7, 7), (2.5, 3, 8)]):
+        set_law(race, arm, 0, offset, n, 0.5, m)
+        set_law(race, arm, 1, offset, n + 2, 0.4, m + 1)
+        settle(race, arm, 0.3 * arm)
+    law = race_law(race, ranking)
+    assert law.sum() == pytest.approx(1.0, abs=1e-13)
+    assert_follows([winner(race, ranking, rng) for _ in range(4_000)], law)

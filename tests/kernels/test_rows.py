@@ -1,0 +1,116 @@
+"""Sums over changes from the commonest values are the sums over whole rows."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from models.contexts import dense, one_hot, rows_of
+
+from giro.kernels.rows import (
+    Rows,
+    append_row,
+    empty_rows,
+    is_sparse,
+    positions_of,
+    scores,
+    weighted_gram,
+    weighted_sum,
+)
+from giro.seeds import stream
+
+
+def constant(n: int, seed: int) -> np.ndarray:
+    """Return columns of one value each, one of them all zeros."""
+    return np.tile([3.5, 0.0, -1.0, 1.0], (n, 1))
+
+
+def of_length_one(n: int, seed: int) -> np.ndarray:
+    """Return one-hot rows divided by their lengths: no value is common."""
+    X = one_hot(n, seed)
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def changing(n: int, seed: int) -> np.ndarray:
+    """Return columns whose commonest value is another one later."""
+    X = one_hot(n, seed)
+    X[n // 2 :] = -2.0 * X[n // 2 :] + 1.0
+    return X
+
+
+def dense_rows(n: int, seed: int) -> np.ndarray:
+    """Return normal contexts."""
+    return dense(n, 6, seed)
+
+
+KINDS = [constant, of_length_one, changing, dense_rows, one_hot]
+LENGTHS = [1, 2, 7, 8, 9, 15, 16, 17, 100, 131]
+
+
+def whole_rows(rows: Rows) -> np.ndarray:
+    """Return base plus changes and the dense columns, written out."""
+    X = np.tile(rows.base, (rows.filled[0], 1))
+    for i in range(len(X)):
+        for p in range(rows.first[i], rows.middle[i]):
+            X[i, rows.column[p]] += rows.change[p]
+        X[i, rows.dense[: rows.filled[1]]] = rows.packed[i, : rows.filled[1]]
+    return X
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_base_and_changes_are_the_row(kind: Callable, n: int, seed: int) -> None:
+    X = kind(131, seed)[:n]
+    rows = rows_of(X, np.zeros(n))
+    assert whole_rows(rows) == pytest.approx(X, rel=1e-14, abs=1e-14)
+    assert np.array_equal(rows.contexts[:n], X)
+    for i in range(n):
+        dense, sparse = rows.dense[: rows.filled[1]], slice(rows.first[i], rows.middle[i])
+        assert np.array_equal(rows.packed[i, : dense.size], X[i, dense])
+        assert np.all(np.diff(rows.column[sparse]) > 0)
+        assert not np.isin(rows.column[sparse], dense).any()
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_sums_over_changes_are_sums_over_rows(kind: Callable, n: int, seed: int) -> None:
+    X, rng = kind(131, seed)[:n], stream(seed)
+    rows, d = rows_of(X, np.zeros(n)), X.shape[1]
+    positions = np.flatnonzero(rng.random(n) < 0.7)
+    weight = rng.poisson(1.0, positions.size) * rng.random(positions.size)
+    theta = rng.normal(size=d)
+    score, total, gram = np.empty(positions.size), np.empty(d), np.full((d, d), 9.0)
+    scores(rows, positions, theta, score)
+    weighted_sum(rows, positions, weight, total)
+    weighted_gram(rows, positions, weight, gram)
+    near = {"rel": 1e-11, "abs": 1e-11 * n * np.abs(X).max() ** 2}
+    chosen = X[positions]
+    assert score == pytest.approx(chosen @ theta, **near)
+    assert total == pytest.approx(chosen.T @ weight, **near)
+    wanted = (chosen * weight[:, None]).T @ chosen
+    assert np.triu(gram) == pytest.approx(np.triu(wanted), **near)
+
+
+def test_bases_are_the_commonest_values(seed: int) -> None:
+    X = one_hot(128, seed)
+    rows = rows_of(X, np.zeros(128))
+    for j in range(X.shape[1]):
+        values, counts = np.unique(X[:, j], return_counts=True)
+        if counts.max() > 64:
+            assert rows.base[j] == values[counts.argmax()]
+
+
+def test_one_hot_rows_are_sparse_and_others_are_not(seed: int) -> None:
+    assert is_sparse(rows_of(one_hot(100, seed), np.zeros(100)))
+    assert is_sparse(rows_of(constant(100, seed), np.zeros(100)))
+    assert not is_sparse(rows_of(dense_rows(100, seed), np.zeros(100)))
+    assert not is_sparse(rows_of(of_length_one(100, seed), np.zeros(100)))
+
+
+def test_every_arm_has_its_own_rows_oldest_first(seed: int) -> None:
+    X, arms = dense(50, 3, seed), stream(seed).integers(0, 4, 50)
+    rows = empty_rows(4, 3, 50)
+    for t in range(50):
+        append_row(rows, X[t], int(arms[t]), float(t))
+    for arm in range(4):
+        assert positions_of(rows, arm).tolist() == np.flatnonzero(arms == arm).tolist()
+    assert rows.rewards.tolist() == list(range(50))

@@ -1,0 +1,48 @@
+"""Exact laws of the arm with the highest value, against slow twins."""
+
+import numpy as np
+import pytest
+from laws import assert_follows
+from policies.choosing import winner_law
+
+from giro.kernels.ties import argmax
+from giro.kernels.winning_law import Points, argmax_law, winning_law
+from giro.seeds import stream
+
+ANEW = np.empty(0, np.int64)
+
+
+def points_of(values: list[np.ndarray], laws: list[np.ndarray]) -> Points:
+    owner = np.repeat(np.arange(len(values)), [value.size for value in values])
+    return Points(np.concatenate(values), np.concatenate(laws), owner, np.zeros(len(values)))
+
+
+def some_laws(seed: int, n_arms: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    rng = stream(seed, n_arms)
+    values = [rng.integers(0, 6, 4) / 5 for _ in range(n_arms)]  # many ties, some within an arm
+    laws = [rng.dirichlet(np.ones(4)) for _ in range(n_arms)]
+    return values, laws
+
+
+@pytest.mark.parametrize("n_arms", [1, 2, 3, 5])
+def test_ties_drawn_anew_are_shared_as_by_enumeration(n_arms: int, seed: int) -> None:
+    values, laws = some_laws(seed, n_arms)
+    found = winning_law(points_of(values, laws), ANEW)
+    assert found == pytest.approx(winner_law(values, laws), abs=1e-14)
+
+
+@pytest.mark.parametrize("n_arms", [2, 3, 5])
+def test_ties_by_rank_go_to_one_arm_as_by_enumeration(n_arms: int, seed: int) -> None:
+    values, laws = some_laws(seed, n_arms)
+    ranking = stream(seed, 9).permutation(n_arms)
+    above = [value + 1e-9 * rank for value, rank in zip(values, ranking, strict=True)]
+    found = winning_law(points_of(values, laws), ranking)
+    assert found == pytest.approx(winner_law(above, laws), abs=1e-14)
+
+
+@pytest.mark.parametrize("ranking", [ANEW, np.array([1, 3, 0, 2])])
+def test_argmax_follows_its_law(ranking: np.ndarray, seed: int) -> None:
+    values, rng = np.array([0.5, 0.7, 0.7, 0.7]), stream(seed)
+    law = argmax_law(values, ranking)
+    assert law.tolist() == ([0.0, 1 / 3, 1 / 3, 1 / 3] if ranking.size == 0 else [0, 1, 0, 0])
+    assert_follows([argmax(values, ranking, rng) for _ in range(2_000)], law)

@@ -1,0 +1,106 @@
+"""Linear models by stochastic gradient against scikit-learn's."""
+
+import numpy as np
+import pytest
+from models.contexts import (
+    dense,
+    drawn_counts,
+    hard_contexts,
+    one_hot,
+    rewards_for,
+    rows_of,
+    sample_of,
+)
+from sklearn.linear_model import SGDClassifier, SGDRegressor
+
+from giro.errors import BadParameter
+from giro.kernel import plain
+from giro.kernels import stochastic_gradient
+from giro.kernels.stochastic_gradient import Descent, Entries, descend, entries_of
+from giro.model import Model
+from giro.models import linear_sgd, logistic_sgd
+from giro.seeds import stream
+
+TWINS = {
+    False: SGDRegressor(fit_intercept=False, shuffle=False, warm_start=True),
+    True: SGDClassifier(loss="log_loss", fit_intercept=False, shuffle=False, warm_start=True),
+}
+FILES = {"linear-sgd": linear_sgd, "logistic-sgd": logistic_sgd}
+
+
+@pytest.mark.parametrize("kind", [dense, one_hot])
+@pytest.mark.parametrize("logistic", [False, True])
+def test_fits_are_scikit_learns_if_nothing_is_shuffled(
+    logistic: bool, kind, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = dense(150, 5, seed) if kind is dense else 0.2 * one_hot(150, seed)
+    theta, twin = np.zeros(X.shape[1]), TWINS[logistic].__class__(**TWINS[logistic].get_params())
+    monkeypatch.setattr(stochastic_gradient, "shuffled", lambda n, rng: np.arange(n))
+    for again in range(3):  # the second and third begin where the one before ended
+        y = rewards_for(X, seed + again)
+        twin.fit(X, y)
+        entries = Entries(X, np.arange(len(X)), y)
+        passes = plain(descend)(Descent(logistic, 1e-4, 1e-3), entries, theta, stream(seed))
+        assert passes == twin.n_iter_
+        assert theta == pytest.approx(twin.coef_.ravel(), rel=1e-9, abs=1e-9)
+
+
+def test_every_pass_has_an_order_of_its_own(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    orders, shuffled = [], stochastic_gradient.shuffled
+    monkeypatch.setattr(
+        stochastic_gradient,
+        "shuffled",
+        lambda n, rng: orders.append(order := shuffled(n, rng)) or order,
+    )
+    X = dense(30, 3, seed)
+    entries = Entries(X, np.arange(30), rewards_for(X, seed))
+    passes = plain(descend)(Descent(True, 1e-4, 1e-3), entries, np.zeros(3), stream(seed))
+    assert len({tuple(order) for order in orders}) == passes > 1
+    assert all(sorted(order) == list(range(30)) for order in orders)
+
+
+def test_a_row_is_an_entry_as_often_as_it_was_drawn() -> None:
+    X = np.arange(8.0).reshape(4, 2)
+    counts = np.array([[1, 2, 0], [0, 0, 0], [0, 0, 1], [3, 1, 1]], np.int32)
+    sample = sample_of(X, np.array([0.25, 1.0, 1.0, 0.5]), counts)
+    entries = entries_of(sample.rows, sample.positions, sample.counts)
+    assert entries.row.tolist() == [0, 0, 0, 2, 3, 3, 3, 3, 3]
+    assert entries.target.tolist() == [0.25, 1.0, 1.0, 0.0, 0.5, 0.5, 0.5, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("rewards", ["all 0", "all 1", "mixed"])
+@pytest.mark.parametrize("kind", hard_contexts(0))
+@pytest.mark.parametrize("name", FILES)
+def test_hard_inputs_have_finite_predictions(name: str, kind: str, rewards: str, seed: int) -> None:
+    X = hard_contexts(seed)[kind]
+    y = {"all 0": np.zeros(len(X)), "all 1": np.ones(len(X)), "mixed": rewards_for(X, seed)}
+    sample = sample_of(X, y[rewards], drawn_counts(len(X), seed))
+    state = Model.parse(name).start(1, X.shape[1], 10, stream(seed))
+    for _ in range(2):
+        FILES[name]._refit(state, 0, sample, stream(seed))
+    values = np.array([FILES[name]._value(state, 0, x) for x in X])
+    assert np.all(np.isfinite(values))
+    if name == "logistic-sgd":
+        assert np.all((values >= 0.0) & (values <= 1.0))
+
+
+def test_a_descent_that_diverges_ends_at_zero(seed: int) -> None:
+    X = 500.0 * dense(50, 4, seed)
+    entries, theta = Entries(X, np.arange(50), rewards_for(X, seed)), np.full(4, 0.5)
+    descend(Descent(False, 1e-4, 1e-3), entries, theta, stream(seed))
+    assert theta.tolist() == [0.0] * 4
+
+
+def test_nothing_drawn_leaves_the_fit_as_it_was(seed: int) -> None:
+    rows = rows_of(dense(5, 3, seed), np.ones(5))
+    entries = entries_of(rows, np.arange(5), np.zeros((5, 3), np.int32))
+    theta = np.array([1.0, -2.0, 3.0])
+    descend(Descent(True, 1e-4, 1e-3), entries, theta, stream(seed))
+    assert theta.tolist() == [1.0, -2.0, 3.0]
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("parameter", ["penalty", "tolerance"])
+def test_parameters_out_of_range_are_refused(name: str, parameter: str) -> None:
+    with pytest.raises(BadParameter, match=f"{name} needs a finite {parameter} > 0"):
+        Model.parse(f"{name}:{parameter}=0")

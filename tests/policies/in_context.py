@@ -1,0 +1,70 @@
+"""How often a policy pulls each arm in a context, given what its arms have shown in others."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.kernel import kernel
+from giro.policy import Policy, choose, learn, start
+from giro.seeds import stream
+
+
+class Past(NamedTuple):
+    """Observed rounds."""
+
+    contexts: np.ndarray  # [round, feature]
+    arms: np.ndarray  # [round]
+    rewards: np.ndarray  # [round]
+    n_arms: int
+
+    def of(self, arm: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return contexts and rewards of one arm."""
+        return self.contexts[self.arms == arm], self.rewards[self.arms == arm]
+
+    def each(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield contexts and rewards of each arm."""
+        return (self.of(arm) for arm in range(self.n_arms))
+
+
+def some_past(*, rounds: int, d: int, n_arms: int, seed: int, tried: int | None = None) -> Past:
+    """Return rounds with 0-1 rewards; columns are normal, 0 or 1, constant, and of far outliers.
+
+    The last two are copies of each other, so that every design is singular. Arms from `tried` on
+    were never pulled.
+    """
+    rng = stream(seed, rounds, d)
+    contexts = rng.normal(size=(rounds, d))
+    contexts[:, 0] = rng.random(rounds) < 0.1
+    contexts[:, 1] = np.where(rng.random(rounds) < 0.01, 20.0, -0.05)
+    contexts[:, -2:] = 1.0
+    arms = rng.integers(0, tried or n_arms, rounds)
+    chances = 1 / (1 + np.exp(-contexts[:, 2] * (arms - 1) - 0.3 * arms + 0.5))
+    return Past(contexts, arms, (rng.random(rounds) < chances).astype(float), n_arms)
+
+
+@kernel
+def _learn_all(state, contexts, arms, rewards, rng):
+    for t in range(arms.size):
+        learn(state, contexts[t], arms[t], rewards[t], rng)
+
+
+@kernel
+def _choose_all(state, context, arms, rng):
+    for i in range(arms.size):
+        arms[i] = choose(state, context, rng)
+
+
+def informed(policy: Policy, past: Past, *, rounds: int | None = None, seed: int = 0) -> Any:
+    """Return the policy's state after this past."""
+    rng, size = stream(seed, 0), rounds or past.arms.size + 1
+    state = start(policy, past.n_arms, past.contexts.shape[1], size, rng)
+    _learn_all(state, past.contexts, past.arms, past.rewards, rng)
+    return state
+
+
+def chosen(state: Any, context: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
+    """Return the arms chosen in this context, one a draw; the state is the same each time."""
+    arms = np.zeros(draws, np.int64)
+    _choose_all(state, context, arms, stream(seed, 1))
+    return arms

@@ -1,0 +1,90 @@
+"""Means that are linear in a drawn context."""
+
+import math
+
+import numpy as np
+import pytest
+from laws import assert_follows_cdf
+from scipy import stats
+
+from giro import BadParameter, Problem, simulate
+from giro.problem import reveal, reward, start
+from giro.problems.linear import Linear
+from giro.seeds import stream
+
+
+def test_contexts_are_uniform_on_the_sphere(seed: int) -> None:
+    instance, rng = start(Linear(dimension=3), stream(seed)), stream(seed, 1)
+    contexts = np.array([reveal(instance, t, rng)[0].copy() for t in range(3_000)])
+    assert np.allclose(np.linalg.norm(contexts[:, :3], axis=1), 1.0)
+    assert (contexts[:, 3] == 1.0).all()
+    for j in range(3):  # Archimedes: each coordinate of a point of the sphere is uniform
+        assert_follows_cdf(contexts[:, j], stats.uniform(-1, 2).cdf)
+    signs = np.sign(contexts[:, 0] * contexts[:, 1])
+    assert abs(signs.sum()) < 5 * math.sqrt(signs.size)
+
+
+def test_parameters_are_uniform_on_a_sphere_and_drawn_anew_in_each_run(seed: int) -> None:
+    problem = Linear(n_arms=3, dimension=2)
+    thetas = np.array([start(problem, stream(seed, run)).theta for run in range(1_000)])
+    radius = 1 / math.sqrt(8)
+    assert np.allclose(np.linalg.norm(thetas, axis=2), radius)
+    for j in range(3):
+        assert_follows_cdf(thetas[:, 0, j], stats.uniform(-radius, 2 * radius).cdf)
+
+
+def test_means_are_the_formula(seed: int) -> None:
+    instance, rng = start(Linear(n_arms=4, dimension=5), stream(seed)), stream(seed, 1)
+    for t in range(50):
+        context, means, highest = reveal(instance, t, rng)
+        assert np.allclose(means, 0.5 + instance.theta @ context, rtol=1e-14)
+        assert highest == means.max()
+
+
+def test_means_lie_between_0_and_1_up_to_the_ends(seed: int) -> None:
+    instance, rng = start(Linear(n_arms=200, dimension=1), stream(seed)), stream(seed, 1)
+    means = np.array([reveal(instance, t, rng)[1].copy() for t in range(50)])
+    assert 0.0 <= means.min() < 0.01
+    assert 0.99 < means.max() <= 1.0
+
+
+def test_a_round_writes_where_the_last_one_did(seed: int) -> None:
+    instance, rng = start(Linear(), stream(seed)), stream(seed, 1)
+    first, second = reveal(instance, 0, rng), reveal(instance, 1, rng)
+    assert all(np.shares_memory(first[i], second[i]) for i in range(2))
+
+
+def test_with_v_rewards_are_beta_around_the_mean(seed: int) -> None:
+    instance, rng = start(Linear(n_arms=1, v=4.0), stream(seed)), stream(seed, 1)
+    _, means, _ = reveal(instance, 0, rng)
+    rewards = [reward(instance, means, 0, rng) for _ in range(5_000)]
+    assert_follows_cdf(rewards, stats.beta(4 * means[0], 4 * (1 - means[0])).cdf)
+
+
+def test_regret_of_any_arm_is_the_gap_of_known_means(seed: int) -> None:
+    problem = Linear(n_arms=1, dimension=3)
+    assert simulate("ucb1", problem, rounds=50, runs=2, seed=seed).regret.max() == 0.0
+    trace = simulate("uniform", Linear(n_arms=5), rounds=500, runs=4, seed=seed)
+    assert (np.diff(trace.regret, axis=1) >= 0.0).all()
+    assert trace.regret[:, -1].min() > 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("linear:n_arms=0", "linear needs at least one arm, got n_arms=0"),
+        ("linear:dimension=0", "linear needs at least one dimension, got dimension=0"),
+        ("linear:v=0", "linear needs a finite v > 0, or none, got v=0"),
+        ("linear:v=inf", "finite v"),
+        ("linear:dimension=1.5", "whole number"),
+    ],
+)
+def test_what_is_out_of_range_is_refused(text: str, complaint: str) -> None:
+    with pytest.raises(BadParameter) as refusal:
+        Problem.parse(text)
+    assert complaint in str(refusal.value)
+
+
+def test_a_dimension_that_is_no_whole_number_is_refused_from_python_too() -> None:
+    with pytest.raises(BadParameter, match=r"at least one dimension, got dimension=1\.5"):
+        Linear(dimension=1.5)  # type: ignore[arg-type]
