@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint bench evidence
+.PHONY: demo test lint docs bench evidence
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
@@ -18,6 +18,12 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(READY)
+	$(BIN)/python scripts/policy_catalogue.py
+	$(BIN)/python scripts/explained_figures.py
+	$(BIN)/python scripts/pages.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py $(BENCH)

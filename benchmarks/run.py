@@ -16,7 +16,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import bandit_speed
+import contextual_giro
 import contextual_peers
+import ensemble_and_vw
 import exact_giro
 import long_run
 import many_arms
@@ -42,6 +44,8 @@ SECTIONS: dict[str, Section] = {
     "bernoulli": lambda _, quick: exact_giro.bernoulli(quick=quick),
     "peers": lambda _, quick: python_libraries.every_library(quick=quick),
     "contextual-peers": lambda _, quick: contextual_peers.every_library(quick=quick),
+    "contextual": lambda folder, quick: contextual_giro.everything(folder, quick=quick),
+    "vw": lambda _, quick: ensemble_and_vw.against_bag(quick=quick),
     "numpy": lambda _, quick: numpy_vectorised.every_policy(quick=quick),
     "paper": lambda _, quick: paper_scale.everything(quick=quick),
     "memory": lambda _, quick: long_run.memory(quick=quick),

@@ -61,8 +61,9 @@ def optimism() -> Figure:
         rewards = "one reward, a 0" if s == 1 else f"{s} rewards, all 0"
         panel.set(title=rewards, xlabel="bootstrap mean", xlim=(-0.06, 1.06), ylim=(0, 1.05))
     panels[0].set_ylabel("probability")
-    panels[1].text((BAD + 1) / 3 + 0.03, 0.6, "where an arm of\nmean 0.4 comes\nto lie", color=GREY)
-    panels[2].legend(loc="upper right")
+    panels[1].text((BAD + 1) / 3 + 0.03, 0.7, "centre of an arm\nof mean 0.4", color=GREY)
+    lines, labels = panels[0].get_legend_handles_labels()
+    figure.legend(lines, labels, loc="outside lower center", ncols=2)
     return figure
 
 
@@ -109,7 +110,7 @@ def contexts() -> Figure:
 
 
 def _fitted_lines(panel: Axes, rounds: int) -> None:
-    """Let contextual Giro learn from both arms in turn, and draw the models of 25 choices."""
+    """Let contextual Giro learn from both arms in turn, and draw the models of 15 choices."""
     policy, rng, x = ContextualGiro(a=1.0), stream(1), np.linspace(-1, 1, 3)
     state = start(policy, 2, 2, rounds, rng)
     for t in range(rounds):
@@ -117,7 +118,7 @@ def _fitted_lines(panel: Axes, rounds: int) -> None:
         reward = float(rng.random() < 0.5 + (0.4 * at if arm == 0 else -0.4 * at))
         learn(state, np.array([at, 1.0]), arm, reward, rng)
         panel.plot(at, reward + 0.02 * arm, "|", color=COLOURS[arm], markersize=5, alpha=0.5)
-    for _ in range(25):
+    for _ in range(15):
         choose(state, np.array([0.0, 1.0]), rng)
         for arm in (0, 1):
             fitted = [value(state.model, arm, np.array([at, 1.0])) for at in x]

@@ -31,6 +31,8 @@ BLOCK = re.compile(
     r"|console\n(?P<console>.*?)^```\n)",
     re.DOTALL | re.MULTILINE,
 )
+SPEED = re.compile(r"(?<=%) +(rounds/s|[\d,]+)$", re.MULTILINE)  # the column that differs each time
+VERSION = re.compile(r"(?<=giro )\d\S*$", re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 
@@ -91,10 +93,14 @@ def _consoles(block: re.Match[str]) -> Iterator[Ran]:
             status = status_of(words)
         if status != 0:
             raise RuntimeError(f"{command[1]!r} ended with status {status}")
-        first = block.start("console")
-        yield Ran(
-            first + command.start(2), first + command.end(2), command[1], command[2], out.getvalue()
-        )
+        start, end = (block.start("console") + place for place in command.span(2))
+        yield Ran(start, end, command[1], command[2], _steady(out.getvalue()))
+
+
+def _steady(printed: str) -> str:
+    """Return an output without what differs from run to run."""
+    held = SPEED.sub(lambda cell: f"{cell[1] if cell[1] == 'rounds/s' else '...':>11}", printed)
+    return VERSION.sub("...", held)
 
 
 def write(page: Path) -> None:

@@ -22,6 +22,20 @@ FROM_PYTHON: dict[str, Callable[[], Policy]] = {"randomized": lambda: Randomized
 ALSO = ("giro:a=1/3", "giro:a=0", "epsilon-greedy:epsilon=0.1", "epsilon-greedy:b=5")
 
 
+# the same policies with models that follow their history in other ways; few, as each is compiled
+WITH_MODELS = (
+    "contextual-giro:model=logistic",
+    "contextual-giro:model=network",
+    "epsilon-greedy:epsilon=0.1,model=linear-sgd",
+    "giro-ensemble:model=tree,replicas=2",
+)
+
+
+def policies_with_models() -> list[Policy]:
+    """Return policies with models other than the default."""
+    return list(map(Policy.parse, WITH_MODELS))
+
+
 def policies() -> list[Policy]:
     """Return each policy with its defaults, and again with every other word it accepts."""
     found = [policy for name in Policy.known() for policy in _variants(name)]

@@ -31,6 +31,7 @@ class Model(Named, kind="model"):
     compiles: ClassVar[bool] = True
     incremental: ClassVar[bool] = False  # `absorb` is exact, and costs the same however many rows
     settled: ClassVar[bool] = True  # fitting again to the same sample changes nothing
+    forgets: ClassVar[bool] = False  # a fit does not depend on the one before, to the last bit
 
     def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
         """Return the state before anything was fitted."""

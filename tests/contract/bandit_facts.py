@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 import numpy as np
-from known import policies
+from known import policies, policies_with_models
 from laws import p_value_of_counts
 
 from giro import Bandit, Policy
@@ -72,7 +72,7 @@ def facts_or_failure(policy: Policy, **how: bool) -> dict[str, Any]:
 
 if __name__ == "__main__":
     facts = {}
-    for policy in policies():
+    for policy in [*policies(), *policies_with_models()]:
         for binary in (True, False):
             for contexts in (False, True):
                 case = f"{'binary' if binary else 'fractional'}{' contexts' * contexts}"

@@ -7,7 +7,7 @@ import json
 import sys
 
 import numpy as np
-from known import policies, problems
+from known import policies, policies_with_models, problems
 
 from giro import Policy, Problem
 from giro.simulation.play import play_run
@@ -29,9 +29,7 @@ def arms_or_failure(policy: Policy, problem: Problem) -> list[int] | str:
 
 
 if __name__ == "__main__":
-    arms = {
-        f"{policy} on {problem}": arms_or_failure(policy, problem)
-        for policy in policies()
-        for problem in problems()
-    }
+    pairs = [(policy, problem) for policy in policies() for problem in problems()]
+    pairs += [(policy, problems()[-1]) for policy in policies_with_models()]
+    arms = {f"{policy} on {problem}": arms_or_failure(policy, problem) for policy, problem in pairs}
     json.dump(arms, sys.stdout)

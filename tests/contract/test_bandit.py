@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from contract.bandit_facts import facts_of
-from known import policies
+from known import policies, policies_with_models
 from laws import ALPHA
 
 from giro import Policy
@@ -17,7 +17,7 @@ from giro import Policy
 HERE = Path(__file__).parent
 CASES = ("binary", "binary contexts", "fractional", "fractional contexts")
 
-each_policy = pytest.mark.parametrize("policy", policies(), ids=str)
+each_policy = pytest.mark.parametrize("policy", [*policies(), *policies_with_models()], ids=str)
 each_case = pytest.mark.parametrize("case", CASES)
 
 

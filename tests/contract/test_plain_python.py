@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from contract.plain_arms import pulled_arms
-from known import policies, problems
+from known import policies, policies_with_models, problems
 
 from giro import Policy, Problem
 from giro.simulation.play import is_compiled
@@ -37,6 +37,14 @@ def plain_arms() -> dict[str, list[int] | str]:
 def test_compiled_and_plain_runs_pull_the_same_arms(
     policy: Policy, problem: Problem, plain_arms: dict[str, list[int] | str]
 ) -> None:
+    assert pulled_arms(policy, problem) == plain_arms[f"{policy} on {problem}"]
+
+
+@pytest.mark.parametrize("policy", policies_with_models(), ids=str)
+def test_compiled_and_plain_models_pull_the_same_arms(
+    policy: Policy, plain_arms: dict[str, list[int] | str]
+) -> None:
+    problem = problems()[-1]  # with contexts
     assert pulled_arms(policy, problem) == plain_arms[f"{policy} on {problem}"]
 
 

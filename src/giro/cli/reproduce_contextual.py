@@ -57,7 +57,7 @@ def contextual(
       giro reproduce contextual --scale paper --only adult --runs 2
     """
     usual = paper.PAPER if scale == "paper" else paper.QUICK
-    size = _Size(rounds or usual[0], runs or usual[1], seed)
+    size = _Size(usual[0] if rounds is None else rounds, usual[1] if runs is None else runs, seed)
     setup = paper.Setup(contexts, fit)
     part = paper.experiment(
         setup, **size._asdict(), data=split_data(only), policies=split_policies(policies)

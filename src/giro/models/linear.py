@@ -78,6 +78,7 @@ class Linear(Model, name="linear"):
 
     source = "Hoerl and Kennard 1970"
     incremental = True
+    forgets = True
     refit = staticmethod(_refit)
     absorb = staticmethod(_absorb)
     value = staticmethod(_value)

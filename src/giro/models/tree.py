@@ -65,6 +65,7 @@ class Tree(Model, name="tree"):
     """
 
     source = "Breiman et al. 1984"
+    forgets = True
     refit = staticmethod(refit)
     value = staticmethod(_value)
 

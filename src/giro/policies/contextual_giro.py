@@ -76,6 +76,11 @@ class ContextualGiro(Policy, name="contextual-giro"):
             raise BadParameter(f"contextual-giro needs a finite a >= 0, got a={self.a}")
         object.__setattr__(self, "model", as_model(self.model))
 
+    @property
+    def choosing_leaves_traces(self) -> bool:  # type: ignore[override]  # known with the model
+        """Whether a choice starts from the fits of the last one."""
+        return not self.model.forgets
+
     def functions(self, n_features: int) -> tuple[Callable[..., int], Callable[..., None]]:
         """Return kernels, or their Python bodies for a model that does not compile."""
         if self.model.compiles:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.errors import BadParameter
 from giro.experiments.claims import Claim, Comparison
 from giro.experiments.paper.contextual import DATA, Setup
 from giro.kernel import kernel
@@ -20,6 +21,7 @@ MOST_ROWS = 50_000  # as many as a run of the bandit meets
 TRAINED = 0.8  # share of the rows, the others are for testing
 PASSES = {"linear": (1,), "logistic": (1,), "network": (1, 10, 100)}  # over all training rows
 SPLITS = 5
+_FEWEST_ROWS = 10
 
 
 class Score(NamedTuple):
@@ -42,6 +44,10 @@ def scores(
     most: int = MOST_ROWS,
 ) -> Iterator[Score]:
     """Yield how well each model guesses when it is told the reward of every arm in every row."""
+    if splits < 1:
+        raise BadParameter(f"training offline needs at least one split, got splits={splits}")
+    if most < _FEWEST_ROWS:
+        raise BadParameter(f"training offline needs at least {_FEWEST_ROWS} rows, got rows={most}")
     for name in data:
         problem = Problem.parse(Setup(scale).problem(name))
         assert isinstance(problem, Classification)

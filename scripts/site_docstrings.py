@@ -1,4 +1,4 @@
-"""Show the examples of docstrings as code in the site's reference."""
+"""Make docstrings fit for the site's reference: examples as code, nothing of `__init__`'s inside."""
 
 import re
 from typing import Any
@@ -13,10 +13,12 @@ def fenced(text: str) -> str:
     return EXAMPLE.sub(lambda example: f"```pycon\n{example[0]}\n```", text)
 
 
-class Doctests(Extension):
-    """Fences the examples of every docstring that the site shows."""
+class Docstrings(Extension):
+    """Changes docstrings as they are read, not the source."""
 
     def on_instance(self, *, obj: Object, **rest: Any) -> None:
-        """Change the docstring as it is read, not the source."""
-        if obj.docstring is not None:
+        """Fence examples; leave out what `__init__` says, since the class says what it takes."""
+        if obj.name == "__init__":
+            obj.docstring = None
+        elif obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)

@@ -1,0 +1,143 @@
+"""The contextual claims of the paper, judged on traces whose verdict is known."""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from simulation.traces import small_trace
+
+from giro import UnknownName
+from giro.experiments.claims import earns_more, earns_the_same, judge
+from giro.experiments.paper import contextual as paper
+from giro.experiments.paper import offline, settings
+from giro.experiments.paper.contextual import LIN_TS, LIN_UCB, UCB_GLM, Setup
+from giro.simulation.trace import Trace
+
+SETUP = Setup()
+RUNS = 5
+
+
+def trace(policy: str, problem: str, reward: float) -> Trace:
+    """Return a trace of five runs which earn so much a round, give or take a little."""
+    made = small_trace([[0.0, 0.0]] * RUNS, policy=policy, problem=problem)
+    totals = 20 * (reward + 1e-4 * np.array([-1.0, 1.0, 0.5, -0.5, 0.0]))
+    return dataclasses.replace(made, reward=np.column_stack([totals, totals]))
+
+
+def traces(rewards: Mapping[str, float], setup: Setup = SETUP) -> list[Trace]:
+    """Return traces of the paper's policies on its data, with the paper's ranking unless told."""
+    as_claimed = {
+        setup.giro("linear"): 0.61,
+        setup.greedy("linear"): 0.60,
+        setup.giro("logistic"): 0.70,
+        setup.greedy("logistic"): 0.69,
+        setup.giro("network"): 0.80,
+        setup.greedy("network"): 0.79,
+        LIN_UCB: 0.40,
+        LIN_TS: 0.41,
+        UCB_GLM: 0.30,
+    } | dict(rewards)
+    found = [
+        trace(policy, setup.problem(data), reward)
+        for data in paper.DATA
+        for policy, reward in as_claimed.items()
+    ]
+    network = {setup.giro("network"), setup.greedy("network")}
+    adult = setup.problem("adult")
+    return [
+        trace(t.setting.policy, adult, 0.2)
+        if (t.setting.problem, t.setting.policy in network) == (adult, True)
+        else t
+        for t in found
+    ]
+
+
+def verdicts(rewards: Mapping[str, float]) -> dict[str, str]:
+    return {j.claim.number: j.verdict for j in judge(paper.claims(SETUP, traces(rewards)))}
+
+
+def test_all_claims_hold_if_the_numbers_are_as_the_paper_says() -> None:
+    expected = dict.fromkeys("134567", "holds")
+    found = verdicts({})
+    assert {number: found[number] for number in expected} == expected
+    assert found["2"] == "holds"
+
+
+@pytest.mark.parametrize(
+    ("rewards", "number"),
+    [
+        ({LIN_TS: 0.65}, "1"),
+        ({SETUP.giro("linear"): 0.55}, "2"),
+        ({SETUP.giro("linear"): 0.55}, "3"),
+        ({SETUP.greedy("logistic"): 0.5}, "4"),
+        ({SETUP.giro("network"): 0.65}, "5"),
+        ({SETUP.greedy("linear"): 0.1}, "6"),
+        ({UCB_GLM: 0.405}, "7"),
+    ],
+)
+def test_a_claim_fails_if_the_numbers_contradict_it(
+    rewards: Mapping[str, float], number: str
+) -> None:
+    assert verdicts(rewards)[number] == "fails"
+
+
+def test_claims_about_policies_that_were_not_played_are_left_out() -> None:
+    some = [t for t in traces({}) if t.setting.policy in (SETUP.giro("linear"), LIN_UCB)]
+    assert [claim.number for claim in paper.claims(SETUP, some)] == ["1"]
+    assert paper.claims(SETUP, []) == []
+
+
+def test_the_same_means_within_the_margin_either_way() -> None:
+    problem = SETUP.problem("statlog")
+    first, second = trace("ucb1", problem, 0.50), trace("thompson", problem, 0.51)
+    there, back = (
+        earns_the_same(first, second, margin=0.02),
+        earns_the_same(second, first, margin=0.02),
+    )
+    assert there.gain.mean == pytest.approx(0.01)
+    assert back.gain.mean == pytest.approx(0.03)
+    assert earns_more(second, first).gain.mean == pytest.approx(0.01)
+
+
+def test_the_paper_scale_setting_is_the_one_in_which_greedy_earns_most() -> None:
+    found: list[Trace] = []
+    for i, setup in enumerate(settings.SETUPS):
+        high = 0.9 if i == 3 else 0.5
+        found += traces({setup.greedy("linear"): high, setup.giro("linear"): 1.0 - high}, setup)
+    table = settings.verdicts(found)
+    assert settings.chosen(table) == settings.SETUPS[3]
+    assert {row["verdict"] for row in settings.rows(table)} <= {"holds", "fails", "undecided"}
+    missing = [t for t in found if t.setting.policy != settings.SETUPS[0].greedy("logistic")]
+    assert settings.chosen(settings.verdicts(missing)) is None
+    assert math.isnan(settings.earned(settings.SETUPS[0], missing))
+
+
+def test_data_sets_are_those_of_the_paper() -> None:
+    with pytest.raises(UnknownName, match="no data set of the paper is called 'mnist'"):
+        SETUP.problem("mnist")
+
+
+def test_a_linear_model_trained_offline_is_ridge_regression_on_every_arm(seed: int) -> None:
+    rng = np.random.default_rng(seed)  # noqa: TID251  # data, not a policy
+    contexts = np.column_stack([rng.normal(size=(200, 3)), np.ones(200)])
+    labels = (contexts[:, 0] > 0).astype(int) + (contexts[:, 1] > 1)
+    ((passes, seen, unseen),) = offline._trained("linear", contexts, labels, 3, rng)
+    train = contexts[:160]
+    theta = np.linalg.solve(train.T @ train + np.eye(4), train.T @ np.eye(3)[labels[:160]])
+    right = (contexts @ theta).argmax(axis=1) == labels
+    assert (passes, seen, unseen) == (1, right[:160].mean(), right[160:].mean())
+
+
+def test_the_offline_claim_compares_unseen_rows_split_by_split() -> None:
+    def score(model: str, passes: int, split: int, unseen: float) -> offline.Score:
+        return offline.Score("adult", model, passes, split, 1.0, unseen)
+
+    found = [score("linear", 1, split, 0.3 + split / 1000) for split in range(4)]
+    for passes in offline.PASSES["network"]:
+        found += [score("network", passes, split, 0.2 + split / 1100) for split in range(4)]
+    (claim,) = offline.claims(found)
+    assert judge([claim])[0].verdict == "holds"
+    assert claim.comparisons[0].gain.mean == pytest.approx(0.1, abs=1e-3)
+    assert next(offline.rows_of(found))["unseen"] == pytest.approx(0.3015)

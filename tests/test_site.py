@@ -1,0 +1,68 @@
+"""The site builds without a warning, needs nothing from elsewhere, and misses nothing."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import giro
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as `make docs` does, with warnings as errors."""
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout + done.stderr == ""
+    return folder
+
+
+def test_every_page_is_in_the_navigation(site: Path) -> None:
+    home = (site / "index.html").read_text("utf-8")
+    for page in (ROOT / "docs").rglob("*.md"):
+        name = page.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
+        assert f'href="{name}"' in home or name == "index.html"
+
+
+def test_links_and_pictures_of_every_page_exist(site: Path) -> None:
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 15
+    for page in pages:
+        links = re.findall(r'(?:href|src)="([^"#?]+)', page.read_text("utf-8"))
+        inner = [link for link in links if ":" not in link and page.name != "404.html"]
+        assert [link for link in inner if not (page.parent / link).exists()] == []
+
+
+def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        loaded = re.findall(
+            r'<(?:script|link|img|iframe)[^>]*(?:src|href)="([^"]+)"', page.read_text()
+        )
+        assert [link for link in loaded if "//" in link] == []
+
+
+def test_figures_of_results_are_brought_into_the_site(site: Path) -> None:
+    assert (site / "results" / "mab" / "regret.png").exists()
+    assert 'src="results/mab/regret.png"' in (site / "reproduction.html").read_text("utf-8")
+
+
+def test_the_reference_has_every_public_name_with_its_docstring(site: Path) -> None:
+    reference = (site / "api.html").read_text("utf-8")
+    modules = {"policies", "problems", "__version__"}
+    for name in set(giro.__all__) - modules:
+        assert f'id="giro.{name}"' in reference, name
+    assert "Chooses among named arms" in reference
+    assert "&gt;&gt;&gt;" not in re.sub(r"<code>.*?</code>", "", reference, flags=re.DOTALL)
