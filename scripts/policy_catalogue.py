@@ -50,7 +50,7 @@ POLICY_COSTS = {
 
 # Fitting to n rows of d features, and whether one more row can be taken in without the others.
 MODEL_COSTS = {
-    "boosting": "scikit-learn's, some 10 ms a fit; not compiled",
+    "boosting": "scikit-learn's; not compiled",
     "estimator": "that of the estimator; not compiled",
     "linear": "O(n d² + d³); one more row O(d²)",
     "linear-sgd": "O(n d) a pass, up to 1000 passes",
@@ -103,9 +103,12 @@ PROBLEMS = """
 """
 
 
-def catalogue() -> str:
-    """Return the page."""
-    policies, models = Policy.known().values(), Model.known().values()
+def catalogue(listed: str | None = None) -> str:
+    """Return the page, of all policies and models or of those listed on a page."""
+    policies, models = (
+        [cls for name, cls in kind.known().items() if listed is None or f"### {name}\n" in listed]
+        for kind in (Policy, Model)
+    )
     parts = [
         HEAD + POLICIES + "".join(map(_policy_row, policies)),
         *map(_entry, policies),

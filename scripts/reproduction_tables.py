@@ -2,6 +2,7 @@
 
 import csv
 import re
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,40 @@ def _estimate(row: Row) -> str:
     return f"{estimate} ± {error} {row['unit']}"
 
 
+def field() -> str:
+    """Return giro against the field: a row for each policy, a column for each data set."""
+    found = rows("field/field")
+    policies = dict.fromkeys((row["library"], row["policy"]) for row in found)
+    data = list(dict.fromkeys(row["data"] for row in found))
+    body = [
+        [f"{library} `{policy}`", *(_of_field(found, library, policy, name) for name in data)]
+        for library, policy in policies
+    ]
+    return markdown(["", *(f"{name.capitalize()}" for name in data)], body)
+
+
+def _of_field(found: list[Row], library: str, policy: str, data: str) -> str:
+    """Return mean reward ± standard error over orders, seconds, and what is missing."""
+    wanted = (library, policy, data)
+    lines = [row for row in found if (row["library"], row["policy"], row["data"]) == wanted]
+    if not lines:
+        return "–"
+    rewards = [float(row["mean_reward"]) for row in lines]
+    seconds = statistics.mean(float(row["seconds"]) for row in lines)
+    error = statistics.stdev(rewards) / len(lines) ** 0.5 if len(lines) > 1 else None
+    text = f"{statistics.mean(rewards):.3f}" + (f" ± {error:.3f}" if error is not None else "")
+    return f"{text}, {seconds:.1f} s{_short_of_all(found, lines)}"
+
+
+def _short_of_all(found: list[Row], lines: list[Row]) -> str:
+    orders = max(int(row["order"]) for row in found) + 1
+    rounds = min(int(row["rounds"]) for row in lines)
+    notes = [f"{len(lines)} of {orders} orders"] if len(lines) < orders else []
+    if rounds < max(int(row["rounds"]) for row in found):
+        notes.append(f"{rounds:,} rounds")
+    return f" ({', '.join(notes)})" if notes else ""
+
+
 def made_by(folder: str) -> str:
     """Return the command that made a folder."""
     return f"`{(ROOT / 'results' / folder / 'made-by.txt').read_text().splitlines()[0]}`\n"
@@ -88,6 +123,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "linear-regret command": lambda: made_by("linear-regret"),
     "linear-regret regret": lambda: finals("linear-regret", bound=True),
     "linear-regret claims": lambda: claims("linear-regret"),
+    "field command": lambda: made_by("field"),
+    "field": field,
 }
 
 

@@ -1,4 +1,4 @@
-"""Make docstrings fit for the site's reference: examples as code, nothing of `__init__`'s inside."""
+"""Docstrings as the reference shows them: examples as code, nothing of `__init__`."""
 
 import re
 from typing import Any

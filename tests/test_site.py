@@ -54,6 +54,16 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
         assert [link for link in loaded if "//" in link] == []
 
 
+def test_a_link_out_of_docs_loses_one_step_and_others_stay_as_they_are() -> None:
+    sys.path.insert(0, str(ROOT / "scripts"))
+    from site_hooks import inside  # noqa: PLC0415  # a script, not a package
+
+    assert inside("howto/add-a-policy.md", "../../CONTRIBUTING.md") == "../CONTRIBUTING.md"
+    assert inside("theory.md", "../results/README.md") == "results/README.md"
+    for link in ("scaling.md", "../no/such.png", "https://example.org/x.png"):
+        assert inside("theory.md", link) == link
+
+
 def test_figures_of_results_are_brought_into_the_site(site: Path) -> None:
     assert (site / "results" / "mab" / "regret.png").exists()
     assert 'src="results/mab/regret.png"' in (site / "reproduction.html").read_text("utf-8")

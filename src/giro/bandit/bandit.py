@@ -49,6 +49,9 @@ class Bandit:
       words (one column each), or "hashed:32" (words to so many columns). Without it the first
       context decides: numbers stay, words are hashed to 16 columns. Decided once, for all contexts.
     - `bias`: whether a constant 1 is appended to every context.
+    - `first_decisions`: how many decisions an arm gets before its first reward is known; then it is
+      left out until that comes (or `expire` gives it), provided that another arm has a reward. Most
+      policies would take a new arm every time until then. None for no limit.
     - `name`: what the ids of decisions start with; by default six letters made from the parameters.
     - `clock`: where the time comes from, in seconds; `time.time` by default.
 
@@ -69,6 +72,7 @@ class Bandit:
         floor: float | None = None,
         features: Mapping[str, Any] | None = None,
         bias: bool = True,
+        first_decisions: int | None = 10,
         name: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
@@ -84,6 +88,7 @@ class Bandit:
             features,
             bias,
             name,
+            first_decisions,
         )
         names = checked_names(arms)
         log = Log(setting.prefix(names))
@@ -150,8 +155,9 @@ class Bandit:
 
         `context` is what is known beforehand: a list of numbers, or a mapping of names to numbers
         and words. Either all decisions have one, of the same form, or none has. `arms` restricts
-        the choice to some of the active arms for this once. `id` is a name of your own for the
-        decision, such as that of a request.
+        the choice to some of the active arms for this once; new arms of which `first_decisions` are
+        under way are left out of it, unless none of the others has a reward. `id` is a name of your
+        own for the decision, such as that of a request.
         """
         core = self._core
         with self._lock:
@@ -230,6 +236,7 @@ class Bandit:
     def add_arm(self, name: str) -> None:
         """Let an arm be chosen from now on; explored from the start, or with its past if retired.
 
+        While no reward of a new arm is known, it gets no more than `first_decisions` decisions.
         The first decision among the new set of arms learns all rewards again.
         """
         with self._lock:

@@ -10,6 +10,7 @@ from giro.bandit.decision import Decision
 from giro.bandit.encoding import Encoder, Given
 from giro.bandit.learners import Learners
 from giro.bandit.log import PENDING, Log
+from giro.bandit.newcomers import Newcomers
 from giro.bandit.referee import Referee
 from giro.bandit.setting import Setting
 from giro.bandit.voting import pick
@@ -27,6 +28,7 @@ class Core:
         self.encoder: Encoder | None = None  # not known before the first decision
         self.learners = Learners(setting, log, 0)
         self.referee = Referee(setting, log, 0, self.learners)
+        self.newcomers = Newcomers(setting.first_decisions, log)
         self.whole = log.set_number(log.active)  # the number of the set of all active arms
 
     def use(self, encoder: Encoder) -> None:
@@ -90,13 +92,15 @@ class Core:
             raise BadParameter(f"there already is a decision '{id}'")
 
     def decide(self, row: np.ndarray, among: int, id: str | None) -> tuple[int, str, str, float]:
-        """Decide; return the decision's number, id, arm and time."""
+        """Decide among the arms of a set that are eligible; return number, id, arm and time."""
         log = self.log
         number = log.n_decisions
+        among = self.newcomers.eligible(among)
         learner = self.learners.ready(among)
         place, law = pick(learner, self.setting, log, number, row)
         arm, now = learner.arms[place], self.clock()
         log.decide(arm, among, row, now, id)
+        self.newcomers.decided(arm)
         if law is not None:
             log.propensities[number] = law
         return number, id or f"{log.prefix}{number}", log.arms[arm], now
@@ -148,6 +152,7 @@ class Core:
             if self.log.reward_of[number] == PENDING:
                 unit = self.setting.to_unit(value)
                 self.log.reward(number, value, unit, self.clock(), kind)
+                self.newcomers.rewarded(self.log.chosen[number])
         self.learn()
 
     def learn(self) -> None:

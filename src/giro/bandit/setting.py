@@ -31,6 +31,7 @@ class Setting:
     features: Mapping[str, Any] | None = None
     bias: bool = True
     name: str | None = None
+    first_decisions: int | None = 10
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -38,6 +39,8 @@ class Setting:
         object.__setattr__(self, "reward_range", _checked_range(self.reward_range))
         _check_whole("seed", self.seed, least=0)
         _check_whole("votes", self.votes, least=1)
+        if self.first_decisions is not None:
+            _check_whole("first_decisions", self.first_decisions, least=1)
         if self.rounds is not None:
             _check_whole("rounds", self.rounds, least=1)
         elif self.policy.needs_rounds:

@@ -10,7 +10,12 @@ from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.ties import argmax
 from giro.kernels.winning_law import argmax_law
-from giro.policies.linear_ensemble import choose_by_ensemble, learn_by_ensemble, start_ensemble
+from giro.policies.linear_ensemble import (
+    choose_by_ensemble,
+    learn_by_ensemble,
+    shares_by_ensemble,
+    start_ensemble,
+)
 from giro.policy import Context, Policy
 
 _PRIOR_MEAN = 0.5  # the middle of the rewards
@@ -49,9 +54,8 @@ def _learn(
 
 
 def _propensities(state: Any, context: Context) -> np.ndarray:
-    if not isinstance(state, _State):  # that of linear models has no law yet
-        return np.empty(0)
-    return _shares(state)
+    """Return the share of models that think each arm best, with contexts or without."""
+    return _shares(state) if isinstance(state, _State) else shares_by_ensemble(state, context)
 
 
 @kernel
@@ -96,10 +100,6 @@ class Ensemble(Policy, name="ensemble"):
     def functions(self, n_features: int) -> tuple[Callable[..., int], Callable[..., None]]:
         """Return those for means, or for linear models if there are contexts."""
         return (choose_by_ensemble, learn_by_ensemble) if n_features else (_choose, _learn)
-
-    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
-        """Tell whether the law is known: without contexts."""
-        return n_features == 0
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
         """Return the models' draws from the prior."""

@@ -13,7 +13,14 @@ from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.kernels.winning_law import argmax_law
 from giro.model import Model
 from giro.models.estimator import as_model
-from giro.policies.greedy_models import Schedule, choose_by_model, learn_by_model, start_by_model
+from giro.policies.greedy_models import (
+    Schedule,
+    choose_by_model,
+    exploring,
+    law_by_model,
+    learn_by_model,
+    start_by_model,
+)
 from giro.policy import Context, Policy
 
 _PAPER_SHARE = 0.01  # Kveton et al. (2019), Section 6.2
@@ -37,8 +44,7 @@ def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
 @kernel
 def _epsilon(state: _State) -> float:
     """Return the probability of exploring in this round."""
-    t = state.pulls.sum() + 1
-    return float(max(state.epsilon, min(1.0, state.b / t)))
+    return exploring(state.epsilon, state.b, state.pulls.sum() + 1)
 
 
 @kernel
@@ -50,8 +56,8 @@ def _learn(
 
 
 def _propensities(state: Any, context: Context) -> np.ndarray:
-    if not isinstance(state, _State):  # that of models has no law yet
-        return np.empty(0)
+    if not isinstance(state, _State):
+        return law_by_model(state, context)
     greedy = argmax_law(means_of(state.pulls, state.total), state.ranking)
     epsilon = _epsilon(state)
     return (1.0 - epsilon) * greedy + epsilon / state.pulls.size
@@ -131,8 +137,8 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
         return plain(choose_by_model), plain(learn_by_model)
 
     def has_propensities(self, *, n_features: int, binary: bool) -> bool:
-        """Tell whether the law is known: for means, and not for models."""
-        return self.model is None
+        """Tell whether the law is known: not for a model that is fitted further to choose."""
+        return not self.choosing_leaves_traces
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
         """Return empty histories and the schedule of ε."""

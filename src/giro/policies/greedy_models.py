@@ -9,6 +9,7 @@ from giro.kernels.bootstrap_counts import REAL
 from giro.kernels.contexts import with_bias
 from giro.kernels.rows import Rows, append_row, empty_rows, positions_of
 from giro.kernels.ties import argmax
+from giro.kernels.winning_law import argmax_law
 from giro.model import Model, Sample, absorb, refit, state_in_python, value
 from giro.model import start as start_model
 from giro.policy import Context
@@ -28,6 +29,12 @@ class _State(NamedTuple):
 
 
 @kernel
+def exploring(epsilon: float, b: float, t: int) -> float:
+    """Return the probability of exploring in round t."""
+    return float(max(epsilon, min(1.0, b / t)))
+
+
+@kernel
 def choose_by_model(state: _State, context: Context, rng: np.random.Generator) -> int:
     """Return any arm with probability ε, else the one whose model expects most."""
     length = state.rows.of_arm.length
@@ -37,8 +44,7 @@ def choose_by_model(state: _State, context: Context, rng: np.random.Generator) -
             if positions.size > 0:
                 taken = state.counts[: positions.size]
                 refit(state.model, arm, Sample(state.rows, positions, taken), rng)
-    t = state.rows.filled[0] + 1
-    if rng.random() < max(state.epsilon, min(1.0, state.b / t)):
+    if rng.random() < exploring(state.epsilon, state.b, state.rows.filled[0] + 1):
         return int(rng.integers(0, length.size))
     values = np.full(length.size, np.inf)
     for arm in range(length.size):
@@ -59,6 +65,18 @@ def learn_by_model(
     elif state.follows == SETTLES:
         taken = state.counts[: positions.size]
         refit(state.model, arm, Sample(state.rows, positions, taken), rng)
+
+
+def law_by_model(state: _State, context: Context) -> np.ndarray:
+    """Return the probability of each arm; empty where a model is trained further to choose."""
+    if state.follows == GOES_ON:
+        return np.empty(0)
+    length = state.rows.of_arm.length
+    values = np.full(length.size, np.inf)
+    for arm in np.flatnonzero(length):
+        values[arm] = value(state.model, int(arm), with_bias(context, state.one))
+    epsilon = exploring(state.epsilon, state.b, state.rows.filled[0] + 1)
+    return (1.0 - epsilon) * argmax_law(values, state.ranking) + epsilon / length.size
 
 
 class Schedule(NamedTuple):

@@ -9,6 +9,7 @@ from giro.kernels.cholesky import solve
 from giro.kernels.inverse import add_row, set_penalty
 from giro.kernels.ties import argmax
 from giro.kernels.vectors import add_multiple, dot
+from giro.kernels.winning_law import argmax_law
 from giro.policy import Context
 
 _CENTRE = 0.5  # the middle of the rewards, where the prior of the values is centred
@@ -44,6 +45,22 @@ def learn_by_ensemble(
     for model in range(state.moment.shape[0]):
         perturbed = reward - _CENTRE + state.noise_sd * rng.standard_normal()
         add_multiple(state.moment[model, arm], perturbed, context)
+
+
+@kernel
+def shares_by_ensemble(state: _State, context: Context) -> np.ndarray:
+    """Return the share of models that think each arm best in this context."""
+    models, n_arms, d = state.moment.shape
+    solved = np.empty((n_arms, d))
+    for arm in range(n_arms):
+        solved[arm] = context
+        solve(state.factor[arm], solved[arm])
+    shares, values = np.zeros(n_arms), np.empty(n_arms)
+    for model in range(models):
+        for arm in range(n_arms):
+            values[arm] = _CENTRE + dot(solved[arm], state.moment[model, arm])
+        shares += argmax_law(values, state.ranking)
+    return np.asarray(shares / models)
 
 
 def start_ensemble(prior: np.ndarray, prior_pulls: float, noise_sd: float) -> _State:

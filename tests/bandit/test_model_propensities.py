@@ -1,0 +1,135 @@
+"""Exact probabilities with contexts: ε-greedy with a model, and ensembles by counting models."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from bandit.clock import Clock, bandit_of
+from laws import assert_follows
+from sklearn.neighbors import KNeighborsRegressor
+
+from giro import Bandit, Policy
+from giro.policies.epsilon_greedy import EpsilonGreedy
+from giro.policy import choose, learn, start
+from giro.seeds import stream
+
+CONTEXT = np.array([0.4, -1.2, 1.0])
+N_ARMS, ROWS = 3, 60
+
+
+def observations(seed: int) -> list[tuple[np.ndarray, int, float]]:
+    """Return context, arm and reward of some rounds."""
+    rng = stream(seed, 5)
+    return [
+        (np.append(rng.normal(size=2), 1.0), t % N_ARMS, float(rng.random() < 0.5))
+        for t in range(ROWS)
+    ]
+
+
+def informed(policy: Policy, seed: int) -> Any:
+    """Return the state that has learned these."""
+    rng = stream(seed, 1)
+    state = start(policy, N_ARMS, CONTEXT.size, ROWS, rng)
+    for context, arm, reward in observations(seed):
+        learn(state, context, arm, reward, rng)
+    return state
+
+
+def expected_by(fit: Any, seed: int) -> np.ndarray:
+    """Return what a function of an arm's contexts and rewards expects in CONTEXT, by arm."""
+    values = []
+    for arm in range(N_ARMS):
+        mine = [(context, reward) for context, i, reward in observations(seed) if i == arm]
+        values.append(fit(np.array([x for x, _ in mine]), np.array([y for _, y in mine])))
+    return np.array(values)
+
+
+def ridge(contexts: np.ndarray, rewards: np.ndarray) -> float:
+    gram = contexts.T @ contexts + np.eye(3)
+    return float(CONTEXT @ np.linalg.solve(gram, contexts.T @ rewards))
+
+
+def neighbours(contexts: np.ndarray, rewards: np.ndarray) -> float:
+    return float(KNeighborsRegressor(5).fit(contexts, rewards).predict(CONTEXT[None])[0])
+
+
+MODELS: dict[str, tuple[Any, Any, int]] = {
+    "linear": ("linear", ridge, 3_000),
+    "five neighbours": (KNeighborsRegressor(5), neighbours, 300),  # fifths: there can be ties
+}
+
+
+@pytest.mark.parametrize("which", MODELS)
+def test_epsilon_greedy_takes_the_arm_whose_model_expects_most(which: str, seed: int) -> None:
+    model, fit, draws = MODELS[which]
+    policy = EpsilonGreedy(epsilon=0.3, model=model)
+    state, values = informed(policy, seed), expected_by(fit, seed)
+    best = np.isclose(values, values.max(), atol=1e-9)
+    law = policy.propensities(state, CONTEXT)
+    assert law == pytest.approx(0.1 + 0.7 * best / best.sum(), abs=1e-12)
+    rng = stream(seed, 2)
+    assert_follows([choose(state, CONTEXT, rng) for _ in range(draws)], law)
+
+
+def test_untried_arms_share_what_is_not_explored() -> None:
+    policy = EpsilonGreedy(epsilon=0.3, model="linear")
+    state = start(policy, N_ARMS, 3, ROWS, stream(0))
+    learn(state, CONTEXT, 1, 1.0, stream(1))
+    assert policy.propensities(state, CONTEXT) == pytest.approx([0.45, 0.1, 0.45])
+
+
+def test_epsilon_falls_in_the_law_of_models_too(seed: int) -> None:
+    policy = EpsilonGreedy(b=6.1, model="linear")
+    law = policy.propensities(informed(policy, seed), CONTEXT)
+    assert sorted(law)[:2] == pytest.approx([0.1 / 3] * 2)  # in round 61
+
+
+def test_models_that_are_trained_further_to_choose_are_voted_on() -> None:
+    for model, known in {"linear-sgd": False, "network": False, "logistic": True}.items():
+        policy = Policy.parse(f"epsilon-greedy:epsilon=0.1,model={model}")
+        assert policy.has_propensities(n_features=3, binary=True) is known, model
+
+
+def test_the_law_of_an_ensemble_counts_its_models(seed: int) -> None:
+    policy = Policy.parse("ensemble:models=50")
+    state = informed(policy, seed)
+    values = np.empty((50, N_ARMS))
+    for arm in range(N_ARMS):
+        contexts = np.array([context for context, i, _ in observations(seed) if i == arm])
+        gram = contexts.T @ contexts + np.eye(3)  # the prior is as wide as the noise
+        values[:, arm] = np.linalg.solve(gram, state.moment[:, arm].T).T @ CONTEXT
+    shares = np.bincount(values.argmax(axis=1), minlength=N_ARMS) / 50
+    law = policy.propensities(state, CONTEXT)
+    assert law == pytest.approx(shares, abs=1e-12)
+    assert law.max() < 1.0
+    rng = stream(seed, 2)
+    assert_follows([choose(state, CONTEXT, rng) for _ in range(3_000)], law)
+
+
+# -- in a bandit -----------------------------------------------------------------------------------
+
+IN_A_BANDIT: dict[str, Any] = {
+    "ensemble": "ensemble",
+    "epsilon-greedy": EpsilonGreedy(epsilon=0.2, model=KNeighborsRegressor(1)),
+}
+
+
+def taught(policy: Any, seed: int) -> Bandit:
+    bandit = bandit_of(policy, "abc", seed=seed, bias=False)
+    for context, arm, reward in observations(seed):
+        bandit.reward(bandit.decide(context, arms=["abc"[arm]]).id, reward)
+    return bandit
+
+
+@pytest.mark.parametrize("which", IN_A_BANDIT)
+def test_asking_for_probabilities_changes_nothing(which: str, seed: int) -> None:
+    policy = IN_A_BANDIT[which]
+    asked, silent = taught(policy, seed), taught(policy, seed)
+    for context in (CONTEXT, -CONTEXT):
+        law = asked.decide(context).propensities
+        silent.decide(context)
+        assert sum(law.values()) == pytest.approx(1.0)
+    again = Bandit.replay(asked.events(), policy, clock=Clock())  # works out all the others
+    arms = [[d.arm for d in b.decide_many([CONTEXT] * 50)] for b in (asked, silent, again)]
+    assert arms[0] == arms[1] == arms[2]
+    assert len(set(arms[0])) > 1
