@@ -4,8 +4,11 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
+import contextual_peers
 import numpy as np
+from contextual_peers import N_ARMS, N_FEATURES
 from figures import Curve, loglog
+from peers.contextual_loop import Peer, drawn, play
 from python_libraries import LIBRARIES, MEANS, Library, Trouble, environment, played_by
 from ratio import Ratio, cost_of, say
 
@@ -14,6 +17,14 @@ from giro import Bandit
 UNIT = "µs per decision"
 # library, policy, and how many times the library's time we may take
 BARS = (("river", "ucb1", 3.0), ("MABWiser", "thompson", 1.0), ("SMPyBandits", "thompson", 1.0))
+IN_CONTEXT = "giro-ensemble"
+MABWISER, CONTEXTUALBANDITS = contextual_peers.LIBRARIES
+BAYESIANBANDITS = contextual_peers.Library("bayesianbandits", ("bayesianbandits==1.5.0",))
+CONTEXTUAL_BARS = (  # library, and its policies that should take as long as ours or longer
+    (CONTEXTUALBANDITS, ("lin-ucb:scale=1", "bootstrap")),
+    (MABWISER, contextual_peers.POLICIES),
+    (BAYESIANBANDITS, contextual_peers.POLICIES),
+)
 GROWING = ("ucb1", "thompson", "giro:a=1")
 BLOCKS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000)
 QUICK_BLOCKS = (1_000, 3_000)
@@ -27,6 +38,8 @@ def everything(folder: Path, *, quick: bool) -> Iterator[Ratio]:
     for name, policy, bar in BARS:
         library = next(one for one in LIBRARIES if one.name == name)
         yield _against(library, policy, bar, rounds=rounds, repeats=repeats)
+    for peer, policies in CONTEXTUAL_BARS:
+        yield from _against_in_context(peer, policies, rounds=rounds // 10, repeats=repeats)
     yield from cost_of_the_past(folder, quick=quick)
 
 
@@ -45,6 +58,52 @@ def _against(library: Library, policy: str, bar: float, *, rounds: int, repeats:
         return Ratio.missing(what, unit=UNIT, bar=bar, note=str(trouble))
     note = "ours logs every event and its time"
     return Ratio.at_most(what, ours=min(ours), theirs=min(theirs), bar=bar, unit=UNIT, note=note)
+
+
+def _against_in_context(
+    library: contextual_peers.Library, policies: tuple[str, ...], *, rounds: int, repeats: int
+) -> Iterator[Ratio]:
+    """Compare a decision in a context and its reward with each of the library's policies."""
+    what = f"{IN_CONTEXT}, d={N_FEATURES}, K={N_ARMS}: Bandit against {library.name}'s"
+    try:
+        python = environment(library)
+        ours, theirs = [], []
+        for repeat in range(repeats):
+            say(f"  {repeat + 1}/{repeats} {library.name}")
+            theirs.append(contextual_peers.played_by(library, python, policies, rounds))
+            ours.append(_played_in_context(rounds))
+    except Trouble as trouble:
+        yield Ratio.missing(what, unit=UNIT, bar=1.0, note=str(trouble))
+        return
+    for policy in policies:
+        played = [answer[policy] for answer in theirs]
+        regret, their_regret = (np.mean([one["regret"] for one in many]) for many in (ours, played))
+        yield Ratio.at_most(
+            f"{what} {policy.split(':')[0]}",
+            ours=min(1e6 / one["rounds_per_second"] for one in ours),
+            theirs=min(1e6 / one["rounds_per_second"] for one in played),
+            bar=1.0,
+            unit=UNIT,
+            note=f"regret {regret:.0f}, theirs {their_regret:.0f} in {rounds:,} rounds",
+        )
+
+
+def _played_in_context(rounds: int) -> dict[str, float]:
+    """Return our rounds per second and regret in the loop of the peers, with all compiled."""
+    play(_peer(), drawn(N_ARMS, N_FEATURES, 20))
+    return play(_peer(), drawn(N_ARMS, N_FEATURES, rounds))
+
+
+def _peer() -> Peer:
+    """Return a new bandit in the words of the loop."""
+    bandit = Bandit([str(arm) for arm in range(N_ARMS)], IN_CONTEXT, seed=1, bias=False)
+    asked = []
+
+    def choose(context: np.ndarray) -> int:
+        asked.append(bandit.decide(context[0]))
+        return int(asked[-1].arm)
+
+    return Peer(choose, lambda context, arm, reward: bandit.reward(asked[-1].id, reward))
 
 
 def _played(policy: str, rounds: int) -> Bandit:

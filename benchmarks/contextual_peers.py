@@ -49,7 +49,7 @@ def compare(library: Library, *, rounds: int, repeats: int) -> list[Ratio]:
     theirs, ours = [], []
     for repeat in range(repeats):
         say(f"  {repeat + 1}/{repeats} {library.name}")
-        theirs.append(played_by(library, python, rounds))
+        theirs.append(played_by(library, python, POLICIES, rounds))
         ours.append({policy: our_speed(policy, rounds) for policy in POLICIES})
     return [
         Ratio.more(
@@ -88,9 +88,11 @@ def _regret(policy: str, rounds: int) -> float:
     return float(_play(policy, rounds)().regret[:, -1].mean())
 
 
-def played_by(library: Library, python: Path, rounds: int) -> dict[str, dict[str, float]]:
+def played_by(
+    library: Library, python: Path, policies: Sequence[str], rounds: int
+) -> dict[str, dict[str, float]]:
     """Return what the library's script prints: rounds per second and regret by policy."""
-    arguments = [str(library.script), str(N_ARMS), str(N_FEATURES), str(rounds)]
+    arguments = [str(library.script), str(N_ARMS), str(N_FEATURES), str(rounds), *policies]
     command = ["env", *ONE_THREAD, python, "-W", "ignore", *arguments]
     answer = _done(command, f"{library.name} does not run")
     spoken: dict[str, dict[str, float]] = json.loads(answer.splitlines()[-1])

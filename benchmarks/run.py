@@ -22,6 +22,7 @@ import ensemble_and_vw
 import exact_giro
 import long_run
 import many_arms
+import network_speed
 import numpy_vectorised
 import paper_scale
 import python_libraries
@@ -46,6 +47,7 @@ SECTIONS: dict[str, Section] = {
     "contextual-peers": lambda _, quick: contextual_peers.every_library(quick=quick),
     "contextual": lambda folder, quick: contextual_giro.everything(folder, quick=quick),
     "vw": lambda _, quick: ensemble_and_vw.against_bag(quick=quick),
+    "network": lambda _, quick: network_speed.against_pytorch(quick=quick),
     "numpy": lambda _, quick: numpy_vectorised.every_policy(quick=quick),
     "paper": lambda _, quick: paper_scale.everything(quick=quick),
     "memory": lambda _, quick: long_run.memory(quick=quick),

@@ -27,15 +27,16 @@ class Problem(NamedTuple):
 def main(policies: dict[str, Callable[[int, int], Peer]]) -> None:
     """Play each policy once; print as JSON, by policy, rounds per second and regret.
 
-    The arguments are the number of arms, that of features, and the rounds.
+    The arguments are the number of arms, that of features, the rounds, and which policies.
     """
-    n_arms, n_features, rounds = map(int, sys.argv[1:])
-    problem = _drawn(n_arms, n_features, rounds)
-    played = {name: _play(make(n_arms, n_features), problem) for name, make in policies.items()}
+    n_arms, n_features, rounds = map(int, sys.argv[1:4])
+    problem = drawn(n_arms, n_features, rounds)
+    played = {name: play(policies[name](n_arms, n_features), problem) for name in sys.argv[4:]}
     print(json.dumps(played))
 
 
-def _drawn(n_arms: int, n_features: int, rounds: int) -> Problem:
+def drawn(n_arms: int, n_features: int, rounds: int) -> Problem:
+    """Return an instance of the problem."""
     rng = np.random.default_rng()  # noqa: TID251  # there is no giro here
     theta = _directions(rng, n_arms, n_features) / np.sqrt(8)
     contexts = np.column_stack([_directions(rng, rounds, n_features - 1), np.ones(rounds)])
@@ -47,7 +48,7 @@ def _directions(rng: np.random.Generator, number: int, d: int) -> np.ndarray:
     return points / np.linalg.norm(points, axis=1, keepdims=True)
 
 
-def _play(peer: Peer, problem: Problem) -> dict[str, float]:
+def play(peer: Peer, problem: Problem) -> dict[str, float]:
     """Return rounds per second of processor time, drawing contexts not counted, and the regret."""
     means, regret = 0.5 + problem.contexts @ problem.theta.T, 0.0
     rounds = len(means)

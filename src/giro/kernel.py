@@ -42,15 +42,24 @@ def kernel(function: Function) -> Function:
     kept on disk; a kernel of yours is compiled again in every process, because nothing tells
     when its source has changed.
     """
-    compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
-    if is_kernel(compiled) and function.__module__.split(".")[0] == "giro" and _folder():
-        compiled._cache = _Cache(function)
-    return cast(Function, compiled)
+    return _compiled(function, into_callers=False)
 
 
 def inline_kernel(function: Function) -> Function:
-    """Compile `function` into its callers; for the few lines inside hot loops."""
-    return cast(Function, numba.njit(nogil=True, error_model="numpy", inline="always")(function))
+    """Compile `function` into its callers, which saves handing over what it is given.
+
+    For short functions inside hot loops: a call with a state of ten arrays costs 50 ns.
+    """
+    return _compiled(function, into_callers=True)
+
+
+def _compiled(function: Function, *, into_callers: bool) -> Function:
+    compiled = numba.njit(
+        nogil=True, error_model="numpy", no_cfunc_wrapper=True, forceinline=into_callers
+    )(function)
+    if is_kernel(compiled) and function.__module__.split(".")[0] == "giro" and _folder():
+        compiled._cache = _Cache(function)
+    return cast(Function, compiled)
 
 
 def is_kernel(function: object) -> bool:
@@ -81,7 +90,9 @@ def dispatched(function: Function) -> Function:
     def generic(state: Any, *rest: Any) -> Any:
         return _implementation(generic, type(state))(state, *rest)
 
-    @overload(generic, strict=False)  # type: ignore[untyped-decorator]  # numba is untyped
+    options = {"forceinline": True}  # a call would hand over the whole state
+
+    @overload(generic, strict=False, jit_options=options)  # type: ignore[untyped-decorator]  # numba is untyped
     def typed(state: Any, *rest: Any) -> Callable[..., Any]:
         return plain(_implementation(generic, state.instance_class))
 

@@ -33,6 +33,12 @@ class Policy(Named, kind="policy"):
     needs_rounds: bool = False
     """Whether the `rounds` given to `start` are a plan that changes choices, and not only room."""
 
+    prefers_untried: bool = True
+    """Whether an arm may get every decision while its first reward is under way.
+
+    A bandit then holds such an arm back after some decisions; not so if rewards change nothing.
+    """
+
     choosing_leaves_traces: bool = False
     """Whether `choose` leaves something in the state that changes the draws of later choices.
 

@@ -201,3 +201,12 @@ def test_the_arms_of_a_decision_are_those_that_the_rule_leaves(todo: list[Any], 
             bandit.expire(0.0)
         elif step == "replay":
             bandit = Bandit.replay(bandit.events(propensities=False), clock=Clock())
+
+
+def test_choices_that_rewards_do_not_change_are_not_held_back() -> None:
+    bandit = Bandit(["old", "older"], "uniform", seed=1, first_decisions=2)
+    bandit.reward(bandit.decide().id, 1.0)
+    bandit.add_arm("new")
+    decisions = [bandit.decide() for _ in range(60)]
+    assert all(set(d.propensities) == {"old", "older", "new"} for d in decisions)
+    assert sum(d.arm == "new" for d in decisions) > 2

@@ -15,6 +15,12 @@ LAWS = {  # offset, n, p, m of each arm
     "one far ahead": [(0, 9000, 0.6, 9000), (0, 200, 0.5, 200), (0, 150, 0.5, 150)],
     "certain values": [(0, 50, 0.0, 50), (0, 50, 1.0, 50), (3, 0, 0.5, 5), (0, 9, 0.8, 9)],
     "all zero": [(0, 5, 0.0, 5), (0, 70, 0.0, 70), (0, 40, 0.01, 40)],
+    "near below far in the heap": [  # its places: 200, 4000, 60, 4000, 4000, 4000, 60
+        (0, 200, 0.6, 200),
+        *[(0, 4000, 0.5, 4000)] * 3,
+        *[(0, 60, 0.5, 60)] * 2,
+        (0, 4000, 0.5, 4000),
+    ],
     "shifted": [(180.5, 330, 0.5, 630), (20.25, 44, 0.5, 84), (45, 99, 0.5, 189)],
 }
 
@@ -51,6 +57,18 @@ def test_one_more_one_is_noticed(seed: int) -> None:
         set_bootstrap_law(race, arm, m, ones)
     plain = plain_winners(LAWS["long histories"], rng)
     assert p_value_of_same_counts(_winners(race, ANEW, DRAWS, rng), plain) < ALPHA
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_arms_far_behind_win_as_often_as_plain_draws_say(more: int, seed: int) -> None:
+    rng = stream(seed)
+    laws = [(0, 4000, 0.6, 4000), *[(0, 67 + i // 8, 0.45, 67 + i // 8) for i in range(150)]]
+    race = empty_race(len(laws))
+    for arm, (_, n, p, m) in enumerate(laws):
+        set_bootstrap_law(race, arm, m, n * p + (0.2 * more if arm > 0 else 0.0))
+    counts = [_winners(race, ANEW, DRAWS, rng), plain_winners(laws, rng)]
+    p_value = p_value_of_same_counts(*(np.array([c[0], c[1:].sum()]) for c in counts))
+    assert p_value < ALPHA if more else p_value > ALPHA  # a fifth of a one in each is noticed
 
 
 @pytest.mark.parametrize(("zeros", "ones"), [(1, 1), (2, 1), (0, 3)])

@@ -28,7 +28,8 @@ class Core:
         self.encoder: Encoder | None = None  # not known before the first decision
         self.learners = Learners(setting, log, 0)
         self.referee = Referee(setting, log, 0, self.learners)
-        self.newcomers = Newcomers(setting.first_decisions, log)
+        first = setting.first_decisions if setting.policy.prefers_untried else None
+        self.newcomers = Newcomers(first, log)
         self.whole = log.set_number(log.active)  # the number of the set of all active arms
 
     def use(self, encoder: Encoder) -> None:

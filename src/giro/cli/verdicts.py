@@ -29,8 +29,8 @@ def print_test(comparisons: int) -> None:
     print_line(
         f"""Two-sided t tests, run by run; family-wise level {level}, shared equally by
 {comparisons} comparisons (Bonferroni, {each} each). A claim holds if all its comparisons hold, and
-fails if one fails. Shown is its weakest comparison: the regret saved, or the difference in R²
-of two fits, with its standard error. All of them are in comparisons.csv."""
+fails if one fails. Shown is its weakest comparison: the regret saved, the reward per round gained,
+or the difference in R² of two fits, with its standard error. All of them are in comparisons.csv."""
     )
 
 

@@ -17,13 +17,13 @@ import math
 
 import numpy as np
 
-from giro.kernel import kernel
+from giro.kernel import inline_kernel, kernel
 from giro.kernels.binomial import binomial
 
 _NEAR = 1.0  # with a lower bound of I below this, a plain draw is quicker
 
 
-@kernel
+@inline_kernel
 def highest_beta(alpha: np.ndarray, beta: np.ndarray, rng: np.random.Generator) -> int:
     """Return the arm with the highest draw from Beta(alpha, beta), whole numbers above zero."""
     first = _highest_mean(alpha, beta)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
+from giro.kernel import inline_kernel, kernel
 from giro.kernels.binomial import binomial, fair_binomial
 from giro.kernels.ordered import (
     PLACE,
@@ -72,7 +72,7 @@ def empty_draft(n_arms: int, rounds: int) -> Draft:
     return Draft(empty_ordered(arms, rounds), counts)
 
 
-@kernel
+@inline_kernel
 def add(draft: Draft, arm: int, reward: float) -> None:
     """Add a reward to the arm's history; while all are 0 or 1 they are only counted."""
     its = draft.rewards.arms[arm]

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
+from giro.kernel import inline_kernel, kernel
 
 _FIRST = 8  # rewards an arm has room for at first
 
@@ -36,7 +36,7 @@ def empty_history(n_arms: int, rounds: int, dtype: type = np.float64) -> History
     )
 
 
-@kernel
+@inline_kernel
 def append(history: History, arm: int, reward: float) -> None:
     """Add a reward at the end of the arm's history."""
     length = history.length[arm]

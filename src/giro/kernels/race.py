@@ -10,21 +10,22 @@ such that its value would be x on average under Bin(n, p'), and lam = log[p'(1-p
 so the arm reaches x exactly if one exponential variable exceeds I and, for a draw S from
 Bin(n, p'), S >= n p' and a second exponential exceeds lam (S - n p'); S then has the law of S given
 that x is reached. Since I >= 2 (n p' - n p)^2 / n (Pinsker), the first test rarely needs a
-logarithm. Most arms lose at the price of a comparison: those whose I is at least `_FAR` share one
-countdown to the next of them whose exponential exceeds `_FAR`.
+logarithm. Most arms are not even looked at: those whose I is at least `_FAR` lie below x in a heap,
+and only a few lucky ones have an exponential that exceeds `_FAR`, at places drawn in advance.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import inline_kernel, kernel
+from giro.kernel import inline_kernel
 from giro.kernels.binomial import binomial
-from giro.kernels.ties import an_untried_arm, beats_in_tie, highest
+from giro.kernels.heap import Heap, even_heap, set_key
+from giro.kernels.ties import an_untried_arm, beats_in_tie
 
 _NEAR, _FAR = 1.0, 3.0
-_PASSES_FAR = math.exp(-_FAR)
+_PLACES_PER_UNIT = -1.0 / math.log1p(-math.exp(-_FAR))  # of an exponential, see `_unlucky`
 
 
 _LAW = np.dtype(
@@ -43,8 +44,7 @@ _GATE = np.dtype(
 _LEAD = np.dtype(
     [
         ("tried", np.int64),  # how many arms were
-        ("first", np.int64),  # the arm with the highest centre, once all were tried
-        ("second", np.float64),  # a number that no other arm's centre exceeds
+        ("first", np.int64),  # the arm to draw first, one with a high centre
     ]
 )
 
@@ -54,6 +54,7 @@ class Race(NamedTuple):
 
     laws: np.ndarray  # [arm, variant] records
     gates: np.ndarray  # [arm] records
+    near: Heap  # an arm's key is the x above which its I is at least `_FAR`
     lead: np.ndarray  # [1] record
 
 
@@ -63,8 +64,7 @@ def empty_race(n_arms: int) -> Race:
     gates = np.zeros(n_arms, _GATE).view(np.recarray)
     gates.centre = np.inf
     lead = np.zeros(1, _LEAD).view(np.recarray)
-    lead.second = np.inf
-    return Race(laws, gates, lead)
+    return Race(laws, gates, even_heap(n_arms, np.inf), lead)
 
 
 def prior_race(n_arms: int, zeros: int, ones: int) -> Race:
@@ -74,76 +74,64 @@ def prior_race(n_arms: int, zeros: int, ones: int) -> Race:
         for field, value in (("n", m), ("m", m), ("p", ones / m)):
             race.laws[field][:, 0] = value
         race.gates["centre"], race.gates["rate"] = ones / m, 2.0 * m
-        race.lead["tried"], race.lead["second"] = n_arms, ones / m
+        race.near.keys[:] = ones / m + math.sqrt(_FAR / (2.0 * m))
+        race.lead["tried"] = n_arms
     return race
 
 
-@kernel
+@inline_kernel
 def set_bootstrap_law(race: Race, arm: int, m: int, ones: float) -> None:
     """Let the arm's value be the mean of m draws with replacement from m entries of 0 and 1."""
     set_law(race, arm, 0, 0.0, m, ones / m, m)
     settle(race, arm, 0.0)
 
 
-@kernel
+@inline_kernel
 def set_law(race: Race, arm: int, variant: int, offset: float, n: int, p: float, m: int) -> None:
     """Set the law of a variant of an arm; `settle` must follow."""
     law = race.laws[arm, variant]
     law.offset, law.n, law.p, law.m = offset, n, p, float(m)
 
 
-@kernel
+@inline_kernel
 def settle(race: Race, arm: int, share: float) -> None:
     """Set the share of variant 1 of an arm, and what its gate compares with."""
-    gate = race.gates[arm]
+    gate, width = race.gates[arm], 0.0
     race.lead[0].tried += gate.centre == np.inf
     gate.share, gate.centre, gate.rate = share, -np.inf, np.inf
     for variant in range(2 if share > 0.0 else 1):
         law = race.laws[arm, variant]
         gate.centre = max(gate.centre, (law.offset + law.n * law.p) / law.m)
-        if law.n > 0:
+        if law.n > 0 and 0.0 < law.p < 1.0:  # otherwise the value is certain
             gate.rate = min(gate.rate, 2.0 * law.m * law.m / law.n)
-    if race.lead[0].tried == race.gates.size:
-        _find_first(race.lead[0], race.gates, arm)
+            width = max(width, math.sqrt(0.5 * _FAR * law.n) / law.m)
+    set_key(race.near, arm, gate.centre + width)
+    if gate.centre > race.gates[race.lead[0].first].centre:
+        race.lead[0].first = arm
 
 
-@kernel
-def _find_first(lead: Any, gates: np.ndarray, changed: int) -> None:
-    """Keep the arm with the highest centre known, without looking at all arms if possible."""
-    if changed != lead.first:
-        lead.second = max(lead.second, gates[changed].centre)
-    if gates[lead.first].centre < lead.second:
-        lead.first, lead.second = highest(gates), -np.inf
-        for arm in range(gates.size):
-            if arm != lead.first:
-                lead.second = max(lead.second, gates[arm].centre)
-
-
-@kernel
+@inline_kernel
 def winner(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
     """Return the arm with the highest value, as if all were drawn; ties as `ranking` says."""
     if race.lead[0].tried < race.gates.size:
         return an_untried_arm(race.gates, ranking, rng)
     first = int(race.lead[0].first)
     best, tied, x = first, 1, _value(race, first, rng)
-    countdown = rng.geometric(_PASSES_FAR)
-    for arm in range(race.gates.size):
-        distance = x - race.gates[arm].centre
-        cost = race.gates[arm].rate * distance * distance if distance > 0.0 else 0.0
-        patience = 0.0
-        if cost >= _FAR:
-            countdown -= 1
-            if countdown > 0:
-                continue
-            countdown = rng.geometric(_PASSES_FAR)
-            patience = _FAR
-        if arm == first:
-            continue
-        if cost < _NEAR:
-            value = _value(race, arm, rng)
+    keys = race.near.keys
+    lucky, end, place = _unlucky(rng), 3, 0  # from `end` on no arm is near
+    while place < keys.size:
+        if keys[place] >= x:
+            known, end = 0.0, 2 * place + 3
+        elif place == lucky:
+            known = _FAR
         else:
-            patience += rng.standard_exponential()
-            value = _value_if_reached(race, arm, x, patience, rng) if patience >= cost else -1.0
+            place = place + 1 if place + 1 < end else max(place + 1, lucky)
+            continue
+        if place == lucky:
+            lucky += 1 + _unlucky(rng)
+        arm = race.near.arms[place]
+        place += 1
+        value = _challenge(race, arm, x, known, rng) if arm != first else -1.0
         if value > x:
             best, tied, x = arm, 1, value
         elif value == x:
@@ -151,6 +139,23 @@ def winner(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
             if beats_in_tie(arm, best, tied, ranking, rng):
                 best = arm
     return best
+
+
+@inline_kernel
+def _unlucky(rng: np.random.Generator) -> int:
+    """Return how many arms come before the next whose exponential is `_FAR` or more."""
+    return int(rng.standard_exponential() * _PLACES_PER_UNIT)
+
+
+@inline_kernel
+def _challenge(race: Race, arm: int, x: float, known: float, rng: np.random.Generator) -> float:
+    """Return the arm's value, or -1 if it is below x; its exponential is at least `known`."""
+    distance = x - race.gates[arm].centre
+    cost = race.gates[arm].rate * distance * distance if distance > 0.0 else 0.0
+    if cost < _NEAR:
+        return _value(race, arm, rng)
+    patience = known + rng.standard_exponential()
+    return _value_if_reached(race, arm, x, patience, rng) if patience >= cost else -1.0
 
 
 @inline_kernel
@@ -168,7 +173,7 @@ def _value(race: Race, arm: int, rng: np.random.Generator) -> float:
     return (offset + binomial(n, p, rng)) / m
 
 
-@kernel
+@inline_kernel
 def _value_if_reached(
     race: Race, arm: int, x: float, patience: float, rng: np.random.Generator
 ) -> float:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
+from giro.kernel import inline_kernel, kernel
 from giro.kernels.history import History, append, empty_history, rewards_of
 
 
@@ -35,7 +35,7 @@ def no_rewards(n_arms: int, rounds: int) -> Rewards:
     return Rewards(empty_history(n_arms, rounds), np.zeros(n_arms), np.ones(n_arms, np.bool_))
 
 
-@kernel
+@inline_kernel
 def remember(rewards: Rewards, arm: int, reward: float) -> None:
     """Add a reward of the arm."""
     append(rewards.history, arm, reward)
@@ -51,7 +51,7 @@ def entries_of(rewards: Rewards, arm: int, zeros: int, ones: int) -> Entries:
     return Entries(rewards_of(rewards.history, arm), total, binary, zeros, ones)
 
 
-@kernel
+@inline_kernel
 def all_binary(rewards: Rewards) -> bool:
     """Tell whether every reward of every arm was 0 or 1."""
     for arm in range(rewards.binary.size):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.kernel import kernel
+from giro.kernel import inline_kernel, kernel
 from giro.kernels.contest import contest
 from giro.kernels.draft import Draft, add, begin, empty_draft
 from giro.kernels.ordered import is_empty
@@ -41,7 +41,7 @@ def _learn(
         _enter_race(state.race, state.draft.rewards.arms[arm], arm, state.a)
 
 
-@kernel
+@inline_kernel
 def _enter_race(race: Race, its: Any, arm: int, a: float) -> None:
     """Set the binomial law of the arm's value: m = s + 2k draws of which (ones + k) / m are 1."""
     floor, share = pseudo_count_law(a, its.pulls)

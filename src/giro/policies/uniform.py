@@ -37,6 +37,7 @@ class Uniform(Policy, name="uniform"):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
+    prefers_untried = False
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return the number of arms: there is nothing else to remember."""

@@ -38,7 +38,7 @@ def play(state: Any, instance: Any, streams: Any, record: Record) -> tuple[int, 
 
     Stops at an arm or a reward that is not legal, which then are the last ones.
     """
-    state, instance = borrowed(state), borrowed(instance)
+    state, instance, streams = borrowed(state), borrowed(instance), borrowed(streams)
     rounds, point = record.checkpoints[-1], 0
     regret, total, best = 0.0, 0.0, 0
     arm, value = 0, 0.0
