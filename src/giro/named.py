@@ -102,8 +102,12 @@ def summary(cls: type[Named]) -> str:
 
 
 def _parameters(cls: type[Named]) -> list[dataclasses.Field[Any]]:
-    """Return the fields that a caller sets; one with `init=False` follows from the others."""
-    return [field for field in dataclasses.fields(cls) if field.init]
+    """Return the fields that a caller sets, keyword-only ones last.
+
+    One with `init=False` follows from the others.
+    """
+    given = [field for field in dataclasses.fields(cls) if field.init]
+    return sorted(given, key=lambda field: field.kw_only)
 
 
 def text_of(value: Any) -> str:  # noqa: PLR0911  # a kind of value a case

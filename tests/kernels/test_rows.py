@@ -52,7 +52,8 @@ def whole_rows(rows: Rows) -> np.ndarray:
     for i in range(len(X)):
         for p in range(rows.first[i], rows.middle[i]):
             X[i, rows.column[p]] += rows.change[p]
-        X[i, rows.dense[: rows.filled[1]]] = rows.packed[i, : rows.filled[1]]
+        k = rows.filled[1]
+        X[i, rows.dense[:k]] = rows.packed[i * k : (i + 1) * k]
     return X
 
 
@@ -65,7 +66,8 @@ def test_base_and_changes_are_the_row(kind: Callable, n: int, seed: int) -> None
     assert np.array_equal(rows.contexts[:n], X)
     for i in range(n):
         dense, sparse = rows.dense[: rows.filled[1]], slice(rows.first[i], rows.middle[i])
-        assert np.array_equal(rows.packed[i, : dense.size], X[i, dense])
+        packed = rows.packed[i * dense.size : (i + 1) * dense.size]
+        assert np.array_equal(packed, X[i, dense])
         assert np.all(np.diff(rows.column[sparse]) > 0)
         assert not np.isin(rows.column[sparse], dense).any()
 
