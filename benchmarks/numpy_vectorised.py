@@ -29,9 +29,24 @@ def every_policy(*, quick: bool) -> Iterator[Ratio]:
         yield Ratio.missing(_name(policy, 0), unit="s", bar=BAR, note="has no twin in NumPy yet")
 
 
+# policies for contexts, which are compared with others of their kind in other sections
+FOR_CONTEXTS = {
+    "contextual-giro",
+    "giro-ensemble",
+    "glm-ucb",
+    "lin-phe",
+    "lin-ts",
+    "lin-ucb",
+    "log-phe",
+    "poisson-bootstrap",
+    "tree-bootstrap",
+    "ucb-glm",
+}
+
+
 def policies_without_twin() -> list[str]:
     """Return the policies of giro with which nothing in NumPy is compared."""
-    have = {Policy.parse(text).name for text in TWINS}
+    have = {Policy.parse(text).name for text in TWINS} | FOR_CONTEXTS
     known = {
         name: cls for name, cls in Policy.known().items() if cls.__module__.startswith("giro.")
     }
