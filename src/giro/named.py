@@ -107,7 +107,7 @@ def _parameters(cls: type[Named]) -> list[dataclasses.Field[Any]]:
     One with `init=False` follows from the others.
     """
     given = [field for field in dataclasses.fields(cls) if field.init]
-    return sorted(given, key=lambda field: field.kw_only)
+    return sorted(given, key=lambda field: field.kw_only is True)
 
 
 def text_of(value: Any) -> str:  # noqa: PLR0911  # a kind of value a case
