@@ -1,20 +1,15 @@
 """What every policy promises to a bandit: its log says all, and its probabilities are true."""
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from contract.bandit_facts import facts_of
+from contract.without_compiling import printed_by
 from known import policies, policies_with_models
 from laws import ALPHA
 
 from giro import Policy
 
-HERE = Path(__file__).parent
 CASES = ("binary", "binary contexts", "fractional", "fractional contexts")
 
 each_policy = pytest.mark.parametrize("policy", [*policies(), *policies_with_models()], ids=str)
@@ -24,17 +19,7 @@ each_case = pytest.mark.parametrize("case", CASES)
 @pytest.fixture(scope="session")
 def facts() -> dict[str, dict[str, Any]]:
     """What became of every policy in a bandit, without compiling anything."""
-    paths = [str(HERE.parent), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(paths)}
-    done = subprocess.run(
-        [sys.executable, str(HERE / "bandit_facts.py")],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout))
+    return printed_by("bandit_facts.py")
 
 
 @each_policy

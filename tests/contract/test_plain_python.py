@@ -1,35 +1,18 @@
 """Compiled and plain Python runs pull identical arms."""
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from contract.plain_arms import pulled_arms
+from contract.without_compiling import printed_by
 from known import policies, policies_with_models, problems
 
 from giro import Policy, Problem
 from giro.simulation.play import is_compiled
 
-HERE = Path(__file__).parent
-
 
 @pytest.fixture(scope="session")
 def plain_arms() -> dict[str, list[int] | str]:
     """The arms of every policy on every problem, played without compiling anything."""
-    paths = [str(HERE.parent), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(paths)}
-    done = subprocess.run(
-        [sys.executable, str(HERE / "plain_arms.py")],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout))
+    return printed_by("plain_arms.py")
 
 
 @pytest.mark.parametrize("problem", problems(), ids=str)
