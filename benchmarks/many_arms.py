@@ -11,6 +11,7 @@ from ratio import Play, Ratio, ns_per_round
 ARMS = (10, 30, 100, 300, 1000)
 ROUNDS, PLAIN_ROUNDS = 1_000_000, 50_000  # plain drawing costs the same in every later round
 QUICK_ROUNDS, QUICK_PLAIN_ROUNDS = 50_000, 5_000
+RUNS = 10  # instances: how close the best of few arms are decides what a round costs
 BAR = 20.0
 
 
@@ -41,7 +42,9 @@ def cost_against_arms(folder: Path, *, quick: bool) -> Iterator[Ratio]:
 def cost_of_each(policy: str, rounds: int, *, quick: bool) -> np.ndarray:
     """Return nanoseconds per round for each number of arms."""
     plays = {
-        f"{policy}, {arms} arms": Play(policy, f"bernoulli:n_arms={arms}", rounds, 2)
+        f"{policy}, {arms} arms": Play(
+            policy, f"bernoulli:n_arms={arms}", rounds, 2 if quick else RUNS
+        )
         for arms in ARMS
     }
     return np.array(list(ns_per_round(plays, repeats=1 if quick else 2).values()))

@@ -27,7 +27,7 @@ def markdown(head: list[str], body: list[list[str]]) -> str:
 
 def short(problem: str) -> str:
     """Return a problem without what all problems of the figure have in common."""
-    return re.sub(r"[:,]n_arms=.*", "", problem)
+    return re.sub(r"[:,]n_arms=.*|classification:data=|,scale=.*", "", problem)
 
 
 def finals(folder: str, bound: bool = False) -> str:
@@ -45,12 +45,70 @@ def _final(row: Row, bound: bool) -> str:
     return f"{text} (≥ {float(row['bound']):.1f})" if bound and row["bound"] else text
 
 
+def rewards(folder: str) -> str:
+    """Return rewards per round, a row for each policy and a column for each problem."""
+    found = rows(f"{folder}/finals")
+    problems = list(dict.fromkeys(row["problem"] for row in found))
+    policies = list(dict.fromkeys(row["policy"] for row in found))
+    most = max(int(row["runs"]) for row in found)
+    cell = {(row["policy"], row["problem"]): _reward(row, most) for row in found}
+    body = [[f"`{policy}`", *(cell.get((policy, p), "–") for p in problems)] for policy in policies]
+    return markdown(["", *(short(problem).capitalize() for problem in problems)], body)
+
+
+def _reward(row: Row, most: int) -> str:
+    runs, error = int(row["runs"]), row["reward_se"]
+    text = f"{float(row['reward']):.4f}" + (f" ± {float(error):.4f}" if runs > 1 else "")
+    return text if runs == most else f"{text} ({runs} run{'s' * (runs > 1)})"
+
+
+def by_setting() -> str:
+    """Return the verdict on each claim in each setting, and what the rule looks at."""
+    found = rows("settings/claims")
+    settings = list(dict.fromkeys((row["scale"], row["fit"]) for row in found))
+    texts = {row["number"]: row["claim"] for row in found}
+    cell = {(row["number"], row["scale"], row["fit"]): _verdict_and_gain(row) for row in found}
+    rule = {(row["scale"], row["fit"]): row["rule"] for row in found}
+    body = [
+        [f"{number}. {text}", *(cell.get((number, *setting), "–") for setting in settings)]
+        for number, text in texts.items()
+    ]
+    earned = [f"{float(rule[s]):.4f}" if rule[s] else "–" for s in settings]
+    body.append(["reward of linear and logistic ε-greedy", *earned])
+    return markdown(["", *(", ".join(setting) for setting in settings)], body)
+
+
+def _verdict_and_gain(row: Row) -> str:
+    error = f" ± {float(row['se']):.3f}" if row["se"] else ""
+    return f"{_said(row)}, {float(row['estimate']):.3f}{error}"
+
+
+def _said(row: Row) -> str:
+    """Return the verdict, and how much of the claim it is about if that is not all."""
+    there, missing = int(row.get("comparisons") or 0), int(row.get("missing") or 0)
+    return f"**{row['verdict']}**" + (f" ({there} of {there + missing} played)" if missing else "")
+
+
+def offline() -> str:
+    """Return how often models that are told everything are right."""
+    body = [
+        [
+            f"{row['data'].capitalize()}, {row['model']}",
+            row["passes"],
+            f"{float(row['seen']):.4f} ± {float(row['seen_se']):.4f}",
+            f"{float(row['unseen']):.4f} ± {float(row['unseen_se']):.4f}",
+        ]
+        for row in rows("offline/scores")
+    ]
+    return markdown(["", "passes", "rows trained on", "other rows"], body)
+
+
 def claims(folder: str) -> str:
     """Return the verdicts, each with the comparison that decides it."""
     body = [
         [
             f"{row['number']}. {row['claim']}",
-            f"**{row['verdict']}**",
+            _said(row),
             _estimate(row),
             f"`{row['weakest']}` on `{short(row['problem'])}`",
         ]
@@ -123,6 +181,15 @@ TABLES: dict[str, Callable[[], str]] = {
     "linear-regret command": lambda: made_by("linear-regret"),
     "linear-regret regret": lambda: finals("linear-regret", bound=True),
     "linear-regret claims": lambda: claims("linear-regret"),
+    "settings command": lambda: made_by("settings"),
+    "settings": by_setting,
+    "contextual command": lambda: made_by("contextual"),
+    "contextual reward": lambda: rewards("contextual"),
+    "contextual claims": lambda: claims("contextual"),
+    "contextual comparisons": lambda: comparisons("contextual", ""),
+    "offline command": lambda: made_by("offline"),
+    "offline": offline,
+    "offline claims": lambda: claims("offline"),
     "field command": lambda: made_by("field"),
     "field": field,
 }

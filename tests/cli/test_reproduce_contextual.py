@@ -28,6 +28,13 @@ def test_work_is_done_piece_by_piece(giro: Giro, tmp_path: Path) -> None:
     assert "LinUCB" in (folder / "reward.svg").read_text()
 
 
+def test_verdicts_say_how_much_of_a_claim_was_played(giro: Giro, tmp_path: Path) -> None:
+    words = ("--policies", "lin-ucb,lin-ts,ucb-glm", "--out", tmp_path / "there")
+    done = giro("reproduce", "contextual", *TINY, *words)
+    assert done.status == 0
+    assert "(2 of 12 played)" in " ".join(done.out.split())
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
@@ -36,6 +43,8 @@ def test_work_is_done_piece_by_piece(giro: Giro, tmp_path: Path) -> None:
         (("contextual", "--runs", "-1"), "at least one run"),
         (("contextual", "--scale", "huge"), "'huge' is not one of"),
         (("settings", "--only", "mnist"), "no data set of the paper is called 'mnist'"),
+        (("settings", "--fit", "newton"), "'newton' is not one of"),
+        (("settings", "--contexts", "huge"), "'huge' is not one of"),
         (("offline", "--only", "mnist"), "no data set of the paper is called 'mnist'"),
         (("offline", "--splits", "0"), "at least one split"),
         (("offline", "--rows", "3"), "at least 10 rows"),

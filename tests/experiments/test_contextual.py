@@ -85,7 +85,10 @@ def test_a_claim_fails_if_the_numbers_contradict_it(
 
 def test_claims_about_policies_that_were_not_played_are_left_out() -> None:
     some = [t for t in traces({}) if t.setting.policy in (SETUP.giro("linear"), LIN_UCB)]
-    assert [claim.number for claim in paper.claims(SETUP, some)] == ["1"]
+    (judgement,) = judge(paper.claims(SETUP, some))
+    assert (judgement.claim.number, len(judgement.findings)) == ("1", 3)
+    assert {finding.verdict for finding in judgement.findings} == {"holds"}
+    assert (judgement.verdict, judgement.claim.missing) == ("undecided", 29)
     assert paper.claims(SETUP, []) == []
 
 

@@ -28,6 +28,10 @@ TWINS = {
 FILES = {"linear-sgd": linear_sgd, "logistic-sgd": logistic_sgd}
 
 
+def each_once(X: np.ndarray, y: np.ndarray) -> Entries:
+    return Entries(X, np.arange(len(X)), y, np.einsum("ij,ij->i", X, X))
+
+
 @pytest.mark.parametrize("kind", [dense, one_hot])
 @pytest.mark.parametrize("logistic", [False, True])
 def test_fits_are_scikit_learns_if_nothing_is_shuffled(
@@ -39,7 +43,7 @@ def test_fits_are_scikit_learns_if_nothing_is_shuffled(
     for again in range(3):  # the second and third begin where the one before ended
         y = rewards_for(X, seed + again)
         twin.fit(X, y)
-        entries = Entries(X, np.arange(len(X)), y)
+        entries = each_once(X, y)
         passes = plain(descend)(Descent(logistic, 1e-4, 1e-3), entries, theta, stream(seed))
         assert passes == twin.n_iter_
         assert theta == pytest.approx(twin.coef_.ravel(), rel=1e-9, abs=1e-9)
@@ -53,7 +57,7 @@ def test_every_pass_has_an_order_of_its_own(seed: int, monkeypatch: pytest.Monke
         lambda n, rng: orders.append(order := shuffled(n, rng)) or order,
     )
     X = dense(30, 3, seed)
-    entries = Entries(X, np.arange(30), rewards_for(X, seed))
+    entries = each_once(X, rewards_for(X, seed))
     passes = plain(descend)(Descent(True, 1e-4, 1e-3), entries, np.zeros(3), stream(seed))
     assert len({tuple(order) for order in orders}) == passes > 1
     assert all(sorted(order) == list(range(30)) for order in orders)
@@ -86,7 +90,7 @@ def test_hard_inputs_have_finite_predictions(name: str, kind: str, rewards: str,
 
 def test_a_descent_that_diverges_ends_at_zero(seed: int) -> None:
     X = 500.0 * dense(50, 4, seed)
-    entries, theta = Entries(X, np.arange(50), rewards_for(X, seed)), np.full(4, 0.5)
+    entries, theta = each_once(X, rewards_for(X, seed)), np.full(4, 0.5)
     descend(Descent(False, 1e-4, 1e-3), entries, theta, stream(seed))
     assert theta.tolist() == [0.0] * 4
 

@@ -34,6 +34,12 @@ or the difference in R² of two fits, with its standard error. All of them are i
     )
 
 
+def said(judgement: Judgement) -> str:
+    """Return the verdict, and how much of the claim it is about if that is not all."""
+    there, missing = len(judgement.findings), judgement.claim.missing
+    return judgement.verdict + (f" ({there} of {there + missing} played)" if missing else "")
+
+
 def _row(judgement: Judgement) -> list[str]:
     comparison = judgement.weakest.comparison
     gain = comparison.gain
@@ -43,7 +49,7 @@ def _row(judgement: Judgement) -> list[str]:
     return [
         judgement.claim.number,
         judgement.claim.text,
-        judgement.verdict,
+        said(judgement),
         number(gain.mean, decimals),
         number(gain.se, decimals),
         f"{comparison.what}, {problem}",

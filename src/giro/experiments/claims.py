@@ -3,7 +3,8 @@
 A claim is a list of comparisons that should all come out positive. Each is a two-sided paired
 t test; the level is shared equally among all comparisons of all claims (Bonferroni), so that the
 chance of any wrong verdict in the family is at most that level. A claim holds if every comparison
-is significantly positive, fails if any is significantly negative, and is undecided otherwise.
+is significantly positive, fails if any is significantly negative, and is undecided otherwise, also
+as long as something that it compares was not played.
 """
 
 import math
@@ -38,6 +39,7 @@ class Claim(NamedTuple):
     number: str
     text: str
     comparisons: Sequence[Comparison]
+    missing: int = 0  # comparisons of things not played yet
 
 
 class Finding(NamedTuple):
@@ -69,7 +71,7 @@ def judge(claims: Sequence[Claim], *, level: float = LEVEL) -> list[Judgement]:
     each = level / max(1, size_of_family(claims))
     judged = [[_finding(one, each) for one in claim.comparisons] for claim in claims]
     return [
-        Judgement(claim, _joint(findings), findings)
+        Judgement(claim, _joint(findings, claim.missing), findings)
         for claim, findings in zip(claims, judged, strict=True)
     ]
 
@@ -124,6 +126,7 @@ def record(judgement: Judgement) -> dict[str, Any]:
         "weakest": comparison.what,
         "problem": comparison.problem,
         "comparisons": len(judgement.findings),
+        "missing": judgement.claim.missing,
     }
 
 
@@ -152,11 +155,11 @@ def _finding(comparison: Comparison, level: float) -> Finding:
     return Finding(comparison, p_value, "holds" if comparison.gain.mean > 0 else "fails")
 
 
-def _joint(findings: Sequence[Finding]) -> Verdict:
+def _joint(findings: Sequence[Finding], missing: int) -> Verdict:
     verdicts = {finding.verdict for finding in findings}
     if "fails" in verdicts:
         return "fails"
-    return "holds" if verdicts == {"holds"} else "undecided"
+    return "holds" if verdicts == {"holds"} and not missing else "undecided"
 
 
 def _p_value(comparison: Comparison) -> float:

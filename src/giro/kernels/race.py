@@ -2,16 +2,11 @@
 
 The value of an arm is (offset + S) / m with S ~ Bin(n, p): Bernoulli Giro (offset 0, n = m) and
 perturbed-history exploration (n fresh coins) are of this form. Only the argmax matters, so almost
-nothing needs to be drawn. One arm is drawn; let x be its value. For any other arm, with p' chosen
-such that its value would be x on average under Bin(n, p'), and lam = log[p'(1-p) / (p(1-p'))] > 0,
-
-    P(S = z) = e^(-I) e^(-lam (z - n p')) P'(S = z),   I = n kl(p', p),
-
-so the arm reaches x exactly if one exponential variable exceeds I and, for a draw S from
-Bin(n, p'), S >= n p' and a second exponential exceeds lam (S - n p'); S then has the law of S given
-that x is reached. Since I >= 2 (n p' - n p)^2 / n (Pinsker), the first test rarely needs a
-logarithm. Most arms are not even looked at: those whose I is at least `_FAR` lie below x in a heap,
-and only a few lucky ones have an exponential that exceeds `_FAR`, at places drawn in advance.
+nothing needs to be drawn. One arm is drawn; let x be its value. Any other arm reaches x only if an
+exponential variable exceeds the arm's cost, 2 (k - np)^2 / n for the least k >= np with which it
+does: then `binomial_tail` draws S, if it is k or more. Most arms are not even looked at: they are
+sorted such that those whose cost is at least `_FAR` come last, and of these only a few lucky ones
+have an exponential that exceeds `_FAR`, at places drawn in advance.
 """
 
 import math
@@ -21,10 +16,11 @@ import numpy as np
 
 from giro.kernel import inline_kernel
 from giro.kernels.binomial import binomial
-from giro.kernels.heap import Heap, even_heap, set_key
+from giro.kernels.binomial_tail import binomial_from
+from giro.kernels.sorted_arms import SortedArms, set_key, with_equal_keys
 from giro.kernels.ties import an_untried_arm, beats_in_tie
 
-_NEAR, _FAR = 1.0, 3.0
+_NEAR, _FAR = 0.5, 3.0  # nearer than the first, arms are drawn plainly
 _PLACES_PER_UNIT = -1.0 / math.log1p(-math.exp(-_FAR))  # of an exponential, see `_unlucky`
 
 
@@ -34,7 +30,7 @@ _LAW = np.dtype(
 _GATE = np.dtype(
     [
         ("centre", np.float64),  # the higher of the variants' means; infinite for an untried arm
-        ("rate", np.float64),  # the lower of the variants' 2 m^2 / n: I >= rate (x - mean)^2
+        ("rate", np.float64),  # the lower of the variants' 2 m^2 / n: cost >= rate (x - mean)^2
         ("share", np.float64),  # probability of variant 1
     ],
     align=True,
@@ -54,7 +50,7 @@ class Race(NamedTuple):
 
     laws: np.ndarray  # [arm, variant] records
     gates: np.ndarray  # [arm] records
-    near: Heap  # an arm's key is the x above which its I is at least `_FAR`
+    near: SortedArms  # an arm's key is the x above which its cost is at least `_FAR`
     lead: np.ndarray  # [1] record
 
 
@@ -64,7 +60,7 @@ def empty_race(n_arms: int) -> Race:
     gates = np.zeros(n_arms, _GATE).view(np.recarray)
     gates.centre = np.inf
     lead = np.zeros(1, _LEAD).view(np.recarray)
-    return Race(laws, gates, even_heap(n_arms, np.inf), lead)
+    return Race(laws, gates, with_equal_keys(n_arms, np.inf), lead)
 
 
 def prior_race(n_arms: int, zeros: int, ones: int) -> Race:
@@ -117,18 +113,14 @@ def winner(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
         return an_untried_arm(race.gates, ranking, rng)
     first = int(race.lead[0].first)
     best, tied, x = first, 1, _value(race, first, rng)
-    keys = race.near.keys
-    lucky, end, place = _unlucky(rng), 3, 0  # from `end` on no arm is near
-    while place < keys.size:
-        if keys[place] >= x:
-            known, end = 0.0, 2 * place + 3
-        elif place == lucky:
-            known = _FAR
-        else:
-            place = place + 1 if place + 1 < end else max(place + 1, lucky)
-            continue
-        if place == lucky:
-            lucky += 1 + _unlucky(rng)
+    keys, place, known = race.near.keys, 0, 0.0
+    while True:
+        if known == 0.0 and (place == keys.size or keys[place] < x):
+            known = _FAR  # all arms from here on are far
+        if known > 0.0:
+            place += _unlucky(rng)
+            if place >= keys.size:
+                return best
         arm = race.near.arms[place]
         place += 1
         value = _challenge(race, arm, x, known, rng) if arm != first else -1.0
@@ -138,7 +130,6 @@ def winner(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
             tied += 1
             if beats_in_tie(arm, best, tied, ranking, rng):
                 best = arm
-    return best
 
 
 @inline_kernel
@@ -177,23 +168,10 @@ def _value(race: Race, arm: int, rng: np.random.Generator) -> float:
 def _value_if_reached(
     race: Race, arm: int, x: float, patience: float, rng: np.random.Generator
 ) -> float:
-    """Return the arm's value if it is x or more, else -1.
-
-    `patience` is an exponential variable known to be no less than some lower bound of I.
-    """
+    """Return the arm's value if it is x or more, else -1; see `binomial_from` on `patience`."""
     offset, n, p, m = _law(race, arm, rng)
-    tilted = (m * x - offset) / n if n > 0 else 0.0
-    if tilted <= p or p == 0.0:  # x is no more than the mean, or the value is certain
-        value = (offset + binomial(n, p, rng)) / m
-        return value if value >= x else -1.0
-    if tilted >= 1.0:  # only n ones can reach x
-        value = (offset + n) / m
-        return value if value >= x and patience >= -n * math.log(p) else -1.0
-    log_one, log_zero = math.log(tilted / p), math.log((1.0 - tilted) / (1.0 - p))
-    if patience < n * (tilted * log_one + (1.0 - tilted) * log_zero):  # n kl(tilted, p)
-        return -1.0
-    ones = binomial(n, tilted, rng)
-    value = (offset + ones) / m
-    if value >= x and rng.standard_exponential() >= (log_one - log_zero) * (ones - n * tilted):
-        return value
-    return -1.0
+    k = int(m * x - offset)
+    while (offset + k) / m < x:
+        k += 1
+    ones = binomial_from(k, n, p, patience, rng)
+    return (offset + ones) / m if ones >= 0 else -1.0

@@ -12,7 +12,6 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.bootstrap_counts import ONE, REAL, ZERO
-from giro.kernels.likelihood import sigmoid
 from giro.kernels.rows import Rows
 from giro.kernels.shuffle import shuffled
 from giro.kernels.vectors import dot
@@ -20,6 +19,7 @@ from giro.kernels.vectors import dot
 _MOST_PASSES = 1000
 _PATIENCE = 5  # passes without improvement
 _STEEPEST = 1e12  # larger slopes of the loss are cut
+_LARGE = 1e300  # half the largest number is larger
 _LARGEST = 1e6  # a coefficient beyond this was not learned but is an overshoot
 
 
@@ -29,6 +29,7 @@ class Entries(NamedTuple):
     contexts: np.ndarray  # [row, feature]
     row: np.ndarray  # [entry]
     target: np.ndarray  # [entry]
+    square: np.ndarray  # [entry] squared length of its context
 
 
 class Descent(NamedTuple):
@@ -43,17 +44,18 @@ class Descent(NamedTuple):
 def entries_of(rows: Rows, positions: np.ndarray, counts: np.ndarray) -> Entries:
     """Return each row as often as it was drawn, with the rewards it was drawn with."""
     row = np.empty(counts.sum(), np.int64)
-    target = np.empty(row.size)
+    target, square = np.empty(row.size), np.empty(row.size)
     end = 0
     for i in range(positions.size):
+        length = dot(rows.contexts[positions[i]], rows.contexts[positions[i]])
         for kind in (REAL, ONE, ZERO):
             for _ in range(counts[i, kind]):
-                row[end] = positions[i]
+                row[end], square[end] = positions[i], length
                 target[end] = 1.0 if kind == ONE else 0.0
                 if kind == REAL:
                     target[end] = rows.rewards[positions[i]]
                 end += 1
-    return Entries(rows.contexts, row, target)
+    return Entries(rows.contexts, row, target, square)
 
 
 @kernel
@@ -82,26 +84,35 @@ def descend(descent: Descent, entries: Entries, theta: np.ndarray, rng: np.rando
 def _pass(
     descent: Descent, entries: Entries, theta: np.ndarray, order: np.ndarray, t: float
 ) -> float:
-    """Take one step for each entry, the first being step t; return the mean loss and penalty."""
-    total = 0.0
+    """Take one step for each entry, the first being step t; return the mean loss and penalty.
+
+    The squared length of θ follows from what is known at each step, and the logarithms in the loss
+    are taken of a product of many terms.
+    """
+    total, product, length = 0.0, 1.0, dot(theta, theta)
     for i in range(order.size):
         context, y = entries.contexts[entries.row[order[i]]], entries.target[order[i]]
         score = dot(context, theta)
-        total += _loss(descent.logistic, score, y) + 0.5 * descent.penalty * dot(theta, theta)
-        slope = (sigmoid(score) if descent.logistic else score) - y
+        total += 0.5 * descent.penalty * length
+        if descent.logistic:
+            tail = math.exp(-abs(score))
+            slope = (1.0 if score >= 0.0 else tail) / (1.0 + tail) - y
+            total += max(score, 0.0) - y * score
+            product *= 1.0 + tail  # at most 2
+            if product > _LARGE:
+                total, product = total + math.log(product), 1.0
+        else:
+            slope = score - y
+            total += 0.5 * slope * slope
         rate = _rate(descent, t + i)
         keep = max(0.0, 1.0 - rate * descent.penalty)
         move = -rate * min(max(slope, -_STEEPEST), _STEEPEST)
+        length = keep * keep * length + move * (
+            2.0 * keep * score + move * entries.square[order[i]]
+        )
         for j in range(theta.size):
             theta[j] = keep * theta[j] + move * context[j]
-    return total / order.size
-
-
-@kernel
-def _loss(logistic: bool, score: float, y: float) -> float:
-    if logistic:
-        return max(score, 0.0) + math.log1p(math.exp(-abs(score))) - y * score
-    return 0.5 * (score - y) * (score - y)
+    return (total + math.log(product)) / order.size
 
 
 @kernel

@@ -88,14 +88,15 @@ def names(setup: Setup) -> dict[str, str]:
 
 def claims(setup: Setup, traces: Sequence[Trace]) -> list[Claim]:
     """Return what the paper claims, as far as these traces can tell."""
-    found = (
-        Claim(number, text, tuple(comparisons))
-        for number, text, comparisons in _claims(_Judge(setup, Played(traces)))
-    )
+    found = []
+    for number, text, comparisons in _claims(_Judge(setup, Played(traces))):
+        all_of_it = list(comparisons)
+        there = [comparison for comparison in all_of_it if comparison]
+        found.append(Claim(number, text, there, missing=len(all_of_it) - len(there)))
     return [claim for claim in found if claim.comparisons]
 
 
-def _claims(judge: "_Judge") -> Iterator[tuple[str, str, Iterator[Comparison]]]:
+def _claims(judge: "_Judge") -> Iterator[tuple[str, str, Iterator[Comparison | None]]]:
     yield "1", "LinUCB and LinTS perform worst", judge.linear_methods_are_worst()
     yield "2", f"Linear Giro and ε-greedy are within {COMPARABLE}", judge.linear_ones_are_alike()
     yield "3", "On Adult, linear Giro beats linear ε-greedy", judge.giro_explores_adult()
@@ -106,44 +107,44 @@ def _claims(judge: "_Judge") -> Iterator[tuple[str, str, Iterator[Comparison]]]:
 
 
 class _Judge(NamedTuple):
-    """The comparisons behind each claim."""
+    """The comparisons behind each claim, None where something was not played."""
 
     setup: Setup
     played: Played
 
-    def linear_methods_are_worst(self) -> Iterator[Comparison]:
+    def linear_methods_are_worst(self) -> Iterator[Comparison | None]:
         """Compare all others with both; on Adult not the network, which claim 6 says is worst."""
         for data, rival in itertools.product(DATA, (LIN_UCB, LIN_TS)):
             for model in MODELS[:2] if data == "adult" else MODELS:
                 for policy in (self.setup.giro(model), self.setup.greedy(model)):
-                    yield from self._more(policy, rival, data)
+                    yield self._more(policy, rival, data)
 
-    def linear_ones_are_alike(self) -> Iterator[Comparison]:
+    def linear_ones_are_alike(self) -> Iterator[Comparison | None]:
         for data in DATA[:2]:
             pair = self.setup.giro("linear"), self.setup.greedy("linear")
             for first, second in (pair, pair[::-1]):
-                if both := self._both(first, second, data):
-                    yield earns_the_same(*both, margin=COMPARABLE)
+                both = self._both(first, second, data)
+                yield earns_the_same(*both, margin=COMPARABLE) if both else None
 
-    def giro_explores_adult(self) -> Iterator[Comparison]:
-        yield from self._more(self.setup.giro("linear"), self.setup.greedy("linear"), "adult")
+    def giro_explores_adult(self) -> Iterator[Comparison | None]:
+        yield self._more(self.setup.giro("linear"), self.setup.greedy("linear"), "adult")
 
-    def better(self, model: str, other: str, data: Sequence[str]) -> Iterator[Comparison]:
+    def better(self, model: str, other: str, data: Sequence[str]) -> Iterator[Comparison | None]:
         for name, make in itertools.product(data, (self.setup.giro, self.setup.greedy)):
-            yield from self._more(make(model), make(other), name)
+            yield self._more(make(model), make(other), name)
 
-    def network_is_worst(self) -> Iterator[Comparison]:
+    def network_is_worst(self) -> Iterator[Comparison | None]:
         for make, model in itertools.product((self.setup.giro, self.setup.greedy), MODELS[:2]):
-            yield from self._more(make(model), make("network"), "adult")
+            yield self._more(make(model), make("network"), "adult")
 
-    def glm_explores_too_much(self) -> Iterator[Comparison]:
+    def glm_explores_too_much(self) -> Iterator[Comparison | None]:
         for data in DATA:
             for policy in (LIN_UCB, LIN_TS, *map(self.setup.greedy, MODELS[:2])):
-                yield from self._more(policy, UCB_GLM, data)
+                yield self._more(policy, UCB_GLM, data)
 
-    def _more(self, winner: str, loser: str, data: str) -> Iterator[Comparison]:
-        if both := self._both(winner, loser, data):
-            yield earns_more(*both)
+    def _more(self, winner: str, loser: str, data: str) -> Comparison | None:
+        both = self._both(winner, loser, data)
+        return earns_more(*both) if both else None
 
     def _both(self, first: str, second: str, data: str) -> tuple[Trace, Trace] | None:
         """Return the traces of both, None if one was not played."""

@@ -1,7 +1,7 @@
 """What the paper leaves open: how contexts are scaled, and when fitting stops (Section 6.2)."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from giro.simulation.metrics import mean_reward
 from giro.simulation.trace import Trace
 
 ROUNDS, RUNS = 10_000, 3
-SCALES = ("column", "unit", "range")
+ScaleName: TypeAlias = Literal["column", "unit", "range"]
+SCALES: tuple[ScaleName, ...] = get_args(ScaleName)
 FITS: tuple[Fit, ...] = ("exact", "sgd")
 SETUPS = tuple(Setup(scale, fit) for scale in SCALES for fit in FITS)
 RULE = "the setting in which linear and logistic ε-greedy earn most, averaged over the data sets"
@@ -28,11 +29,16 @@ class Verdicts(NamedTuple):
 
 
 def experiments(
-    *, rounds: int = ROUNDS, runs: int = RUNS, seed: int = 0, data: Sequence[str] = DATA
+    *,
+    rounds: int = ROUNDS,
+    runs: int = RUNS,
+    seed: int = 0,
+    data: Sequence[str] = DATA,
+    setups: Sequence[Setup] = SETUPS,
 ) -> Iterator[Experiment]:
     """Yield the paper's policies in every setting, data set by data set."""
     for name in data:
-        for setup in SETUPS:
+        for setup in setups:
             problem, policies = setup.problem(name), setup.policies()
             yield Experiment([problem], policies, rounds, runs, seed)
 
@@ -89,5 +95,7 @@ def rows(table: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
                 "se": comparison.gain.se,
                 "weakest": comparison.what,
                 "problem": comparison.problem,
+                "comparisons": len(judgement.findings),
+                "missing": judgement.claim.missing,
                 "rule": reward,
             }
