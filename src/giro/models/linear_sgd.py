@@ -1,38 +1,20 @@
 """Linear-sgd: least squares by stochastic gradient, as the paper fits it (Section 6.2)."""
 
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
 
-import numpy as np
-
-from giro.errors import BadParameter
 from giro.kernel import kernel
-from giro.kernels.stochastic_gradient import Descent, descend, entries_of
 from giro.kernels.vectors import dot
-from giro.model import Model, Sample
+from giro.models.sgd import SgdModel, State
 from giro.policy import Context
 
 
-class _State(NamedTuple):
-    theta: np.ndarray  # [slot, feature]
-    penalty: float
-    tolerance: float
-
-
 @kernel
-def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Descend from the slot's last fit."""
-    entries = entries_of(sample.rows, sample.positions, sample.counts)
-    descend(Descent(False, state.penalty, state.tolerance), entries, state.theta[slot], rng)
-
-
-@kernel
-def _value(state: _State, slot: int, context: Context) -> float:
+def _value(state: State, slot: int, context: Context) -> float:
     return dot(state.theta[slot], context)
 
 
 @dataclass(frozen=True)
-class LinearSgd(Model, name="linear-sgd"):
+class LinearSgd(SgdModel, name="linear-sgd"):
     """Least squares by stochastic gradient descent with scikit-learn's default settings.
 
     As `SGDRegressor()`: the rate 0.01 t^(-1/4), at most 1000 passes over the sample, until half the
@@ -42,22 +24,4 @@ class LinearSgd(Model, name="linear-sgd"):
     """
 
     source = "Kveton et al. 2019, Section 6.2"
-    settled = False
-    refit = staticmethod(_refit)
-    absorb = staticmethod(_refit)
     value = staticmethod(_value)
-
-    penalty: float = field(default=1e-4, kw_only=True)
-    tolerance: float = field(default=1e-3, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        for name in ("penalty", "tolerance"):
-            if not 0.0 < getattr(self, name) < np.inf:
-                raise BadParameter(
-                    f"linear-sgd needs a finite {name} > 0, got {name}={getattr(self, name)}"
-                )
-
-    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
-        """Return coefficients of zero."""
-        return _State(np.zeros((slots, n_features)), float(self.penalty), float(self.tolerance))

@@ -1,7 +1,7 @@
 """GLM-UCB: optimism about the mean of a logistic model (Filippi et al., 2010)."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,17 +11,11 @@ from giro.kernels.contexts import with_bias
 from giro.kernels.inverse import squared_width
 from giro.kernels.logistic_fit import sigmoid
 from giro.kernels.propensity import shares_of_highest
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.ties import argmax, tie_ranking
 from giro.kernels.vectors import dot
 from giro.policies.logistic_arms import LogisticArms, empty_logistic_arms, observe
-from giro.policies.widths import (
-    check_delta,
-    check_norm,
-    check_penalty,
-    check_scale,
-    logistic_slope,
-)
-from giro.policy import Context, Policy
+from giro.policies.widths import OptimisticPolicy, logistic_slope
+from giro.policy import Context
 
 
 class _State(NamedTuple):
@@ -61,7 +55,7 @@ def _propensities(state: _State, context: Context) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class GlmUcb(Policy, name="glm-ucb"):
+class GlmUcb(OptimisticPolicy, name="glm-ucb"):
     """Pulls the arm with the highest mean of a logistic model plus a multiple of its width.
 
     The mean is μ(x'θ), with θ the maximum likelihood estimate of the arm's parameters, the multiple
@@ -76,19 +70,6 @@ class GlmUcb(Policy, name="glm-ucb"):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
-
-    scale: float | None = None
-    penalty: float = field(default=1.0, kw_only=True)
-    delta: float = field(default=0.05, kw_only=True)
-    norm: float = field(default=1.0, kw_only=True)
-    ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_scale(self.name, self.scale)
-        check_penalty(self.name, self.penalty)
-        check_delta(self.name, self.delta)
-        check_norm(self.name, self.norm)
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return models fitted to nothing."""

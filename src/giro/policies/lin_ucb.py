@@ -1,7 +1,7 @@
 """LinUCB: optimism with the confidence ellipsoids of OFUL (Abbasi-Yadkori et al., 2011)."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +11,10 @@ from giro.kernels.contexts import with_bias
 from giro.kernels.inverse import squared_width
 from giro.kernels.propensity import shares_of_highest
 from giro.kernels.ridge import Ridge, empty_ridge, observe
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.ties import argmax, tie_ranking
 from giro.kernels.vectors import dot
-from giro.policies.widths import NOISE, check_delta, check_norm, check_penalty, check_scale
-from giro.policy import Context, Policy
+from giro.policies.widths import NOISE, OptimisticPolicy
+from giro.policy import Context
 
 
 class _State(NamedTuple):
@@ -68,7 +68,7 @@ def _propensities(state: _State, context: Context) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class LinUcb(Policy, name="lin-ucb"):
+class LinUcb(OptimisticPolicy, name="lin-ucb"):
     """Pulls the arm with the highest reward that a confidence ellipsoid of its parameters allows.
 
     Each arm has a ridge regression of its own, and the radius of Theorem 2, which holds in all
@@ -82,19 +82,6 @@ class LinUcb(Policy, name="lin-ucb"):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
-
-    scale: float | None = None
-    penalty: float = field(default=1.0, kw_only=True)
-    delta: float = field(default=0.05, kw_only=True)
-    norm: float = field(default=1.0, kw_only=True)
-    ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_scale(self.name, self.scale)
-        check_penalty(self.name, self.penalty)
-        check_delta(self.name, self.delta)
-        check_norm(self.name, self.norm)
 
     def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
         """Return regressions on nothing, and the radius that goes with them."""

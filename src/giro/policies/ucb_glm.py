@@ -11,18 +11,11 @@ from giro.kernel import kernel
 from giro.kernels.contexts import with_bias
 from giro.kernels.inverse import squared_width
 from giro.kernels.propensity import shares_of_highest
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.ties import argmax, tie_ranking
 from giro.kernels.vectors import dot
 from giro.policies.logistic_arms import LogisticArms, empty_logistic_arms, observe
-from giro.policies.widths import (
-    NOISE,
-    check_delta,
-    check_norm,
-    check_penalty,
-    check_scale,
-    logistic_slope,
-)
-from giro.policy import Context, Policy
+from giro.policies.widths import NOISE, OptimisticPolicy, logistic_slope
+from giro.policy import Context
 
 
 class _State(NamedTuple):
@@ -66,7 +59,7 @@ def _propensities(state: _State, context: Context) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class UcbGlm(Policy, name="ucb-glm"):
+class UcbGlm(OptimisticPolicy, name="ucb-glm"):
     """Pulls the arm with the highest score x'θ of a logistic model plus a multiple of its width.
 
     The first `tau` rewards are those of arms drawn uniformly. Then θ is the maximum likelihood
@@ -83,19 +76,11 @@ class UcbGlm(Policy, name="ucb-glm"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
 
-    scale: float | None = None
     tau: int | None = field(default=None, kw_only=True)
-    penalty: float = field(default=1.0, kw_only=True)
-    delta: float = field(default=0.05, kw_only=True)
-    norm: float = field(default=1.0, kw_only=True)
-    ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check_scale(self.name, self.scale)
-        check_penalty(self.name, self.penalty)
-        check_delta(self.name, self.delta)
-        check_norm(self.name, self.norm)
+        super().__post_init__()
         if self.tau is not None and not (isinstance(self.tau, int) and self.tau >= 0):
             raise BadParameter(f"ucb-glm needs a whole tau >= 0 or none, got tau={self.tau}")
 

@@ -1,0 +1,50 @@
+"""What linear and logistic models by stochastic gradient share."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.kernel import kernel
+from giro.kernels.stochastic_gradient import Descent, descend, entries_of
+from giro.model import Model, Sample
+
+
+class State(NamedTuple):
+    """Coefficients, and how they are found."""
+
+    theta: np.ndarray  # [slot, feature]
+    descent: Descent
+
+
+@kernel
+def _refit(state: State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Descend from the slot's last fit."""
+    entries = entries_of(sample.rows, sample.positions, sample.counts)
+    descend(state.descent, entries, state.theta[slot], rng)
+
+
+@dataclass(frozen=True)
+class SgdModel(Model):
+    """A linear score, fitted by stochastic gradient descent from the slot's last fit."""
+
+    settled = False
+    refit = staticmethod(_refit)
+    absorb = staticmethod(_refit)
+    logistic = False
+
+    penalty: float = field(default=1e-4, kw_only=True)
+    tolerance: float = field(default=1e-3, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        for name in ("penalty", "tolerance"):
+            value = getattr(self, name)
+            if not 0.0 < value < np.inf:
+                raise BadParameter(f"{self.name} needs a finite {name} > 0, got {name}={value}")
+
+    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> State:
+        """Return coefficients of zero."""
+        descent = Descent(self.logistic, float(self.penalty), float(self.tolerance))
+        return State(np.zeros((slots, n_features)), descent)
