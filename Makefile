@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test lint docs bench evidence
+.PHONY: demo test lint docs bench evidence contextual-evidence
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
@@ -35,6 +35,15 @@ evidence: demo
 	$(BIN)/python scripts/reproduction_tables.py
 	$(BIN)/python -m pytest tests/law --thorough
 	$(BIN)/python -m pytest -n 2 -m slow
+	$(MAKE) contextual-evidence
+
+# The paper's contextual experiment: many hours on two cores; may be stopped, and goes on from there.
+contextual-evidence: $(READY)
+	$(BIN)/giro reproduce settings
+	$(BIN)/giro reproduce contextual --scale paper
+	$(BIN)/giro reproduce offline
+	$(BIN)/python benchmarks/field.py
+	$(BIN)/python scripts/reproduction_tables.py
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv

@@ -1,5 +1,6 @@
 """Figures: what is drawn, and that the same numbers give the same file."""
 
+import dataclasses
 from itertools import combinations
 from pathlib import Path
 
@@ -30,6 +31,17 @@ def test_every_problem_has_a_panel_and_every_policy_a_curve_with_a_band(
         assert len(panel.lines) == len(panel.collections) == 3
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["ucb1", "greedy", "uniform"]
+
+
+def test_two_runs_have_no_band_and_bands_do_not_stretch_the_axis_of_rewards() -> None:
+    two = small_trace([[0.0, 0.0], [9.0, 9.0]])
+    assert len(regret_figure([two]).axes[0].collections) == 0
+    totals = np.array([[0.0, 10.0], [18.0, 10.0], [9.0, 13.0]])
+    wild = dataclasses.replace(small_trace([[0.0, 0.0]] * 3), reward=totals)
+    rewards = wild.reward.mean(axis=0) / wild.checkpoints
+    low, high = regret_figure([wild], metric="reward").axes[0].get_ylim()
+    room = 0.05 * np.ptp(rewards)
+    assert (low, high) == pytest.approx((rewards.min() - room, rewards.max() + room))
 
 
 def test_curves_are_the_means_over_runs(traces: list[Trace]) -> None:

@@ -25,6 +25,7 @@ _FORMATS = ("png", "svg", "pdf")
 _PANEL = (3.6, 2.7)  # inches
 _LEGEND_ROW = 0.19  # inches
 _HANDLE, _LETTER = 0.65, 0.068  # inches of a legend entry's line and of each letter
+_FEWEST_RUNS = 3  # for which a band is drawn
 _TITLE = 46  # letters in a line of a panel's title
 
 # Okabe and Ito's colours without the yellow, which white paper swallows, each with dashes of its
@@ -79,11 +80,12 @@ def regret_figure(
 ) -> Figure:
     """Return a figure with a panel for each problem and a curve for each policy.
 
-    Bands are 95 % confidence intervals of the mean over runs. A policy looks the same in every
-    panel; its line differs from the others in colour and in dashes. `names` are what to call
-    policies and problems instead of their texts; panels with such names share their axis. Curves
-    of `metric` "reward" are rewards per round up to each round; without a metric it is what such
-    problems are usually judged by, regret unless all are classification.
+    Bands are 95 % confidence intervals of the mean over runs, if there are three or more: of two
+    they would hide everything. A policy looks the same in every panel; its line differs from the
+    others in colour and in dashes. `names` are what to call policies and problems instead of their
+    texts; panels with such names share their axis of regret. Curves of `metric` "reward" are
+    rewards per round up to each round; without a metric it is what such problems are usually judged
+    by, regret unless all are classification.
     """
     if not traces:
         raise BadParameter("a figure needs at least one trace")
@@ -93,10 +95,14 @@ def regret_figure(
     problems = list(dict.fromkeys(line.problem for line in lines))
     with mpl.rc_context(STYLE):
         figure, columns = _empty_figure(len(problems), list(looks))
-        panels = figure.subplots(1, len(problems), squeeze=False, sharey=bool(names))[0]
+        shared = bool(names) and metric == "regret"
+        panels = figure.subplots(1, len(problems), squeeze=False, sharey=shared)[0]
         for panel, problem in zip(panels, problems, strict=True):
-            _draw(panel, [line for line in lines if line.problem == problem], looks)
+            here = [line for line in lines if line.problem == problem]
+            _draw(panel, here, looks)
             _finish(panel, problem, metric, x, y)
+            if metric == "reward":
+                _fit_to_curves(panel, here)
         panels[0].set_ylabel("cumulative regret" if metric == "regret" else "reward per round")
         _legend(figure, _handles(looks), columns)
     return figure
@@ -162,9 +168,18 @@ def _lines(traces: Sequence[Trace], metric: Metric, names: Mapping[str, str]) ->
     labels = [_label(trace, differences) for trace in traces]
     problems = [trace.setting.problem for trace in traces]
     return [
-        _Line(names.get(label, label), names.get(problem, problem), curve_of(trace, metric))
+        _Line(names.get(label, label), names.get(problem, problem), _curve(trace, metric))
         for label, problem, trace in zip(labels, problems, traces, strict=True)
     ]
+
+
+def _curve(trace: Trace, metric: Metric) -> Curve:
+    """Return the curve, without its band if few runs make that meaningless."""
+    curve = curve_of(trace, metric)
+    if trace.runs.size >= _FEWEST_RUNS:
+        return curve
+    nothing = np.full(curve.mean.shape, np.nan)
+    return curve._replace(low=nothing, high=nothing)
 
 
 def _differences(traces: Sequence[Trace]) -> list[str]:
@@ -224,6 +239,14 @@ def _draw(panel: Axes, lines: Sequence[_Line], looks: dict[str, _Look]) -> None:
             panel.fill_between(
                 curve.rounds, curve.low, curve.high, color=look.color, alpha=0.18, linewidth=0
             )
+
+
+def _fit_to_curves(panel: Axes, lines: Sequence[_Line]) -> None:
+    """Cut off bands of the first rounds, which may be much wider than the curves are apart."""
+    means = np.concatenate([line.curve.mean for line in lines])
+    room = 0.05 * (means.max() - means.min())
+    if room > 0.0:
+        panel.set_ylim(means.min() - room, means.max() + room)
 
 
 def _draw_bounds(

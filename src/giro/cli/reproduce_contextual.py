@@ -140,5 +140,19 @@ def _write(folder: Path, outcome: _Outcome, setup: paper.Setup, made_by: str) ->
         ],
     }
     command.write_tables(folder, {name: rows for name, rows in tables.items() if rows}, made_by)
-    figure = regret_figure(outcome.traces, metric="reward", names=paper.names(setup))
-    command.write_figure(folder, figure, made_by, name="reward")
+    for name, traces in _figures(outcome.traces, setup).items():
+        figure = regret_figure(traces, metric="reward", names=paper.names(setup))
+        command.write_figure(folder, figure, made_by, name=name)
+
+
+def _figures(traces: list[Trace], setup: paper.Setup) -> dict[str, list[Trace]]:
+    """Return what is in the paper's figure, and all else, beside linear Giro."""
+    shown = setup.policies()
+    inside = [trace for trace in traces if trace.setting.policy in shown]
+    beyond = [trace for trace in traces if trace.setting.policy not in shown]
+    same = [trace for trace in inside if trace.setting.policy == setup.giro("linear")]
+    return {
+        name: found
+        for name, found in (("reward", inside), ("beyond", same + beyond if beyond else []))
+        if found
+    }

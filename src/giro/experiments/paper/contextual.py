@@ -20,13 +20,16 @@ MODELS = ("linear", "logistic", "network")
 SGD = {"linear": "linear-sgd", "logistic": "logistic-sgd", "network": "network"}
 COMPARABLE = 0.02  # difference in reward per round up to which two policies are called comparable
 LIN_UCB, LIN_TS, UCB_GLM = (Policy.parse(name).text for name in ("lin-ucb", "lin-ts", "ucb-glm"))
-BEYOND = (  # what the paper does not show
-    "giro-ensemble",
-    "lin-phe",
-    "poisson-bootstrap",
-    "tree-bootstrap",
-    "giro-ensemble:model=boosting,replicas=5",
-)
+BEYOND = {  # what the paper does not show, and what it is called in figures
+    Policy.parse(text).text: name
+    for text, name in (
+        ("giro-ensemble", "Giro ensemble"),
+        ("lin-phe", "LinPHE"),
+        ("poisson-bootstrap", "Poisson bootstrap"),
+        ("tree-bootstrap", "Tree bootstrap"),
+        ("giro-ensemble:model=boosting,replicas=5", "Giro ensemble, boosting"),
+    )
+}
 
 
 class Setup(NamedTuple):
@@ -83,6 +86,7 @@ def names(setup: Setup) -> dict[str, str]:
         | {setup.giro(model): f"Giro-{suffix}" for model, suffix in short.items()}
         | {setup.greedy(model): f"EG-{suffix}" for model, suffix in short.items()}
         | {LIN_UCB: "LinUCB", LIN_TS: "LinTS", UCB_GLM: "UCB-GLM"}
+        | BEYOND
     )
 
 
