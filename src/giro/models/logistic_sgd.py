@@ -2,16 +2,7 @@
 
 from dataclasses import dataclass
 
-from giro.kernel import kernel
-from giro.kernels.likelihood import sigmoid
-from giro.kernels.vectors import dot
-from giro.models.sgd import SgdModel, State
-from giro.policy import Context
-
-
-@kernel
-def _value(state: State, slot: int, context: Context) -> float:
-    return sigmoid(dot(state.theta[slot], context))
+from giro.models.sgd import SgdModel
 
 
 @dataclass(frozen=True)
@@ -24,5 +15,4 @@ class LogisticSgd(SgdModel, name="logistic-sgd"):
     """
 
     source = "Kveton et al. 2019, Section 6.2"
-    value = staticmethod(_value)
     logistic = True

@@ -7,8 +7,11 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.likelihood import sigmoid
 from giro.kernels.stochastic_gradient import Descent, descend, entries_of
+from giro.kernels.vectors import dot
 from giro.model import Model, Sample
+from giro.policy import Context
 
 
 class State(NamedTuple):
@@ -25,6 +28,12 @@ def _refit(state: State, slot: int, sample: Sample, rng: np.random.Generator) ->
     descend(state.descent, entries, state.theta[slot], rng)
 
 
+@kernel
+def _value(state: State, slot: int, context: Context) -> float:
+    score = dot(state.theta[slot], context)
+    return sigmoid(score) if state.descent.logistic else score
+
+
 @dataclass(frozen=True)
 class SgdModel(Model):
     """A linear score, fitted by stochastic gradient descent from the slot's last fit."""
@@ -32,7 +41,8 @@ class SgdModel(Model):
     settled = False
     refit = staticmethod(_refit)
     absorb = staticmethod(_refit)
-    logistic = False
+    value = staticmethod(_value)
+    logistic = False  # whether the score is that of a logistic model
 
     penalty: float = field(default=1e-4, kw_only=True)
     tolerance: float = field(default=1e-3, kw_only=True)
