@@ -67,7 +67,7 @@ def by_setting() -> str:
     found = rows("settings/claims")
     settings = list(dict.fromkeys((row["scale"], row["fit"]) for row in found))
     texts = {row["number"]: row["claim"] for row in found}
-    cell = {(row["number"], row["scale"], row["fit"]): _verdict_and_gain(row) for row in found}
+    cell = {(row["number"], row["scale"], row["fit"]): _verdict_and_counts(row) for row in found}
     rule = {(row["scale"], row["fit"]): row["rule"] for row in found}
     body = [
         [f"{number}. {text}", *(cell.get((number, *setting), "–") for setting in settings)]
@@ -78,9 +78,10 @@ def by_setting() -> str:
     return markdown(["", *(", ".join(setting) for setting in settings)], body)
 
 
-def _verdict_and_gain(row: Row) -> str:
-    error = f" ± {float(row['se']):.3f}" if row["se"] else ""
-    return f"{_said(row)}, {float(row['estimate']):.3f}{error}"
+def _verdict_and_counts(row: Row) -> str:
+    """Return the verdict, and how many of the claim's comparisons hold and fail."""
+    wanted = int(row["comparisons"]) + int(row["missing"])
+    return f"**{row['verdict']}** ({row['holding']} hold, {row['failing']} fail of {wanted})"
 
 
 def _said(row: Row) -> str:

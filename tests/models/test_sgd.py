@@ -11,11 +11,13 @@ from models.contexts import (
     rows_of,
     sample_of,
 )
+from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from giro.errors import BadParameter
 from giro.kernel import plain
 from giro.kernels import stochastic_gradient
+from giro.kernels.bootstrap_counts import REAL
 from giro.kernels.stochastic_gradient import Descent, Entries, descend, entries_of
 from giro.model import Model
 from giro.seeds import stream
@@ -28,22 +30,25 @@ NAMES = ("linear-sgd", "logistic-sgd")
 
 
 def each_once(X: np.ndarray, y: np.ndarray) -> Entries:
-    return Entries(X, np.arange(len(X)), y, np.einsum("ij,ij->i", X, X))
+    counts = np.zeros((len(X), 3), np.int32)
+    counts[:, REAL] = 1
+    return entries_of(rows_of(X, y), np.arange(len(X)), counts)
 
 
 @pytest.mark.parametrize("kind", [dense, one_hot])
 @pytest.mark.parametrize("logistic", [False, True])
+@pytest.mark.parametrize("penalty", [1e-4, 0.5])  # with the second, θ is scaled anew often
 def test_fits_are_scikit_learns_if_nothing_is_shuffled(
-    logistic: bool, kind, seed: int, monkeypatch: pytest.MonkeyPatch
+    penalty: float, logistic: bool, kind, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     X = dense(150, 5, seed) if kind is dense else 0.2 * one_hot(150, seed)
-    theta, twin = np.zeros(X.shape[1]), TWINS[logistic].__class__(**TWINS[logistic].get_params())
+    theta, twin = np.zeros(X.shape[1]), clone(TWINS[logistic]).set_params(alpha=penalty)
     monkeypatch.setattr(stochastic_gradient, "shuffled", lambda n, rng: np.arange(n))
     for again in range(3):  # the second and third begin where the one before ended
         y = rewards_for(X, seed + again)
         twin.fit(X, y)
         entries = each_once(X, y)
-        passes = plain(descend)(Descent(logistic, 1e-4, 1e-3), entries, theta, stream(seed))
+        passes = plain(descend)(Descent(logistic, penalty, 1e-3), entries, theta, stream(seed))
         assert passes == twin.n_iter_
         assert theta == pytest.approx(twin.coef_.ravel(), rel=1e-9, abs=1e-9)
 

@@ -85,6 +85,7 @@ def rows(table: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
     for setup, reward, judgements in table:
         for judgement in judgements:
             comparison = judgement.weakest.comparison
+            each = [finding.verdict for finding in judgement.findings]
             yield {
                 "number": judgement.claim.number,
                 "claim": judgement.claim.text,
@@ -95,7 +96,9 @@ def rows(table: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
                 "se": comparison.gain.se,
                 "weakest": comparison.what,
                 "problem": comparison.problem,
-                "comparisons": len(judgement.findings),
+                "holding": each.count("holds"),
+                "failing": each.count("fails"),
+                "comparisons": len(each),
                 "missing": judgement.claim.missing,
                 "rule": reward,
             }
