@@ -12,6 +12,7 @@ from giro.cli.engine import Address, Engine
 from giro.cli.output import Column, print_json, print_line, print_table
 from giro.cli.playing import INTERRUPTED, Place, finished_traces, say_what_is_there
 from giro.cli.reproduce_contextual import split_data
+from giro.cli.results import number
 from giro.cli.targets import check_folder
 from giro.cli.verdicts import said
 from giro.experiments.paper import settings as paper
@@ -80,7 +81,7 @@ def _once(traces: Sequence[Trace]) -> list[Trace]:
 
 def _print(table: Sequence[paper.Verdicts]) -> None:
     """Print a row a claim and a column a setting."""
-    numbers = list(dict.fromkeys(j.claim.number for row in table for j in row.judgements))
+    claims = list(dict.fromkeys(j.claim.number for row in table for j in row.judgements))
     texts = {j.claim.number: j.claim.text for row in table for j in row.judgements}
     columns = [Column(""), Column("claim", words=True)]
     columns += [Column(f"{row.setup.scale}, {row.setup.fit}") for row in table]
@@ -90,10 +91,10 @@ def _print(table: Sequence[paper.Verdicts]) -> None:
         for judgement in row.judgements
     }
     lines = [
-        [number, texts[number], *(verdict.get((number, row.setup), "") for row in table)]
-        for number in numbers
+        [claim, texts[claim], *(verdict.get((claim, row.setup), "") for row in table)]
+        for claim in claims
     ]
-    earned = ["", "reward of ε-greedy", *(f"{row.earned:.4f}" for row in table)]
+    earned = ["", "reward of ε-greedy", *(number(row.earned, 4) for row in table)]
     print_table(columns, [*lines, earned])
     print_line()
     picked = paper.chosen(table)

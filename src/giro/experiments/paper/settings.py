@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from giro.experiments.claims import LEVEL, Judgement, judge, size_of_family
+from giro.experiments.claims import LEVEL, Judgement, judge, record, size_of_family
 from giro.experiments.experiment import Experiment
 from giro.experiments.paper.contextual import DATA, Fit, Setup, claims
 from giro.experiments.played import Played
@@ -84,21 +84,11 @@ def rows(table: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
     """Yield a row for each claim and setting."""
     for setup, reward, judgements in table:
         for judgement in judgements:
-            comparison = judgement.weakest.comparison
             each = [finding.verdict for finding in judgement.findings]
-            yield {
-                "number": judgement.claim.number,
-                "claim": judgement.claim.text,
+            yield record(judgement) | {
                 "scale": setup.scale,
                 "fit": setup.fit,
-                "verdict": judgement.verdict,
-                "estimate": comparison.gain.mean,
-                "se": comparison.gain.se,
-                "weakest": comparison.what,
-                "problem": comparison.problem,
                 "holding": each.count("holds"),
                 "failing": each.count("fails"),
-                "comparisons": len(each),
-                "missing": judgement.claim.missing,
                 "rule": reward,
             }
