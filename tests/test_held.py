@@ -8,7 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from giro import Policy
-from giro.kernel import _has_foreign_class, borrowed, hold, kernel
+from giro.held import hold
+from giro.kernel import borrowed, kernel
+from giro.kernel_cache import _has_foreign_class
 from giro.policy import choose, start
 from giro.seeds import NumberedStreams, stream
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from giro import BadParameter, simulate
-from giro import kernel as kernel_module
-from giro.kernel import _Files, bind, dispatched, is_kernel, kernel, package_digest, plain
+from giro import BadParameter, kernel_cache, simulate
+from giro.kernel import bind, dispatched, is_kernel, kernel, plain
+from giro.kernel_cache import _Files, package_digest
 from giro.simulation.play import play
 
 
@@ -104,7 +104,7 @@ def test_a_class_that_is_not_bound_is_refused() -> None:
 
 
 def test_another_source_has_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_module, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(kernel_cache, "_PACKAGE", tmp_path)
     digests = []
     for name, source in [("a.py", "x = 1"), ("a.py", "x = 2"), ("b/c.py", "x = 2")]:
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -205,9 +205,9 @@ def test_a_cache_of_somebody_else_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIRO_CACHE_DIR", str(tmp_path))
-    assert kernel_module._folder.__wrapped__() == tmp_path / package_digest()
+    assert kernel_cache._folder.__wrapped__() == tmp_path / package_digest()
     monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
-    assert kernel_module._folder.__wrapped__() is None
+    assert kernel_cache._folder.__wrapped__() is None
 
 
 def test_kernels_of_versions_long_unused_are_deleted(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_kernels_of_versions_long_unused_are_deleted(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         moment = (tmp_path / name).stat().st_mtime - age * 24 * 3600
         os.utime(tmp_path / name, (moment, moment))
-    kernel_module._forget_old(tmp_path)
+    kernel_cache._forget_old(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
 
 

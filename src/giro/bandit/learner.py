@@ -7,7 +7,8 @@ import numpy as np
 
 from giro.bandit.log import Log, column, places
 from giro.errors import GiroError
-from giro.kernel import HeldInPython, borrowed, hold, is_kernel, kernel, plain
+from giro.held import HeldInPython, hold
+from giro.kernel import borrowed, is_kernel, kernel, plain
 from giro.policy import Policy, choose, learn, start
 from giro.seeds import NumberedStreams, stream
 

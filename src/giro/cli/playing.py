@@ -19,6 +19,7 @@ class Place(NamedTuple):
     jobs: int | None = None
     engine: EngineName = "threads"
     address: str | None = None
+    by_source: bool = False  # whether what other code made is left aside
 
 
 def finished_traces(experiment: Experiment, place: Place) -> tuple[list[Trace], bool]:
@@ -33,6 +34,7 @@ def finished_traces(experiment: Experiment, place: Place) -> tuple[list[Trace], 
             for trace in run(
                 experiment,
                 place.folder,
+                by_source=place.by_source,
                 on_runs=on_runs,
                 jobs=place.jobs,
                 engine=place.engine,

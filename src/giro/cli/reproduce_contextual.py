@@ -18,7 +18,7 @@ from giro.errors import UnknownName
 from giro.experiments.claims import Judgement, finding_records, judge, record, size_of_family
 from giro.experiments.paper import contextual as paper
 from giro.experiments.run import kept_traces
-from giro.experiments.tables import curve_records, final_record, runs_folder
+from giro.experiments.tables import curve_records, final_record
 from giro.simulation.trace import Trace
 
 _SCALE = "quick: 5,000 rounds, 2 runs; paper: 50,000 rounds, 5 runs (many hours)."
@@ -64,7 +64,7 @@ def contextual(
     )
     folder = out or Path("results") / ("contextual" if scale == "paper" else "contextual-quick")
     check_folder(folder)
-    place = Place(runs_folder(folder), jobs, engine, address)
+    place = Place(folder / "runs", jobs, engine, address, by_source=True)
     traces, interrupted = finished_traces(part, place)
     outcome = _outcome(setup, size, traces, place.folder)
     if json:
@@ -101,7 +101,8 @@ def _outcome(setup: paper.Setup, size: _Size, traces: list[Trace], folder: Path 
     """Return what was played now and before, and the verdicts on it."""
     whole = paper.experiment(setup, **size._asdict())
     now = {trace.setting for trace in traces}
-    before = [trace for trace in kept_traces(whole, folder) if trace.setting not in now]
+    kept = kept_traces(whole, folder, by_source=True)
+    before = [trace for trace in kept if trace.setting not in now]
     order = {cell.setting: place for place, cell in enumerate(whole.cells())}
     together = sorted([*traces, *before], key=lambda t: order.get(t.setting, len(order)))
     return _Outcome(together, judge(paper.claims(setup, together)))

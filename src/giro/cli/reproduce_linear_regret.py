@@ -15,7 +15,7 @@ from giro.cli.results import decimals_for, number
 from giro.cli.targets import check_folder
 from giro.cli.verdicts import print_claims, print_test
 from giro.experiments.claims import Judgement, finding_records, judge, record
-from giro.experiments.tables import curve_records, runs_folder
+from giro.experiments.tables import curve_records
 from giro.simulation.trace import Trace
 
 
@@ -45,7 +45,7 @@ def linear_regret(
 
     experiment = paper.experiment(rounds=rounds, runs=runs, seed=seed)
     check_folder(out)
-    place = Place(runs_folder(out), jobs, engine, address)
+    place = Place(out / "runs", jobs, engine, address, by_source=True)
     traces, interrupted = finished_traces(experiment, place)
     outcome = _outcome(traces, rounds, judged=not interrupted)
     if json:

@@ -15,7 +15,7 @@ from giro.cli.targets import check_folder
 from giro.cli.verdicts import print_claims, print_test
 from giro.experiments.claims import Judgement, finding_records, judge, record
 from giro.experiments.paper import mab as paper
-from giro.experiments.tables import curve_records, final_record, runs_folder
+from giro.experiments.tables import curve_records, final_record
 from giro.policy import Policy
 from giro.simulation.trace import Trace
 
@@ -48,7 +48,7 @@ def mab(
     further = split_policies(also)
     experiment = paper.experiment(rounds=rounds, runs=runs, seed=seed, also=further)
     check_folder(out)
-    place = Place(runs_folder(out), jobs, engine, address)
+    place = Place(out / "runs", jobs, engine, address, by_source=True)
     traces, interrupted = finished_traces(experiment, place)
     outcome = _outcome(traces, further, judged=not interrupted)
     if json:

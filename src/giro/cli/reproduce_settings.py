@@ -18,7 +18,7 @@ from giro.cli.verdicts import said
 from giro.experiments.paper import settings as paper
 from giro.experiments.paper.contextual import Fit
 from giro.experiments.run import kept_traces
-from giro.experiments.tables import final_record, runs_folder
+from giro.experiments.tables import final_record
 from giro.simulation.trace import Trace
 
 _CONTEXTS = "Play only this scaling of contexts: column, unit or range."
@@ -52,7 +52,7 @@ def settings(
       giro reproduce settings --only statlog --contexts unit --fit exact
     """
     check_folder(out)
-    place = Place(runs_folder(out), jobs, engine, address)
+    place = Place(out / "runs", jobs, engine, address, by_source=True)
     experiments = partial(paper.experiments, rounds=rounds, runs=runs, seed=seed)
     setups = [s for s in paper.SETUPS if contexts in (None, s.scale) and fit in (None, s.fit)]
     for part in experiments(data=split_data(only), setups=setups):
@@ -60,7 +60,8 @@ def settings(
         if interrupted:
             say_what_is_there(part, traces, place.folder)
             raise typer.Exit(INTERRUPTED)
-    together = _once([t for part in experiments() for t in kept_traces(part, place.folder)])
+    kept = partial(kept_traces, folder=place.folder, by_source=True)
+    together = _once([trace for part in experiments() for trace in kept(part)])
     table = paper.verdicts(together)
     tables = {
         "claims": list(paper.rows(table)),

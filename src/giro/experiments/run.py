@@ -8,6 +8,7 @@ from pathlib import Path
 
 from giro.errors import BadFile, GiroError
 from giro.experiments.experiment import Cell, Experiment
+from giro.experiments.source import run_digest
 from giro.policy import Policy
 from giro.simulation.chunks import Work
 from giro.simulation.engines import Engine, EngineName, open_engine
@@ -26,29 +27,46 @@ def run(
     on_runs: OnRun | None = None,
     engine: EngineName = "threads",
     address: str | None = None,
+    by_source: bool = False,
 ) -> Iterator[Trace]:
     """Yield the trace of each policy on each problem, in the experiment's order.
 
     With a folder, every trace is kept there in a file named after what made it; runs already
-    there are not computed again. `on_runs` is told how many runs of which setting have just been
-    computed or found. After Ctrl-C the finished runs are saved and yielded, then it is raised.
-    `engine` and `address` are those of `simulate`; the engine starts when there is work for it.
+    there are not computed again. `by_source` keeps apart what other code made, in folders below
+    it; the code is that of the policy, of the problem and of all they import. `on_runs` is told
+    how many runs of which setting have just been computed or found. After Ctrl-C the finished
+    runs are saved and yielded, then it is raised. `engine` and `address` are those of `simulate`;
+    the engine starts when there is work for it.
     """
     with ExitStack() as stack:
         opened = open_engine(engine, jobs=jobs, address=address)
         player = functools.cache(lambda: stack.enter_context(opened))
         for cell in experiment.cells():
-            pieces, interrupted = _complete(cell, experiment.runs, folder, player, on_runs)
+            shelf = _shelf(cell, folder, by_source)
+            pieces, interrupted = _complete(cell, experiment.runs, shelf, player, on_runs)
             if pieces:
                 yield merge(pieces).only(experiment.runs)
             if interrupted:
                 raise KeyboardInterrupt
 
 
-def kept_traces(experiment: Experiment, folder: Path | None) -> list[Trace]:
+def kept_traces(
+    experiment: Experiment, folder: Path | None, *, by_source: bool = False
+) -> list[Trace]:
     """Return what a folder holds of an experiment, at most its number of runs."""
-    kept = [trace for cell in experiment.cells() for trace in _kept(cell, folder)]
+    kept = [
+        trace
+        for cell in experiment.cells()
+        for trace in _kept(cell, _shelf(cell, folder, by_source))
+    ]
     return [trace.only(experiment.runs) for trace in kept]
+
+
+def _shelf(cell: Cell, folder: Path | None, by_source: bool) -> Path | None:
+    """Return the folder for what this code makes of a policy and a problem."""
+    if folder is None or not by_source:
+        return folder
+    return folder / run_digest(cell.policy, cell.problem)
 
 
 def trace_file(folder: Path, setting: Setting) -> Path:

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from giro.kernel import package_digest
+from giro.kernel_cache import package_digest
 from giro.simulation.metrics import (
     Curve,
     Metric,
@@ -93,23 +93,3 @@ def write_made_by(folder: Path, command: str) -> None:
         f"numpy {np.__version__}, numba {numba.__version__}",
     )
     (folder / "made-by.txt").write_text("\n".join(lines) + "\n")
-
-
-_DECIDES = (  # what the numbers of a run depend on
-    "datasets/*.py",
-    "kernel.py",
-    "kernels/*.py",
-    "model.py",
-    "models/*.py",
-    "policies/*.py",
-    "policy.py",
-    "problem.py",
-    "problems/*.py",
-    "seeds.py",
-    "simulation/play.py",
-)
-
-
-def runs_folder(folder: Path) -> Path:
-    """Return where single runs are kept: other source of policies or problems, other runs."""
-    return folder / "runs" / package_digest(_DECIDES)
