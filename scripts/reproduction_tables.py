@@ -79,9 +79,10 @@ def by_setting() -> str:
 
 
 def _verdict_and_counts(row: Row) -> str:
-    """Return the verdict, and how many of the claim's comparisons hold and fail."""
-    wanted = int(row["comparisons"]) + int(row["missing"])
-    return f"**{row['verdict']}** ({row['holding']} hold, {row['failing']} fail of {wanted})"
+    """Return the verdict, and how many of the claim's comparisons are for it, hold and fail."""
+    there, missing = int(row["comparisons"]), int(row["missing"])
+    counts = f"{row['positive']} of {there} for it, {row['holding']} hold, {row['failing']} fail"
+    return f"**{row['verdict']}** ({counts}" + (f"; {missing} not played)" if missing else ")")
 
 
 def _said(row: Row) -> str:

@@ -92,6 +92,16 @@ def test_claims_about_policies_that_were_not_played_are_left_out() -> None:
     assert paper.claims(SETUP, []) == []
 
 
+def test_what_speaks_for_a_claim_is_counted_whether_significant_or_not() -> None:
+    (one,) = [j for j in judge(paper.claims(SETUP, traces({}))) if j.claim.number == "4"]
+    (other,) = [
+        j
+        for j in judge(paper.claims(SETUP, traces({SETUP.greedy("logistic"): 0.5})))
+        if j.claim.number == "4"
+    ]
+    assert (one.in_favour, other.in_favour) == (6, 3)
+
+
 def test_the_same_means_within_the_margin_either_way() -> None:
     problem = SETUP.problem("statlog")
     first, second = trace("ucb1", problem, 0.50), trace("thompson", problem, 0.51)

@@ -87,7 +87,7 @@ def _print(table: Sequence[paper.Verdicts]) -> None:
     columns = [Column(""), Column("claim", words=True)]
     columns += [Column(f"{row.setup.scale}, {row.setup.fit}") for row in table]
     verdict = {
-        (judgement.claim.number, row.setup): said(judgement)
+        (judgement.claim.number, row.setup): f"{said(judgement)}, {judgement.in_favour} for it"
         for row in table
         for judgement in row.judgements
     }

@@ -62,6 +62,11 @@ class Judgement(NamedTuple):
         """The finding with the lowest gain in standard errors: it decides."""
         return min(self.findings, key=lambda finding: _t(finding.comparison.gain))
 
+    @property
+    def in_favour(self) -> int:
+        """How many comparisons come out positive, significantly or not."""
+        return sum(finding.comparison.gain.mean > 0.0 for finding in self.findings)
+
 
 def judge(claims: Sequence[Claim], *, level: float = LEVEL) -> list[Judgement]:
     """Return a verdict on every claim, at a family-wise level over all their comparisons."""

@@ -88,6 +88,7 @@ def rows(table: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
             yield record(judgement) | {
                 "scale": setup.scale,
                 "fit": setup.fit,
+                "positive": judgement.in_favour,
                 "holding": each.count("holds"),
                 "failing": each.count("fails"),
                 "rule": reward,
