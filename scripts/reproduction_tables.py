@@ -68,14 +68,18 @@ def by_setting() -> str:
     settings = list(dict.fromkeys((row["scale"], row["fit"]) for row in found))
     texts = {row["number"]: row["claim"] for row in found}
     cell = {(row["number"], row["scale"], row["fit"]): _verdict_and_counts(row) for row in found}
-    rule = {(row["scale"], row["fit"]): row["rule"] for row in found}
+    rule = {(row["scale"], row["fit"]): (row["rule"], row["rule_se"]) for row in found}
     body = [
         [f"{number}. {text}", *(cell.get((number, *setting), "–") for setting in settings)]
         for number, text in texts.items()
     ]
-    earned = [f"{float(rule[s]):.4f}" if rule[s] else "–" for s in settings]
+    earned = [_earned(*rule[setting]) for setting in settings]
     body.append(["reward of linear and logistic ε-greedy", *earned])
     return markdown(["", *(", ".join(setting) for setting in settings)], body)
+
+
+def _earned(mean: str, se: str) -> str:
+    return (f"{float(mean):.4f}" if mean else "–") + (f" ± {float(se):.4f}" if se else "")
 
 
 def _verdict_and_counts(row: Row) -> str:

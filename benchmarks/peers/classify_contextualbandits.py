@@ -1,4 +1,4 @@
-"""contextualbandits' bootstrapped Thompson sampling with its defaults, of two kinds of models.
+"""contextualbandits' bootstrapped Thompson sampling, of two kinds of models with their defaults.
 
 Linear: its own ridge regression, which learns exactly. Logistic: scikit-learn's, by stochastic
 gradient. Learns every BATCH rounds, which is what its calls are made for.
@@ -28,6 +28,8 @@ if __name__ == "__main__":
     main(
         {
             "linear": lambda task: bootstrapped_ts(task, LinearRegression()),
-            "logistic": lambda task: bootstrapped_ts(task, SGDClassifier(loss="log_loss")),
+            "logistic": lambda task: bootstrapped_ts(
+                task, SGDClassifier(loss="log_loss", random_state=task.seed)
+            ),
         }
     )

@@ -4,8 +4,8 @@ A *kernel* is a plain Python function that also compiles. A *dispatched* functio
 by many kernels, picked by the type of its first argument, the state. Because nothing is passed as
 a function, the loops built from them can be cached on disk.
 
-Only this file, those of the cache and of held states beside it and `kernels/network_lanes.py`
-import numba.
+Compile options live here. Beside this file only the cache on disk, held states and
+`kernels/network_lanes.py` have to do with numba itself.
 """
 
 import functools

@@ -28,11 +28,19 @@ def test_work_is_done_piece_by_piece(giro: Giro, tmp_path: Path) -> None:
     assert "LinUCB" in (folder / "reward.svg").read_text()
 
 
+def test_a_call_with_fewer_runs_forgets_none(giro: Giro, tmp_path: Path) -> None:
+    words = ("--policies", "lin-ucb", "--out", tmp_path / "there")
+    giro("reproduce", "contextual", *TINY, *words)
+    fewer = giro("reproduce", "contextual", *TINY[:-1], 1, *words)
+    assert fewer.status == 0
+    assert pl.read_csv(tmp_path / "there" / "finals.csv")["runs"].to_list() == [2]
+
+
 def test_verdicts_say_how_much_of_a_claim_was_played(giro: Giro, tmp_path: Path) -> None:
     words = ("--policies", "lin-ucb,lin-ts,ucb-glm", "--out", tmp_path / "there")
     done = giro("reproduce", "contextual", *TINY, *words)
     assert done.status == 0
-    assert "(2 of 12 played)" in " ".join(done.out.split())
+    assert "(2 of 14 played)" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize(

@@ -106,11 +106,12 @@ def test_the_same_means_within_the_margin_either_way() -> None:
     problem = SETUP.problem("statlog")
     first, second = trace("ucb1", problem, 0.50), trace("thompson", problem, 0.51)
     there, back = (
-        earns_the_same(first, second, margin=0.02),
-        earns_the_same(second, first, margin=0.02),
+        earns_the_same(*pair, margin=0.02).gain for pair in ((first, second), (second, first))
     )
-    assert there.gain.mean == pytest.approx(0.01)
-    assert back.gain.mean == pytest.approx(0.03)
+    assert there == pytest.approx(back)
+    assert there.mean == pytest.approx(0.01)
+    assert there.low <= there.mean <= there.high
+    assert earns_the_same(first, second, margin=0.009).gain.mean == pytest.approx(-0.001)
     assert earns_more(second, first).gain.mean == pytest.approx(0.01)
 
 
@@ -124,7 +125,10 @@ def test_the_paper_scale_setting_is_the_one_in_which_greedy_earns_most() -> None
     assert {row["verdict"] for row in settings.rows(table)} <= {"holds", "fails", "undecided"}
     missing = [t for t in found if t.setting.policy != settings.SETUPS[0].greedy("logistic")]
     assert settings.chosen(settings.verdicts(missing)) is None
-    assert math.isnan(settings.earned(settings.SETUPS[0], missing))
+    assert math.isnan(settings.earned(settings.SETUPS[0], missing).mean)
+    picked = settings.earned(settings.SETUPS[3], found)
+    assert picked.mean == pytest.approx((0.9 + 0.69) / 2)
+    assert picked.se == pytest.approx(1e-4 * np.std([-1, 1, 0.5, -0.5, 0], ddof=1) / 5**0.5)
 
 
 def test_data_sets_are_those_of_the_paper() -> None:
@@ -150,7 +154,28 @@ def test_the_offline_claim_compares_unseen_rows_split_by_split() -> None:
     found = [score("linear", 1, split, 0.3 + split / 1000) for split in range(4)]
     for passes in offline.PASSES["network"]:
         found += [score("network", passes, split, 0.2 + split / 1100) for split in range(4)]
-    (claim,) = offline.claims(found)
-    assert judge([claim])[0].verdict == "holds"
-    assert claim.comparisons[0].gain.mean == pytest.approx(0.1, abs=1e-3)
+    made = offline.claims(found, scale="unit")
+    assert [claim.number for claim in made] == ["6, 1 pass", "6, 10 passes", "6, 100 passes"]
+    assert {judgement.verdict for judgement in judge(made)} == {"holds"}
+    assert made[0].comparisons[0].gain.mean == pytest.approx(0.1, abs=1e-3)
+    assert "scale=unit" in made[0].comparisons[0].problem
     assert next(offline.rows_of(found))["unseen"] == pytest.approx(0.3015)
+
+
+def test_splits_of_the_same_rows_are_not_taken_for_independent() -> None:
+    values = np.array([0.1, 0.2, 0.3, 0.2, 0.1])
+    naive = values.std(ddof=1) / math.sqrt(5)
+    made = offline.over_splits(values)
+    assert made.se == pytest.approx(naive * math.sqrt((1 / 5 + 0.2 / 0.8) * 5))
+    assert made.high - made.mean == pytest.approx(made.mean - made.low)
+    assert made.high - made.mean == pytest.approx(2.7764451 * made.se)
+
+
+def test_the_claim_about_widths_is_that_about_linucb_and_lints_with_other_widths() -> None:
+    (usual,) = [claim for claim in paper.claims(SETUP, traces({})) if claim.number == "1"]
+    (wide,) = paper.width_claims(
+        SETUP, traces(dict(zip(paper.WIDTH_ONE, (0.4, 0.65), strict=True)))
+    )
+    assert len(wide.comparisons) == len(usual.comparisons) == 32
+    assert judge([wide])[0].verdict == "fails"
+    assert paper.width_claims(SETUP, traces({})) == []

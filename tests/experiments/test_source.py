@@ -13,7 +13,7 @@ from giro.experiments import source
 from giro.experiments.experiment import Experiment
 from giro.experiments.run import kept_traces, run
 from giro.experiments.source import modules_behind, run_digest
-from tests.known import policies, policies_with_models
+from tests.known import policies, policies_with_models, problems
 
 STATLOG = Problem.parse("classification:data=statlog")
 BERNOULLI = Problem.parse("bernoulli")
@@ -51,14 +51,22 @@ def test_other_policies_and_models_are_not_in_it() -> None:
 @pytest.mark.parametrize("policy", [*policies(), *policies_with_models()], ids=str)
 def test_nothing_is_missed_that_the_modules_hold_when_loaded(policy: Policy) -> None:
     """The slow twin: everything that can be reached from the policy's module by its names."""
+    assert _reached(policy) <= modules_behind(policy, BERNOULLI)
+
+
+@pytest.mark.parametrize("problem", problems(), ids=str)
+def test_nor_of_the_problem(problem: Problem) -> None:
+    assert _reached(problem) <= modules_behind(Policy.parse("ucb1"), problem)
+
+
+def _reached(start: object) -> set[str]:
     reached: set[str] = set()
-    waiting = {type(policy).__module__}
+    waiting = {type(start).__module__}
     while waiting:
         module = waiting.pop()
         reached.add(module)
         waiting |= {name for name in _names_in(sys.modules[module]) if name not in reached}
-    unimportant = {name for name in reached if name in source._UNIMPORTANT}
-    assert reached - unimportant <= modules_behind(policy, BERNOULLI)
+    return reached - source._UNIMPORTANT
 
 
 def _names_in(module: ModuleType) -> set[str]:
@@ -114,6 +122,18 @@ def test_other_code_has_another_digest(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert run_digest(policy, BERNOULLI) != before[0]
     assert run_digest(other, BERNOULLI) == before[1]
+
+
+def test_runs_belong_to_the_code_that_was_there_when_they_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two = Experiment(["bernoulli"], ["ucb1", "greedy"], rounds=20, runs=2, seed=1)
+    before = {run_digest(Policy.parse(name), BERNOULLI) for name in ("ucb1", "greedy")}
+    playing = run(two, tmp_path, by_source=True)
+    next(playing)
+    monkeypatch.setattr(run_module, "run_digest", lambda policy, problem: "edited meanwhile")
+    list(playing)
+    assert {path.name for path in tmp_path.iterdir()} == before
 
 
 def test_runs_of_other_code_are_left_aside_and_stay(

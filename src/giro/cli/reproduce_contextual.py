@@ -27,6 +27,8 @@ _POLICIES = "Only these policies, as lin-ucb,giro-ensemble:a=1."
 _CONTEXTS = "How contexts are scaled; the paper does not say."
 _FIT = "Linear and logistic models fitted exactly, or by stochastic gradient."
 
+_ON_WIDTHS = """The claim with width 1 is not the paper's, and has a level of its own."""
+
 
 @command.reproduce.command()
 def contextual(
@@ -66,6 +68,7 @@ def contextual(
     check_folder(folder)
     place = Place(folder / "runs", jobs, engine, address, by_source=True)
     traces, interrupted = finished_traces(part, place)
+    size = size._replace(runs=max(size.runs, usual[1]))  # others may have been played before
     outcome = _outcome(setup, size, traces, place.folder)
     if json:
         print_json(_document(outcome))
@@ -85,7 +88,8 @@ class _Size(NamedTuple):
 
 class _Outcome(NamedTuple):
     traces: list[Trace]
-    judgements: list[Judgement]
+    judgements: list[Judgement]  # on what the paper claims
+    on_widths: list[Judgement]  # a family of its own
 
 
 def split_data(text: str) -> list[str]:
@@ -100,27 +104,27 @@ def split_data(text: str) -> list[str]:
 def _outcome(setup: paper.Setup, size: _Size, traces: list[Trace], folder: Path | None) -> _Outcome:
     """Return what was played now and before, and the verdicts on it."""
     whole = paper.experiment(setup, **size._asdict())
-    now = {trace.setting for trace in traces}
     kept = kept_traces(whole, folder, by_source=True)
-    before = [trace for trace in kept if trace.setting not in now]
-    order = {cell.setting: place for place, cell in enumerate(whole.cells())}
-    together = sorted([*traces, *before], key=lambda t: order.get(t.setting, len(order)))
-    return _Outcome(together, judge(paper.claims(setup, together)))
+    there = {trace.setting for trace in kept}
+    together = [*kept, *(trace for trace in traces if trace.setting not in there)]
+    claims, of_widths = paper.claims(setup, together), paper.width_claims(setup, together)
+    return _Outcome(together, judge(claims), judge(of_widths))
 
 
 def _print(outcome: _Outcome, runs: int) -> None:
     print_results(outcome.traces, runs=runs)
     if outcome.judgements:
         print_line()
-        print_claims(outcome.judgements)
+        print_claims([*outcome.judgements, *outcome.on_widths])
         print_line()
         print_test(size_of_family([judgement.claim for judgement in outcome.judgements]))
+        print_line(_ON_WIDTHS)
 
 
 def _document(outcome: _Outcome) -> dict[str, object]:
     return {
         "finals": [final_record(trace) for trace in outcome.traces],
-        "claims": [record(judgement) for judgement in outcome.judgements],
+        "claims": [record(one) for one in (*outcome.judgements, *outcome.on_widths)],
     }
 
 
@@ -132,13 +136,12 @@ def _write(folder: Path, outcome: _Outcome, setup: paper.Setup, made_by: str) ->
     from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
 
     made_by += f" --contexts {setup.scale} --fit {setup.fit}"
+    judgements = [*outcome.judgements, *outcome.on_widths]
     tables = {
         "curves": [point for trace in outcome.traces for point in curve_records(trace)],
         "finals": [final_record(trace) for trace in outcome.traces],
-        "claims": [record(judgement) for judgement in outcome.judgements],
-        "comparisons": [
-            line for judgement in outcome.judgements for line in finding_records(judgement)
-        ],
+        "claims": [record(one) for one in judgements],
+        "comparisons": [line for one in judgements for line in finding_records(one)],
     }
     command.write_tables(folder, {name: rows for name, rows in tables.items() if rows}, made_by)
     for name, traces in _figures(outcome.traces, setup).items():

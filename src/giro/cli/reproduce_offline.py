@@ -41,7 +41,7 @@ def offline(
         for score in paper.scores(data, scale=contexts, splits=splits, seed=seed, most=rows):
             found.append(score)
             advance(f"{score.data} {score.model}", 1)
-    table, judgements = list(paper.rows_of(found)), judge(paper.claims(found))
+    table, judgements = list(paper.rows_of(found)), judge(paper.claims(found, scale=contexts))
     if json:
         print_json({"scores": table, "claims": [record(one) for one in judgements]})
     else:

@@ -1,5 +1,6 @@
 """`giro reproduce settings`: how the contextual claims depend on what the paper leaves open."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from giro.experiments.paper import settings as paper
 from giro.experiments.paper.contextual import Fit
 from giro.experiments.run import kept_traces
 from giro.experiments.tables import final_record
+from giro.simulation.metrics import Estimate
 from giro.simulation.trace import Trace
 
 _CONTEXTS = "Play only this scaling of contexts: column, unit or range."
@@ -53,15 +55,16 @@ def settings(
     """
     check_folder(out)
     place = Place(out / "runs", jobs, engine, address, by_source=True)
-    experiments = partial(paper.experiments, rounds=rounds, runs=runs, seed=seed)
+    experiments = partial(paper.experiments, rounds=rounds, seed=seed)
     setups = [s for s in paper.SETUPS if contexts in (None, s.scale) and fit in (None, s.fit)]
-    for part in experiments(data=split_data(only), setups=setups):
+    for part in experiments(runs=runs, data=split_data(only), setups=setups):
         traces, interrupted = finished_traces(part, place)
         if interrupted:
             say_what_is_there(part, traces, place.folder)
             raise typer.Exit(INTERRUPTED)
     kept = partial(kept_traces, folder=place.folder, by_source=True)
-    together = _once([trace for part in experiments() for trace in kept(part)])
+    most = max(runs, paper.RUNS)  # others may have been played before
+    together = _once([trace for part in experiments(runs=most) for trace in kept(part)])
     table = paper.verdicts(together)
     tables = {
         "claims": list(paper.rows(table)),
@@ -71,13 +74,17 @@ def settings(
         print_json(tables)
     else:
         _print(table)
-    made_by = f"giro reproduce settings --rounds {rounds} --runs {runs} --seed {seed}"
+    made_by = f"giro reproduce settings --rounds {rounds} --runs {most} --seed {seed}"
     command.write_tables(out, {name: lines for name, lines in tables.items() if lines}, made_by)
 
 
 def _once(traces: Sequence[Trace]) -> list[Trace]:
     """Return each trace once: a network is the same whichever way other models are fitted."""
     return list({trace.setting: trace for trace in traces}.values())
+
+
+def _with_error(earned: Estimate) -> str:
+    return number(earned.mean, 4) + ("" if math.isnan(earned.se) else f" ± {earned.se:.4f}")
 
 
 def _print(table: Sequence[paper.Verdicts]) -> None:
@@ -95,7 +102,7 @@ def _print(table: Sequence[paper.Verdicts]) -> None:
         [claim, texts[claim], *(verdict.get((claim, row.setup), "") for row in table)]
         for claim in claims
     ]
-    earned = ["", "reward of ε-greedy", *(number(row.earned, 4) for row in table)]
+    earned = ["", "reward of ε-greedy", *(_with_error(row.earned) for row in table)]
     print_table(columns, [*lines, earned])
     print_line()
     picked = paper.chosen(table)

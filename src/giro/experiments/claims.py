@@ -4,7 +4,8 @@ A claim is a list of comparisons that should all come out positive. Each is a tw
 t test; the level is shared equally among all comparisons of all claims (Bonferroni), so that the
 chance of any wrong verdict in the family is at most that level. A claim holds if every comparison
 is significantly positive, fails if any is significantly negative, and is undecided otherwise, also
-as long as something that it compares was not played.
+as long as something that it compares was not played; what was not played has its share of the
+level, so that a verdict does not change because something else is played.
 """
 
 import math
@@ -82,8 +83,8 @@ def judge(claims: Sequence[Claim], *, level: float = LEVEL) -> list[Judgement]:
 
 
 def size_of_family(claims: Sequence[Claim]) -> int:
-    """Return how many comparisons share the level."""
-    return sum(len(claim.comparisons) for claim in claims)
+    """Return how many comparisons share the level, those not played yet among them."""
+    return sum(len(claim.comparisons) + claim.missing for claim in claims)
 
 
 def beats(winner: Trace, loser: Trace) -> Comparison:
@@ -103,13 +104,14 @@ def earns_more(winner: Trace, loser: Trace) -> Comparison:
 
 
 def earns_the_same(first: Trace, second: Trace, *, margin: float) -> Comparison:
-    """Return what is left of the margin by which the second may earn more per round.
+    """Return what is left of the margin by which the two may differ in reward per round.
 
-    Asked both ways, these are the two one-sided tests of equivalence (Schuirmann, 1987).
+    Positive beyond its error if both one-sided tests of equivalence say so (Schuirmann, 1987).
     """
     mean, se, low, high = paired_difference(first, second, metric="reward")
-    left = Estimate(margin + mean, se, margin + low, margin + high)
-    what = f"{margin} + {first.setting.policy} against {second.setting.policy}"
+    least = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
+    left = Estimate(margin - abs(mean), se, margin - max(abs(low), abs(high)), margin - least)
+    what = f"{first.setting.policy} within {margin} of {second.setting.policy}"
     return _of_rewards(what, left, first, second)
 
 

@@ -38,11 +38,11 @@ def run(
     runs are saved and yielded, then it is raised. `engine` and `address` are those of `simulate`;
     the engine starts when there is work for it.
     """
+    shelves = [(cell, _shelf(cell, folder, by_source)) for cell in experiment.cells()]
     with ExitStack() as stack:
         opened = open_engine(engine, jobs=jobs, address=address)
         player = functools.cache(lambda: stack.enter_context(opened))
-        for cell in experiment.cells():
-            shelf = _shelf(cell, folder, by_source)
+        for cell, shelf in shelves:  # known before hours of play, in which source may be edited
             pieces, interrupted = _complete(cell, experiment.runs, shelf, player, on_runs)
             if pieces:
                 yield merge(pieces).only(experiment.runs)

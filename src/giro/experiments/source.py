@@ -1,7 +1,8 @@
 """The code that the numbers of a run depend on: its policy's, its problem's, and all they import.
 
 A run that took hours stays good as long as this code does: a new policy, another figure, a better
-docstring or comment do not cost it.
+docstring or comment do not cost it. Of the versions of libraries only numba's counts: it compiles
+the code and draws its random numbers.
 """
 
 import ast
@@ -18,8 +19,9 @@ import numba
 
 from giro.policy import Policy
 from giro.problem import Problem
-from giro.simulation import play
+from giro.simulation import checkpoints, play
 
+_ALWAYS = play.__name__, checkpoints.__name__
 _UNIMPORTANT = frozenset({"giro", "giro.errors", "giro.kernel_cache"})  # change no number
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
 
@@ -36,7 +38,7 @@ def run_digest(policy: Policy, problem: Problem) -> str:
 def modules_behind(policy: Policy, problem: Problem) -> set[str]:
     """Return the names of the package's modules that decide the numbers."""
     found: set[str] = set()
-    waiting = {play.__name__, *_modules_of(policy), *_modules_of(problem)}
+    waiting = {*_ALWAYS, *_modules_of(policy), *_modules_of(problem)}
     while waiting:
         module = waiting.pop()
         found.add(module)

@@ -1,5 +1,6 @@
 """What the paper leaves open: how contexts are scaled, and when fitting stops (Section 6.2)."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -9,7 +10,7 @@ from giro.experiments.claims import LEVEL, Judgement, judge, record, size_of_fam
 from giro.experiments.experiment import Experiment
 from giro.experiments.paper.contextual import DATA, Fit, Setup, claims
 from giro.experiments.played import Played
-from giro.simulation.metrics import mean_reward
+from giro.simulation.metrics import Estimate, estimate
 from giro.simulation.trace import Trace
 
 ROUNDS, RUNS = 10_000, 3
@@ -24,7 +25,7 @@ class Verdicts(NamedTuple):
     """The paper's claims in one setting."""
 
     setup: Setup
-    earned: float  # what the rule looks at, NaN if not everything was played
+    earned: Estimate  # what the rule looks at, NaN if not everything was played
     judgements: list[Judgement]
 
 
@@ -57,10 +58,11 @@ def verdicts(traces: Sequence[Trace]) -> list[Verdicts]:
     return found
 
 
-def earned(setup: Setup, traces: Sequence[Trace]) -> float:
+def earned(setup: Setup, traces: Sequence[Trace]) -> Estimate:
     """Return the mean reward of linear and logistic ε-greedy over the data sets.
 
-    Neither is Giro's, so that choosing by it does not favour Giro.
+    Neither is Giro's, so that choosing by it does not favour Giro. Of runs that some of them lack,
+    nothing is said.
     """
     played = Played(traces)
     found = [
@@ -68,16 +70,19 @@ def earned(setup: Setup, traces: Sequence[Trace]) -> float:
         for name in DATA
         for model in ("linear", "logistic")
     ]
-    if any(trace is None for trace in found):
-        return float("nan")
-    return float(np.mean([mean_reward(trace).mean for trace in found if trace is not None]))
+    there = [trace for trace in found if trace is not None]
+    runs = min(trace.runs.size for trace in there) if len(there) == len(found) else 0
+    if runs == 0:
+        return Estimate(math.nan, math.nan, math.nan, math.nan)
+    each = [trace.only(runs).reward[:, -1] / trace.setting.rounds for trace in there]
+    return estimate(np.mean(each, axis=0))
 
 
 def chosen(table: Sequence[Verdicts]) -> Setup | None:
     """Return the setting that the rule picks, None as long as something is missing."""
-    if not table or any(np.isnan(row.earned) for row in table):
+    if not table or any(math.isnan(row.earned.mean) for row in table):
         return None
-    return max(table, key=lambda row: row.earned).setup
+    return max(table, key=lambda row: row.earned.mean).setup
 
 
 def rows(table: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
@@ -91,5 +96,6 @@ def rows(table: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
                 "positive": judgement.in_favour,
                 "holding": each.count("holds"),
                 "failing": each.count("fails"),
-                "rule": reward,
+                "rule": reward.mean,
+                "rule_se": reward.se,
             }
