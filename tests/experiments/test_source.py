@@ -1,6 +1,7 @@
 """The code that the numbers of a run depend on."""
 
 import importlib
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -11,7 +12,7 @@ from giro import Policy, Problem
 from giro.experiments import run as run_module
 from giro.experiments import source
 from giro.experiments.experiment import Experiment
-from giro.experiments.run import kept_traces, run
+from giro.experiments.run import kept_traces, load_folder, run, trace_file
 from giro.experiments.source import modules_behind, run_digest
 from tests.known import policies, policies_with_models, problems
 
@@ -154,3 +155,15 @@ def test_runs_of_other_code_are_left_aside_and_stay(
     play()
     assert computed == [2, 0, 2, 0]
     assert len(list(tmp_path.glob("*/*.parquet"))) == 2
+    assert len(load_folder(tmp_path)) == 1
+
+
+def test_of_two_traces_with_one_setting_the_newer_is_loaded(tmp_path: Path) -> None:
+    for runs, age in ((3, 0), (2, 100)):
+        (trace,) = run(Experiment(["bernoulli"], ["ucb1"], 20, runs=runs, seed=1))
+        path = trace_file(tmp_path / str(runs), trace.setting)
+        path.parent.mkdir()
+        trace.save(path)
+        os.utime(path, (1e9 - age, 1e9 - age))
+    (loaded,) = load_folder(tmp_path)
+    assert loaded.runs.size == 3

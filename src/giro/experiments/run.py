@@ -75,13 +75,19 @@ def trace_file(folder: Path, setting: Setting) -> Path:
 
 
 def load_folder(folder: Path) -> list[Trace]:
-    """Return every trace in a folder, ordered by problem and policy."""
+    """Return every trace in a folder, ordered by problem and policy.
+
+    If it holds folders for what different code made, those in them, and of two with the same
+    setting the newer.
+    """
     if not folder.is_dir():
         raise BadFile(f"there is no folder {folder}")
-    traces = [Trace.load(path) for path in sorted(folder.glob("*.parquet"))]
+    paths = list(folder.glob("*.parquet")) or list(folder.glob("*/*.parquet"))
+    traces = [Trace.load(path) for path in sorted(paths, key=lambda path: path.stat().st_mtime)]
     if not traces:
         raise BadFile(f"no results of giro in {folder}: make some with giro simulate --out")
-    return sorted(traces, key=lambda trace: (trace.setting.problem, trace.setting.policy))
+    newest = {trace.setting: trace for trace in traces}.values()
+    return sorted(newest, key=lambda trace: (trace.setting.problem, trace.setting.policy))
 
 
 def _complete(
