@@ -10,9 +10,10 @@ importing; VW's are those of its whole simulation, which reads a binary cache of
 that needs more than the limit stops there, and plays one order only: the line says how many rounds
 it saw.
 
-Giro's line is giro-ensemble with its defaults, the same for all; they were chosen on synthetic
+Giro competes with giro-ensemble and its defaults, the same for all; they were chosen on synthetic
 problems and Statlog, without Covertype and Adult (ensemble_defaults.py). The others have their
 defaults too, but that contextualbandits learns in batches of 50 rounds, as its calls are made for.
+Giro's LinUCB and LinTS with the widths of MABWiser's are there to be compared with those.
 """
 
 import argparse
@@ -83,18 +84,19 @@ def _ours(policy: str, cell: Cell, rounds: int) -> Outcome:
     return Outcome(rounds, kept[0] / rounds, seconds)
 
 
+def _our(policy: str) -> Entrant:
+    """Return a policy of giro's."""
+    made_with = run_digest(Policy.parse(policy), Problem.parse("classification:data=statlog"))
+    return Entrant("giro", policy, partial(_ours, policy), made_with)
+
+
 def _peer(library: Library, policy: str, name: str) -> Entrant:
     """Return a policy of another library, and what its script calls it."""
     return Entrant(library.name, policy, partial(played, library, name), library.requirements[0])
 
 
 ENTRANTS = (
-    Entrant(
-        "giro",
-        OURS,
-        partial(_ours, OURS),
-        run_digest(Policy.parse(OURS), Problem.parse("classification:data=statlog")),
-    ),
+    _our(OURS),
     _peer(VW, "--cbify K --cb_explore_adf --squarecb", "squarecb"),
     _peer(VW, "--cbify K --bag 5", "bag"),
     _peer(VW, "--cbify K --epsilon 0.05", "epsilon"),
@@ -102,6 +104,8 @@ ENTRANTS = (
     _peer(CONTEXTUALBANDITS, "BootstrappedTS, SGDClassifier, batches of 50", "logistic"),
     _peer(MABWISER, "LinUCB", "lin-ucb"),
     _peer(MABWISER, "LinTS", "lin-ts"),
+    _our("lin-ucb:scale=1"),
+    _our("lin-ts:scale=1"),
 )
 
 
