@@ -91,6 +91,10 @@ class _Outcome(NamedTuple):
     judgements: list[Judgement]  # on what the paper claims
     on_widths: list[Judgement]  # a family of its own
 
+    @property
+    def all_judgements(self) -> list[Judgement]:
+        return [*self.judgements, *self.on_widths]
+
 
 def split_data(text: str) -> list[str]:
     """Return the data sets in a list, all of them if it is empty."""
@@ -115,7 +119,7 @@ def _print(outcome: _Outcome, runs: int) -> None:
     print_results(outcome.traces, runs=runs)
     if outcome.judgements:
         print_line()
-        print_claims([*outcome.judgements, *outcome.on_widths])
+        print_claims(outcome.all_judgements)
         print_line()
         print_test(size_of_family([judgement.claim for judgement in outcome.judgements]))
         print_line(_ON_WIDTHS)
@@ -124,7 +128,7 @@ def _print(outcome: _Outcome, runs: int) -> None:
 def _document(outcome: _Outcome) -> dict[str, object]:
     return {
         "finals": [final_record(trace) for trace in outcome.traces],
-        "claims": [record(one) for one in (*outcome.judgements, *outcome.on_widths)],
+        "claims": [record(judgement) for judgement in outcome.all_judgements],
     }
 
 
@@ -136,12 +140,13 @@ def _write(folder: Path, outcome: _Outcome, setup: paper.Setup, made_by: str) ->
     from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
 
     made_by += f" --contexts {setup.scale} --fit {setup.fit}"
-    judgements = [*outcome.judgements, *outcome.on_widths]
     tables = {
         "curves": [point for trace in outcome.traces for point in curve_records(trace)],
         "finals": [final_record(trace) for trace in outcome.traces],
-        "claims": [record(one) for one in judgements],
-        "comparisons": [line for one in judgements for line in finding_records(one)],
+        "claims": [record(judgement) for judgement in outcome.all_judgements],
+        "comparisons": [
+            line for judgement in outcome.all_judgements for line in finding_records(judgement)
+        ],
     }
     command.write_tables(folder, {name: rows for name, rows in tables.items() if rows}, made_by)
     for name, traces in _figures(outcome.traces, setup).items():
