@@ -26,6 +26,7 @@ import network_speed
 import numpy_vectorised
 import paper_scale
 import python_libraries
+import warm_start
 from ratio import Ratio, cores, say, shown
 
 from giro import __version__
@@ -50,6 +51,7 @@ SECTIONS: dict[str, Section] = {
     "network": lambda _, quick: network_speed.against_pytorch(quick=quick),
     "numpy": lambda _, quick: numpy_vectorised.every_policy(quick=quick),
     "paper": lambda _, quick: paper_scale.everything(quick=quick),
+    "start": lambda _, quick: warm_start.seconds_from_shell(quick=quick),
     "memory": lambda _, quick: long_run.memory(quick=quick),
     "time": _only_a_figure,
     "arms": lambda folder, quick: many_arms.cost_against_arms(folder, quick=quick),
