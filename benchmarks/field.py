@@ -7,8 +7,9 @@ is there is not computed again, unless its library has changed. The order of the
 giro's run of the same number, and every policy meets the same rows with columns standardised. Each
 plays on one core. Seconds are processor time of choosing and learning, without compiling or
 importing; VW's are those of its whole simulation, which reads a binary cache of the rows. A policy
-that needs more than the limit stops there, and plays one order only: the line says how many rounds
-it saw.
+of a library in Python that needs more than the limit stops there, and plays one order only: the
+line says how many rounds it saw. Other numbers of rounds than usual go to .benchmarks/field, so
+that a trial does not replace what the document shows.
 
 Giro competes with giro-ensemble and its defaults, the same for all; they were chosen on synthetic
 problems and Statlog, without Covertype and Adult (ensemble_defaults.py). The others have their
@@ -205,7 +206,8 @@ def _belongs(line: dict[str, str], entrant: Entrant, data: str) -> bool:
 
 
 def _write_made_by(options: argparse.Namespace) -> None:
-    given = f"--rounds {options.rounds} --orders {options.orders} --limit {options.limit:g}"
+    orders = 1 + max((int(line["order"]) for line in _read(options.out)), default=-1)
+    given = f"--rounds {options.rounds} --orders {orders} --limit {options.limit:g}"
     folder = options.out.parent
     write_made_by(folder, f"python benchmarks/field.py {given}")
     with (folder / "made-by.txt").open("a") as file:
@@ -221,8 +223,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--orders", type=int, default=ORDERS)
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for a policy and order")
     parser.add_argument("--only", nargs="+", choices=sorted({e.library for e in ENTRANTS}))
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    return parser.parse_args()
+    parser.add_argument("--out", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    trial = ROOT / ".benchmarks" / "field" / f"{options.rounds}.csv"
+    options.out = options.out or (RESULTS if options.rounds == ROUNDS else trial)
+    return options
 
 
 if __name__ == "__main__":

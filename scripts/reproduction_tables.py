@@ -123,18 +123,19 @@ def claims(folder: str) -> str:
     return markdown(["claim", "verdict", "weakest comparison", "where"], body)
 
 
-def comparisons(folder: str, number: str) -> str:
+def comparisons(folder: str, *numbers: str) -> str:
     """Return all comparisons behind the claims whose number starts so."""
     body = [
         [f"`{row['comparison']}`", f"`{short(row['problem'])}`", _estimate(row), row["verdict"]]
         for row in rows(f"{folder}/comparisons")
-        if row["number"].startswith(number)
+        if row["number"].startswith(numbers)
     ]
     return markdown(["comparison", "problem", "gain", ""], body)
 
 
 def _estimate(row: Row) -> str:
-    decimals = 3 if row["unit"] == "R²" or abs(float(row["estimate"])) < 1 else 1
+    units = {"regret": 3 if abs(float(row["estimate"])) < 1 else 1, "R²": 3}
+    decimals = units.get(row["unit"], 4)
     estimate, error = (f"{float(row[key]):.{decimals}f}" for key in ("estimate", "se"))
     return f"{estimate} ± {error} {row['unit']}"
 
@@ -160,7 +161,7 @@ def _of_field(found: list[Row], library: str, policy: str, data: str) -> str:
     rewards = [float(row["mean_reward"]) for row in lines]
     seconds = statistics.mean(float(row["seconds"]) for row in lines)
     error = statistics.stdev(rewards) / len(lines) ** 0.5 if len(lines) > 1 else None
-    text = f"{statistics.mean(rewards):.3f}" + (f" ± {error:.3f}" if error is not None else "")
+    text = f"{statistics.mean(rewards):.4f}" + (f" ± {error:.4f}" if error is not None else "")
     return f"{text}, {seconds:.1f} s{_short_of_all(found, lines)}"
 
 
@@ -192,7 +193,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "contextual command": lambda: made_by("contextual"),
     "contextual reward": lambda: rewards("contextual"),
     "contextual claims": lambda: claims("contextual"),
-    "contextual comparisons": lambda: comparisons("contextual", ""),
+    "contextual models": lambda: comparisons("contextual", "4", "5", "6"),
     "offline command": lambda: made_by("offline"),
     "offline": offline,
     "offline claims": lambda: claims("offline"),

@@ -6,6 +6,8 @@ import polars as pl
 import pytest
 from cli.conftest import Giro
 
+from giro.experiments.paper import contextual
+
 TINY = ("--only", "statlog", "--rounds", 40, "--runs", 2)
 
 
@@ -25,7 +27,25 @@ def test_work_is_done_piece_by_piece(giro: Giro, tmp_path: Path) -> None:
     assert (
         (folder / "made-by.txt").read_text().startswith("giro reproduce contextual --scale quick")
     )
+    assert (folder / "made-by.txt").read_text().splitlines()[0].endswith(" --with ucb1")
     assert "LinUCB" in (folder / "reward.svg").read_text()
+
+
+def test_a_policy_of_ones_own_stands_beside_the_others(giro: Giro, tmp_path: Path) -> None:
+    words = ("--policies", "lin-ucb", "--with", "ucb1", "--out", tmp_path / "there")
+    first = giro("reproduce", "contextual", "--only", "statlog,adult", *TINY[2:], *words)
+    assert first.out.count("problem  classification:data=") == 2  # a heading each
+    finals = pl.read_csv(tmp_path / "there" / "finals.csv")
+    assert finals["policy"].to_list() == ["lin-ucb", "ucb1"] * 2
+
+
+def test_a_table_of_before_is_not_left_beside_those_of_now(giro: Giro, tmp_path: Path) -> None:
+    words = ("reproduce", "contextual", *TINY, "--out", tmp_path / "there")
+    giro(*words, "--policies", "lin-ucb,ucb-glm")
+    assert (tmp_path / "there" / "claims.csv").exists()
+    giro(*words, "--policies", "ucb1", "--seed", 1)
+    assert pl.read_csv(tmp_path / "there" / "finals.csv")["policy"].to_list() == ["ucb1"]
+    assert not list((tmp_path / "there").glob("claims.*"))
 
 
 def test_a_call_with_fewer_runs_forgets_none(giro: Giro, tmp_path: Path) -> None:
@@ -41,6 +61,39 @@ def test_verdicts_say_how_much_of_a_claim_was_played(giro: Giro, tmp_path: Path)
     done = giro("reproduce", "contextual", *TINY, *words)
     assert done.status == 0
     assert "(2 of 14 played)" in " ".join(done.out.split())
+
+
+def test_settings_are_played_in_parts_and_judged_together(
+    giro: Giro, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = [contextual.LIN_UCB, contextual.LIN_TS, contextual.UCB_GLM]
+    monkeypatch.setattr(contextual.Setup, "policies", lambda _: quick)
+    words = ("reproduce", "settings", *TINY, "--fit", "exact", "--out", tmp_path / "there")
+    giro(*words, "--contexts", "unit")
+    done = giro(*words, "--contexts", "range")
+    assert (done.status, "Not all of it was played." in done.out) == (0, True)
+    finals = pl.read_csv(tmp_path / "there" / "finals.csv")
+    assert finals["problem"].str.extract("scale=(.*)$").to_list() == ["unit"] * 3 + ["range"] * 3
+    claims = pl.read_csv(tmp_path / "there" / "claims.csv")
+    assert set(claims["number"]) == {7}
+    assert set(claims["scale"]) == {"unit", "range"}
+    assert pl.read_csv(tmp_path / "there" / "comparisons.csv").height == 2 * 4  # both fits
+
+
+def test_models_told_everything_are_compared_on_adult(giro: Giro, tmp_path: Path) -> None:
+    words = ("reproduce", "offline", "--splits", 2, "--rows", 100, "--out", tmp_path / "there")
+    done = giro(*words, "--only", "adult", "--json")
+    passes = [1, 1, 1, 10, 100]
+    assert [score["passes"] for score in done.records["scores"]] == passes
+    assert [claim["number"] for claim in done.records["claims"]] == [
+        f"6, {n} pass{'es' * (n > 1)}" for n in passes[2:]
+    ]
+    giro(*words, "--only", "statlog")
+    assert set(pl.read_csv(tmp_path / "there" / "scores.csv")["data"]) == {"statlog"}
+    assert not (tmp_path / "there" / "claims.csv").exists()
+    assert (
+        (tmp_path / "there" / "made-by.txt").read_text().splitlines()[0].endswith("--only statlog")
+    )
 
 
 @pytest.mark.parametrize(

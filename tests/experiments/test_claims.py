@@ -83,6 +83,7 @@ def test_the_level_is_shared_by_all_comparisons_of_all_claims() -> None:
     assert size_of_family(claims) == 10
     for level, verdict in ((10.1 * p_value, "holds"), (9.9 * p_value, "undecided")):
         assert judge(claims, level=level)[0].findings[0].verdict == verdict
+        assert judge(claims[:1], level=level, family=10)[0].findings[0].verdict == verdict
 
 
 def test_a_true_null_is_rarely_decided(seed: int) -> None:
@@ -113,6 +114,17 @@ def test_the_weakest_comparison_stands_for_the_claim() -> None:
     assert (shown["claim"], shown["verdict"]) == ("all is well", "undecided")
     assert (shown["estimate"], shown["se"]) == EVEN.gain[:2]
     assert [row["verdict"] for row in finding_records(judgement)] == ["holds", "undecided", "holds"]
+
+
+def test_the_surest_finding_against_a_claim_is_its_weakest_whatever_its_runs() -> None:
+    """Thirty standard errors from two runs are less sure than ten from twenty."""
+    two = comparison([-31.0, -29.0])
+    twenty = comparison(-10.0 / np.sqrt(20) + np.tile([-1.0, 1.0], 10) / np.sqrt(20 / 19))
+    (judgement,) = judge([Claim("1", "", [two, twenty])])
+    assert judgement.weakest.comparison is twenty
+    p_two, p_twenty = (finding.p_value for finding in judgement.findings)
+    assert p_two > 0.01
+    assert p_twenty < 1e-6
 
 
 def test_a_claim_that_compares_nothing_is_refused() -> None:

@@ -11,7 +11,7 @@ import typer
 
 from giro.cli.app import app
 from giro.cli.output import tell
-from giro.experiments.tables import Record, write_made_by, write_table
+from giro.experiments.tables import Record, forget_table, write_made_by, write_table
 
 reproduce = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 app.add_typer(reproduce, name="reproduce", help="Reproduce what the paper shows, and judge it.")
@@ -31,9 +31,12 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print records, no
 
 
 def write_tables(folder: Path, tables: Mapping[str, Sequence[Record]], made_by: str) -> None:
-    """Write tables and the command that makes them anew."""
+    """Write tables and the command that makes them anew; without rows, none of before is left."""
     for name, records in tables.items():
-        write_table(folder, name, records)
+        if records:
+            write_table(folder, name, records)
+        else:
+            forget_table(folder, name)
     write_made_by(folder, made_by)
 
 

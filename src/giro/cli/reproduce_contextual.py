@@ -1,5 +1,6 @@
 """`giro reproduce contextual`: the paper's second figure, and whether its claims hold."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
@@ -15,19 +16,21 @@ from giro.cli.targets import check_folder
 from giro.cli.verdicts import print_claims, print_test
 from giro.datasets.scaling import Scale
 from giro.errors import UnknownName
-from giro.experiments.claims import Judgement, finding_records, judge, record, size_of_family
+from giro.experiments.claims import Judgement, finding_records, judge, record
 from giro.experiments.paper import contextual as paper
 from giro.experiments.run import kept_traces
 from giro.experiments.tables import curve_records, final_record
+from giro.policy import Policy
 from giro.simulation.trace import Trace
 
 _SCALE = "quick: 5,000 rounds, 2 runs; paper: 50,000 rounds, 5 runs (many hours)."
 _ONLY = "Only these data sets, as statlog,adult."
-_POLICIES = "Only these policies, as lin-ucb,giro-ensemble:a=1."
+_POLICIES = "Play only these policies, as lin-ucb,giro-ensemble:a=1."
+_WITH = "Further policies, as giro-ensemble:a=1."
 _CONTEXTS = "How contexts are scaled; the paper does not say."
 _FIT = "Linear and logistic models fitted exactly, or by stochastic gradient."
 
-_ON_WIDTHS = """The claim with width 1 is not the paper's, and has a level of its own."""
+_APART = "Not among the trends that the paper lists, and with a level of its own each: "
 
 
 @command.reproduce.command()
@@ -35,6 +38,7 @@ def contextual(
     scale: Annotated[Literal["quick", "paper"], typer.Option(help=_SCALE)] = "quick",
     only: Annotated[str, command.option("DATA", _ONLY)] = "",
     policies: Annotated[str, command.option("POLICIES", _POLICIES)] = "",
+    also: Annotated[str, typer.Option("--with", metavar="POLICIES", help=_WITH)] = "",
     contexts: Annotated[Scale, typer.Option(help=_CONTEXTS)] = "column",
     fit: Annotated[paper.Fit, typer.Option(help=_FIT)] = "exact",
     rounds: Annotated[int | None, command.option("N", "Rounds, if not those of --scale.")] = None,
@@ -50,26 +54,31 @@ def contextual(
 
     Kveton et al. (2019), Section 6.2: Statlog, Covertype and Adult as bandits, reward per round.
     Each run is kept as it ends, and not computed again; tables, figure and verdicts are about all
-    that is there, so the work can be done piece by piece with --only and --policies.
+    that is there of the paper's policies, of some beyond it and of those named, so the work can be
+    done piece by piece with --only and --policies.
 
     \b
     Examples:
       giro reproduce contextual
       giro reproduce contextual --only statlog --policies lin-ucb,giro-ensemble
+      giro reproduce contextual --only statlog --with giro-ensemble:a=1
       giro reproduce contextual --scale paper --only adult --runs 2
     """
     usual = paper.PAPER if scale == "paper" else paper.QUICK
     size = _Size(usual[0] if rounds is None else rounds, usual[1] if runs is None else runs, seed)
     setup = paper.Setup(contexts, fit)
+    chosen, further = split_policies(policies), split_policies(also)
     part = paper.experiment(
-        setup, **size._asdict(), data=split_data(only), policies=split_policies(policies)
+        setup, **size._asdict(), data=split_data(only), policies=chosen, also=further
     )
     folder = out or Path("results") / ("contextual" if scale == "paper" else "contextual-quick")
     check_folder(folder)
     place = Place(folder / "runs", jobs, engine, address, by_source=True)
     traces, interrupted = finished_traces(part, place)
     size = size._replace(runs=max(size.runs, usual[1]))  # others may have been played before
-    outcome = _outcome(setup, size, traces, place.folder)
+    further = _beyond_the_usual(setup, [*chosen, *further])
+    whole = paper.experiment(setup, **size._asdict(), also=further)
+    outcome = _outcome(setup, kept_traces(whole, place.folder, by_source=True))
     if json:
         print_json(_document(outcome))
     else:
@@ -77,7 +86,8 @@ def contextual(
     if interrupted:
         say_what_is_there(part, traces, place.folder)
         raise typer.Exit(INTERRUPTED)
-    _write(folder, outcome, setup, f"giro reproduce contextual --scale {scale} {_said(size)}")
+    made_by = f"giro reproduce contextual --scale {scale} {_said(size)} {_told(setup, further)}"
+    _write(folder, outcome, setup, made_by)
 
 
 class _Size(NamedTuple):
@@ -88,12 +98,12 @@ class _Size(NamedTuple):
 
 class _Outcome(NamedTuple):
     traces: list[Trace]
-    judgements: list[Judgement]  # on what the paper claims
-    on_widths: list[Judgement]  # a family of its own
+    judgements: list[Judgement]  # on the trends that the paper sees
+    apart: list[Judgement]  # a family each
 
     @property
     def all_judgements(self) -> list[Judgement]:
-        return [*self.judgements, *self.on_widths]
+        return [*self.judgements, *self.apart]
 
 
 def split_data(text: str) -> list[str]:
@@ -105,24 +115,28 @@ def split_data(text: str) -> list[str]:
     return names or list(paper.DATA)
 
 
-def _outcome(setup: paper.Setup, size: _Size, traces: list[Trace], folder: Path | None) -> _Outcome:
-    """Return what was played now and before, and the verdicts on it."""
-    whole = paper.experiment(setup, **size._asdict())
-    kept = kept_traces(whole, folder, by_source=True)
-    there = {trace.setting for trace in kept}
-    together = [*kept, *(trace for trace in traces if trace.setting not in there)]
-    claims, of_widths = paper.claims(setup, together), paper.width_claims(setup, together)
-    return _Outcome(together, judge(claims), judge(of_widths))
+def _beyond_the_usual(setup: paper.Setup, policies: Sequence[str]) -> list[str]:
+    """Return those of the policies that are not in the experiment anyway."""
+    texts = dict.fromkeys(Policy.parse(text).text for text in policies)
+    return [text for text in texts if text not in (*setup.policies(), *paper.BEYOND)]
+
+
+def _outcome(setup: paper.Setup, traces: list[Trace]) -> _Outcome:
+    """Return the verdicts on what was played now and before."""
+    judgements = judge(paper.claims(setup, traces), family=paper.size_of_paper())
+    apart = (paper.width_claims(setup, traces), paper.poisson_claims(setup, traces))
+    return _Outcome(traces, judgements, [one for claims in apart for one in judge(claims)])
 
 
 def _print(outcome: _Outcome, runs: int) -> None:
     print_results(outcome.traces, runs=runs)
-    if outcome.judgements:
+    if outcome.all_judgements:
         print_line()
         print_claims(outcome.all_judgements)
         print_line()
-        print_test(size_of_family([judgement.claim for judgement in outcome.judgements]))
-        print_line(_ON_WIDTHS)
+        print_test(paper.size_of_paper())
+    if outcome.apart:
+        print_line(_APART + "; ".join(judgement.claim.number for judgement in outcome.apart) + ".")
 
 
 def _document(outcome: _Outcome) -> dict[str, object]:
@@ -136,10 +150,14 @@ def _said(size: _Size) -> str:
     return f"--rounds {size.rounds} --runs {size.runs} --seed {size.seed}"
 
 
+def _told(setup: paper.Setup, further: Sequence[str]) -> str:
+    also = f" --with {','.join(further)}" if further else ""
+    return f"--contexts {setup.scale} --fit {setup.fit}{also}"
+
+
 def _write(folder: Path, outcome: _Outcome, setup: paper.Setup, made_by: str) -> None:
     from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
 
-    made_by += f" --contexts {setup.scale} --fit {setup.fit}"
     tables = {
         "curves": [point for trace in outcome.traces for point in curve_records(trace)],
         "finals": [final_record(trace) for trace in outcome.traces],
@@ -148,7 +166,7 @@ def _write(folder: Path, outcome: _Outcome, setup: paper.Setup, made_by: str) ->
             line for judgement in outcome.all_judgements for line in finding_records(judgement)
         ],
     }
-    command.write_tables(folder, {name: rows for name, rows in tables.items() if rows}, made_by)
+    command.write_tables(folder, tables, made_by)
     for name, traces in _figures(outcome.traces, setup).items():
         figure = regret_figure(traces, metric="reward", names=paper.names(setup))
         command.write_figure(folder, figure, made_by, name=name)

@@ -68,6 +68,7 @@ def settings(
     table = paper.verdicts(together)
     tables = {
         "claims": list(paper.rows(table)),
+        "comparisons": list(paper.comparisons(table)),
         "finals": [final_record(trace) for trace in together],
     }
     if json:
@@ -75,7 +76,7 @@ def settings(
     else:
         _print(table)
     made_by = f"giro reproduce settings --rounds {rounds} --runs {most} --seed {seed}"
-    command.write_tables(out, {name: lines for name, lines in tables.items() if lines}, made_by)
+    command.write_tables(out, tables, made_by)
 
 
 def _once(traces: Sequence[Trace]) -> list[Trace]:

@@ -4,8 +4,8 @@ A claim is a list of comparisons that should all come out positive. Each is a tw
 t test; the level is shared equally among all comparisons of all claims (Bonferroni), so that the
 chance of any wrong verdict in the family is at most that level. A claim holds if every comparison
 is significantly positive, fails if any is significantly negative, and is undecided otherwise, also
-as long as something that it compares was not played; what was not played has its share of the
-level, so that a verdict does not change because something else is played.
+as long as something that it compares was not played. What was not played has its share of the
+level all the same, so that a verdict does not change because something else is played.
 """
 
 import math
@@ -60,8 +60,8 @@ class Judgement(NamedTuple):
 
     @property
     def weakest(self) -> Finding:
-        """The finding with the lowest gain in standard errors: it decides."""
-        return min(self.findings, key=lambda finding: _t(finding.comparison.gain))
+        """The finding that speaks most against the claim, or least for it: it decides."""
+        return min(self.findings, key=_in_favour)
 
     @property
     def in_favour(self) -> int:
@@ -69,12 +69,18 @@ class Judgement(NamedTuple):
         return sum(finding.comparison.gain.mean > 0.0 for finding in self.findings)
 
 
-def judge(claims: Sequence[Claim], *, level: float = LEVEL) -> list[Judgement]:
-    """Return a verdict on every claim, at a family-wise level over all their comparisons."""
+def judge(
+    claims: Sequence[Claim], *, level: float = LEVEL, family: int | None = None
+) -> list[Judgement]:
+    """Return a verdict on every claim, at a family-wise level over all their comparisons.
+
+    `family` is how many comparisons share the level if not just these: more where whole claims
+    were left out, and 1 to give each the whole level.
+    """
     for claim in claims:
         if not claim.comparisons:
             raise BadParameter(f"claim {claim.number} compares nothing")
-    each = level / max(1, size_of_family(claims))
+    each = level / (max(1, size_of_family(claims)) if family is None else family)
     judged = [[_finding(one, each) for one in claim.comparisons] for claim in claims]
     return [
         Judgement(claim, _joint(findings, claim.missing), findings)
@@ -160,6 +166,16 @@ def _finding(comparison: Comparison, level: float) -> Finding:
     if not p_value <= level:
         return Finding(comparison, p_value, "undecided")
     return Finding(comparison, p_value, "holds" if comparison.gain.mean > 0 else "fails")
+
+
+def _in_favour(finding: Finding) -> tuple[float, float]:
+    """Return how sure a finding is, negative if it speaks against; gains in errors break ties.
+
+    Errors of different numbers of runs are not alike: three of them are much from a hundred runs
+    and next to nothing from two.
+    """
+    gain = finding.comparison.gain
+    return math.copysign(1.0 - finding.p_value, gain.mean), _t(gain)
 
 
 def _joint(findings: Sequence[Finding], missing: int) -> Verdict:

@@ -59,7 +59,8 @@ def kept_traces(
         for cell in experiment.cells()
         for trace in _kept(cell, _shelf(cell, folder, by_source))
     ]
-    return [trace.only(experiment.runs) for trace in kept]
+    asked_for = [trace.only(experiment.runs) for trace in kept]
+    return [trace for trace in asked_for if trace.runs.size]
 
 
 def _shelf(cell: Cell, folder: Path | None, by_source: bool) -> Path | None:

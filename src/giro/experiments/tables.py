@@ -79,6 +79,12 @@ def write_table(folder: Path, name: str, records: Sequence[Record]) -> None:
         rows.writerows([_text(value) for value in record.values()] for record in records)
 
 
+def forget_table(folder: Path, name: str) -> None:
+    """Delete a table if there is one."""
+    for ending in ("parquet", "csv"):
+        (folder / f"{name}.{ending}").unlink(missing_ok=True)
+
+
 def _text(value: Any) -> str:
     if not isinstance(value, float):
         return "" if value is None else str(value)

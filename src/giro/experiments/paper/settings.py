@@ -1,12 +1,13 @@
 """What the paper leaves open: how contexts are scaled, and when fitting stops (Section 6.2)."""
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from giro.experiments.claims import LEVEL, Judgement, judge, record, size_of_family
+from giro.experiments.claims import Judgement, finding_records, judge, record
 from giro.experiments.experiment import Experiment
 from giro.experiments.paper.contextual import DATA, Fit, Setup, claims
 from giro.experiments.played import Played
@@ -52,9 +53,8 @@ def verdicts(traces: Sequence[Trace]) -> list[Verdicts]:
     """
     found = []
     for setup in SETUPS:
-        made = claims(setup, traces)
-        level = min(1.0, LEVEL * size_of_family(made))
-        found.append(Verdicts(setup, earned(setup, traces), judge(made, level=level)))
+        judgements = judge(claims(setup, traces), family=1)
+        found.append(Verdicts(setup, earned(setup, traces), judgements))
     return found
 
 
@@ -71,11 +71,18 @@ def earned(setup: Setup, traces: Sequence[Trace]) -> Estimate:
         for model in ("linear", "logistic")
     ]
     there = [trace for trace in found if trace is not None]
-    runs = min(trace.runs.size for trace in there) if len(there) == len(found) else 0
-    if runs == 0:
-        return Estimate(math.nan, math.nan, math.nan, math.nan)
-    each = [trace.only(runs).reward[:, -1] / trace.setting.rounds for trace in there]
-    return estimate(np.mean(each, axis=0))
+    nothing = Estimate(math.nan, math.nan, math.nan, math.nan)
+    if len(there) < len(found):
+        return nothing
+    of_all = functools.reduce(np.intersect1d, [trace.runs for trace in there])
+    each = [_rewards(trace, of_all) for trace in there]
+    return estimate(np.mean(each, axis=0)) if of_all.size else nothing
+
+
+def _rewards(trace: Trace, runs: np.ndarray) -> np.ndarray:
+    """Return the reward per round of these runs, in their order."""
+    _, _, where = np.intersect1d(runs, trace.runs, return_indices=True)
+    return np.asarray(trace.reward[where, -1] / trace.setting.rounds)
 
 
 def chosen(table: Sequence[Verdicts]) -> Setup | None:
@@ -83,6 +90,14 @@ def chosen(table: Sequence[Verdicts]) -> Setup | None:
     if not table or any(math.isnan(row.earned.mean) for row in table):
         return None
     return max(table, key=lambda row: row.earned.mean).setup
+
+
+def comparisons(table: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each comparison behind the claims, in each setting."""
+    for setup, _, judgements in table:
+        for judgement in judgements:
+            for line in finding_records(judgement):
+                yield {"scale": setup.scale, "fit": setup.fit} | line
 
 
 def rows(table: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
