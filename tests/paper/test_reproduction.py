@@ -10,6 +10,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 from reproduction_tables import DOCUMENT, current, rows  # noqa: E402
 
 TEXT = DOCUMENT.read_text()
+MODELS = ("linear", "logistic", "network")
 
 
 def test_the_tables_are_current() -> None:
@@ -28,10 +29,44 @@ def test_the_verdicts_are_those_that_the_words_around_the_tables_tell() -> None:
     assert (linear["linear"], linear["less"]) == ("undecided", "fails")
 
 
+def test_the_contextual_verdicts_are_those_that_the_words_tell() -> None:
+    found = {row["number"]: row["verdict"] for row in rows("contextual/claims")}
+    assert [found.pop(number) for number in ("3", "7", "8", "1, width 1")] == ["fails"] * 4
+    assert found == dict.fromkeys("12456", "undecided")
+    offline = {row["number"]: row["verdict"] for row in rows("offline/claims")}
+    assert offline == {"6, 1 pass": "holds", "6, 10 passes": "fails", "6, 100 passes": "fails"}
+
+
+def test_the_contextual_estimates_are_those_that_the_words_tell() -> None:
+    def earned(policy: str, data: str) -> float:
+        return reward[policy, f"classification:data={data},scale=column"]
+
+    reward = {(r["policy"], r["problem"]): float(r["reward"]) for r in rows("contextual/finals")}
+    giro, greedy = "contextual-giro:a=1,model={}", "epsilon-greedy:share=0.01,model={}"
+    for data in ("statlog", "covertype", "adult"):
+        learned = (make.format(model) for make in (giro, greedy) for model in MODELS)
+        assert earned("lin-ucb", data) < min(earned(policy, data) for policy in learned)
+        for model in MODELS[:2]:
+            assert earned("lin-ucb:scale=1", data) > earned(giro.format(model), data)
+        above = earned(giro.format("linear"), data)
+        assert earned("poisson-bootstrap:model=linear,replicas=20", data) > above
+        assert earned("lin-ts", data) < earned("lin-ucb", data) < earned("ucb-glm", data)
+    for make, place in ((giro, -1), (greedy, 0)):
+        ranked = sorted(MODELS, key=lambda model: earned(make.format(model), "adult"))
+        assert ranked[place] == "network"
+
+
 def test_every_folder_of_results_says_how_it_was_made() -> None:
-    for name in ("mab", "linear-regret"):
+    size = r"--rounds \d+ --runs \d+ --seed \d+"
+    for name, options in {
+        "mab": size,
+        "linear-regret": size,
+        "contextual": rf"--scale paper {size} --contexts column --fit exact",
+        "settings": size,
+        "offline": r"--contexts column --splits \d+ --rows \d+ --seed \d+",
+    }.items():
         made_by = (ROOT / "results" / name / "made-by.txt").read_text()
-        assert re.match(rf"giro reproduce {name} --rounds \d+ --runs \d+ --seed \d+\n", made_by)
+        assert re.match(rf"giro reproduce {name} {options}\n", made_by)
 
 
 def test_links_and_pictures_exist() -> None:
