@@ -10,7 +10,8 @@ import pytest
 from simulation.traces import small_trace
 
 from giro import BadParameter, Trace, simulate
-from giro.plots import Beside, bound_figure, check_format, regret_figure, save
+from giro.figures import check_format, save
+from giro.plots import Beside, bound_figure, regret_figure
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,17 @@ def test_two_runs_have_no_band_and_bands_do_not_stretch_the_axis_of_rewards() ->
     low, high = regret_figure([wild], metric="reward").axes[0].get_ylim()
     room = 0.05 * np.ptp(rewards)
     assert (low, high) == pytest.approx((rewards.min() - room, rewards.max() + room))
+
+
+def test_a_closer_look_leaves_out_who_earns_less_than_half_of_the_best() -> None:
+    ends = {"ucb1": 0.4, "greedy": 0.7, "uniform": 1.0}
+    made = [
+        dataclasses.replace(small_trace(policy=policy), reward=np.array([[1.0, 20 * end]] * 2))
+        for policy, end in ends.items()
+    ]
+    panel = regret_figure(made, metric="reward", closer=True).axes[0]
+    assert panel.get_ylim() == pytest.approx((0.7 - 0.015, 1.0 + 0.015))
+    assert len(panel.lines) == 3
 
 
 def test_curves_are_the_means_over_runs(traces: list[Trace]) -> None:

@@ -5,7 +5,6 @@ import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import matplotlib as mpl
@@ -16,47 +15,17 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from giro.errors import BadParameter
+from giro.figures import COLOURS, DASHES, STYLE
 from giro.simulation.metrics import Curve, Metric, curve_of, usual_metric
 from giro.simulation.trace import Setting, Trace
 
 Scale: TypeAlias = Literal["linear", "log"]
 
-_FORMATS = ("png", "svg", "pdf")
 _PANEL = (3.6, 2.7)  # inches
 _LEGEND_ROW = 0.19  # inches
 _HANDLE, _LETTER = 0.65, 0.068  # inches of a legend entry's line and of each letter
 _FEWEST_RUNS = 3  # for which a band is drawn
 _TITLE = 46  # letters in a line of a panel's title
-
-# Okabe and Ito's colours without the yellow, which white paper swallows, each with dashes of its
-# own: seven curves differ even in grey, and the dashes shift before a colour comes again.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-DASHES: tuple[Any, ...] = (
-    "-",
-    (0, (5, 1.5)),
-    (0, (1, 1.2)),
-    (0, (6, 1.5, 1, 1.5)),
-    (0, (11, 2)),
-    (0, (6, 1.5, 1, 1.5, 1, 1.5)),
-    (0, (2.5, 1.2)),
-)
-
-STYLE: Any = {  # Any: matplotlib's type for it lists every key there is
-    "font.size": 9,
-    "axes.titlesize": 9,
-    "legend.fontsize": 8.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.7,
-    "axes.grid": True,
-    "grid.color": "0.9",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "lines.linewidth": 1.5,
-    "savefig.dpi": 200,
-    "svg.hashsalt": "giro",  # same numbers, same file
-    "pdf.fonttype": 42,  # text that journals accept and that can be searched
-}
 
 
 class _Line(NamedTuple):
@@ -77,6 +46,7 @@ def regret_figure(
     x: Scale = "linear",
     y: Scale = "linear",
     names: Mapping[str, str] | None = None,
+    closer: bool = False,
 ) -> Figure:
     """Return a figure with a panel for each problem and a curve for each policy.
 
@@ -85,7 +55,8 @@ def regret_figure(
     others in colour and in dashes. `names` are what to call policies and problems instead of their
     texts; panels with such names share their axis of regret. Curves of `metric` "reward" are
     rewards per round up to each round; without a metric it is what such problems are usually judged
-    by, regret unless all are classification.
+    by, regret unless all are classification. Of rewards, `closer` shows the part in which policies
+    end that earn more than half of what the best does.
     """
     if not traces:
         raise BadParameter("a figure needs at least one trace")
@@ -102,7 +73,7 @@ def regret_figure(
             _draw(panel, here, looks)
             _finish(panel, problem, metric, x, y)
             if metric == "reward":
-                _fit_to_curves(panel, here)
+                _fit_to_curves(panel, here, closer)
         panels[0].set_ylabel("cumulative regret" if metric == "regret" else "reward per round")
         _legend(figure, _handles(looks), columns)
     return figure
@@ -141,25 +112,6 @@ def bound_figure(
         rows[1, 0].set_ylabel("the first rounds")
         _legend(figure, handles, columns)
     return figure
-
-
-def save(figure: Figure, path: Path, *, note: str | None = None) -> None:
-    """Write the figure; the same figure gives the same bytes. `note` is kept in the file."""
-    kind = check_format(path)
-    when_and_by_what = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
-    says = {"png": "Description", "svg": "Description", "pdf": "Subject"}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with mpl.rc_context(STYLE):
-        metadata = {when_and_by_what[kind]: None, **({says[kind]: note} if note else {})}
-        figure.savefig(path, format=kind, metadata=metadata)
-
-
-def check_format(path: Path) -> str:
-    """Return the format that a file's name ends with."""
-    kind = path.suffix.lower().removeprefix(".")
-    if kind not in _FORMATS:
-        raise BadParameter(f"a picture is a .png, .svg or .pdf file, got '{path}'")
-    return kind
 
 
 def _lines(traces: Sequence[Trace], metric: Metric, names: Mapping[str, str]) -> list[_Line]:
@@ -241,12 +193,13 @@ def _draw(panel: Axes, lines: Sequence[_Line], looks: dict[str, _Look]) -> None:
             )
 
 
-def _fit_to_curves(panel: Axes, lines: Sequence[_Line]) -> None:
+def _fit_to_curves(panel: Axes, lines: Sequence[_Line], closer: bool) -> None:
     """Cut off bands of the first rounds, which may be much wider than the curves are apart."""
-    means = np.concatenate([line.curve.mean for line in lines])
-    room = 0.05 * (means.max() - means.min())
-    if room > 0.0:
-        panel.set_ylim(means.min() - room, means.max() + room)
+    ends = np.array([line.curve.mean[-1] for line in lines])
+    all_means = np.concatenate([line.curve.mean for line in lines])
+    shown = ends[ends > ends.max() / 2] if closer else all_means
+    if (room := 0.05 * np.ptp(shown)) > 0.0:
+        panel.set_ylim(shown.min() - room, shown.max() + room)
 
 
 def _draw_bounds(

@@ -168,7 +168,8 @@ def _write(folder: Path, outcome: _Outcome, setup: paper.Setup, made_by: str) ->
     }
     command.write_tables(folder, tables, made_by)
     for name, traces in _figures(outcome.traces, setup).items():
-        figure = regret_figure(traces, metric="reward", names=paper.names(setup))
+        closer = name == "reward-closer"
+        figure = regret_figure(traces, metric="reward", names=paper.names(setup), closer=closer)
         command.write_figure(folder, figure, made_by, name=name)
 
 
@@ -178,8 +179,5 @@ def _figures(traces: list[Trace], setup: paper.Setup) -> dict[str, list[Trace]]:
     inside = [trace for trace in traces if trace.setting.policy in shown]
     beyond = [trace for trace in traces if trace.setting.policy not in shown]
     same = [trace for trace in inside if trace.setting.policy == setup.giro("linear")]
-    return {
-        name: found
-        for name, found in (("reward", inside), ("beyond", same + beyond if beyond else []))
-        if found
-    }
+    found = {"reward": inside, "reward-closer": inside, "beyond": same + beyond if beyond else []}
+    return {name: several for name, several in found.items() if several}
