@@ -12,9 +12,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import giro
-from giro.figures import COLOURS, DASHES, save
+from giro.figure_style import COLOURS, DASHES
 from giro.model import value
-from giro.plots import regret_figure
+from giro.plots import regret_figure, save
 from giro.policies.contextual_giro import ContextualGiro
 from giro.policy import choose, learn, start
 from giro.seeds import stream

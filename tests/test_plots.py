@@ -10,8 +10,7 @@ import pytest
 from simulation.traces import small_trace
 
 from giro import BadParameter, Trace, simulate
-from giro.figures import check_format, save
-from giro.plots import Beside, bound_figure, regret_figure
+from giro.plots import Beside, bound_figure, check_format, regret_figure, save
 
 
 @pytest.fixture(scope="module")

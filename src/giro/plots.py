@@ -5,6 +5,7 @@ import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import matplotlib as mpl
@@ -15,12 +16,13 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from giro.errors import BadParameter
-from giro.figures import COLOURS, DASHES, STYLE
+from giro.figure_style import COLOURS, DASHES, STYLE
 from giro.simulation.metrics import Curve, Metric, curve_of, usual_metric
 from giro.simulation.trace import Setting, Trace
 
 Scale: TypeAlias = Literal["linear", "log"]
 
+_FORMATS = ("png", "svg", "pdf")
 _PANEL = (3.6, 2.7)  # inches
 _LEGEND_ROW = 0.19  # inches
 _HANDLE, _LETTER = 0.65, 0.068  # inches of a legend entry's line and of each letter
@@ -112,6 +114,25 @@ def bound_figure(
         rows[1, 0].set_ylabel("the first rounds")
         _legend(figure, handles, columns)
     return figure
+
+
+def save(figure: Figure, path: Path, *, note: str | None = None) -> None:
+    """Write the figure; the same figure gives the same bytes. `note` is kept in the file."""
+    kind = check_format(path)
+    when_and_by_what = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
+    says = {"png": "Description", "svg": "Description", "pdf": "Subject"}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with mpl.rc_context(STYLE):
+        metadata = {when_and_by_what[kind]: None, **({says[kind]: note} if note else {})}
+        figure.savefig(path, format=kind, metadata=metadata)
+
+
+def check_format(path: Path) -> str:
+    """Return the format that a file's name ends with."""
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in _FORMATS:
+        raise BadParameter(f"a picture is a .png, .svg or .pdf file, got '{path}'")
+    return kind
 
 
 def _lines(traces: Sequence[Trace], metric: Metric, names: Mapping[str, str]) -> list[_Line]:

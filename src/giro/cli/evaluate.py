@@ -130,7 +130,7 @@ def _print(evaluation: Evaluation, log: Path, seed: int) -> None:
 
 def _draw(evaluation: Evaluation, path: Path) -> None:
     from giro.evaluation.figure import forest_figure  # noqa: PLC0415  # quick start
-    from giro.figures import save  # noqa: PLC0415  # quick start without matplotlib
+    from giro.plots import save  # noqa: PLC0415  # quick start without matplotlib
 
     save(forest_figure(evaluation), path)
     tell(f"wrote {path}")

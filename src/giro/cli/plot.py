@@ -36,8 +36,7 @@ def plot(
       giro plot results/first -o regret.pdf --x log --y log
       giro plot results/first -o reward.svg --metric reward
     """
-    from giro.figures import save  # noqa: PLC0415  # quick start without matplotlib
-    from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
+    from giro.plots import regret_figure, save  # noqa: PLC0415  # quick start without matplotlib
 
     traces = load_folder(folder)
     check_picture(output)

@@ -42,7 +42,7 @@ def write_tables(folder: Path, tables: Mapping[str, Sequence[Record]], made_by: 
 
 def write_figure(folder: Path, figure: Any, made_by: str, *, name: str = "regret") -> None:
     """Write the figure as PNG and SVG, and say so."""
-    from giro.figures import save  # noqa: PLC0415  # quick start without matplotlib
+    from giro.plots import save  # noqa: PLC0415  # quick start without matplotlib
 
     for ending in ("png", "svg"):
         save(figure, folder / f"{name}.{ending}", note=made_by)

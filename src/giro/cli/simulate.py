@@ -92,8 +92,7 @@ def _problems(texts: list[str] | None, data: Path | None, label: str | None) -> 
 
 
 def _draw(traces: list[Trace], path: Path, spacing: Spacing, metric: Metric | None) -> None:
-    from giro.figures import save  # noqa: PLC0415  # quick start without matplotlib
-    from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
+    from giro.plots import regret_figure, save  # noqa: PLC0415  # quick start without matplotlib
 
     save(regret_figure(traces, metric=metric, x="log" if spacing == "log" else "linear"), path)
     tell(f"wrote {path}")

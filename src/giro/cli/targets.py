@@ -18,7 +18,7 @@ def check_folder(folder: Path) -> None:
 
 def check_picture(path: Path) -> None:
     """Refuse a picture whose format is unknown or whose folder cannot be written to."""
-    from giro.figures import check_format  # noqa: PLC0415  # quick start without matplotlib
+    from giro.plots import check_format  # noqa: PLC0415  # quick start without matplotlib
 
     check_format(path)
     check_folder(path.parent)

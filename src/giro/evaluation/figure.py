@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from giro.errors import BadParameter
 from giro.evaluation.result import Evaluation, Row
-from giro.figures import COLOURS, STYLE
+from giro.figure_style import COLOURS, STYLE
 
 _WIDTH, _ROW, _EDGES = 5.6, 0.24, 0.9  # inches
 _MARKERS = "osD^vPX"

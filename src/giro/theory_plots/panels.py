@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import ArrayLike
 
-from giro.figures import COLOURS, DASHES, STYLE
+from giro.figure_style import COLOURS, DASHES, STYLE
 
 P = ParamSpec("P")
 

@@ -101,6 +101,6 @@ def write_records(path: Path, records: list[Any], command: str) -> None:
 
 
 def _draw(report: "Report", path: Path) -> None:
-    from giro.figures import save  # noqa: PLC0415  # quick start without matplotlib
+    from giro.plots import save  # noqa: PLC0415  # quick start without matplotlib
 
     save(report.draw(), path, note=report.command)
