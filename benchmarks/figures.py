@@ -4,28 +4,17 @@ import csv
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-# Okabe and Ito's colours, with markers that differ in grey too.
-LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "D"))
+from giro.figure_style import COLOURS, STYLE
+
+MARKERS = "os^D"  # beside the colours, so that lines differ in grey too
 TIME = "processor time per round (µs)"
-STYLE: Any = {  # Any: matplotlib's type for it lists every key there is
-    "font.size": 9,
-    "axes.titlesize": 9,
-    "legend.fontsize": 8.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "0.9",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "savefig.dpi": 200,
-}
 
 
 class Curve(NamedTuple):
@@ -42,7 +31,7 @@ def loglog(path: Path, curves: Sequence[Curve], *, x: str, title: str) -> None:
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(4.8, 3.5), layout="constrained")
         panel = figure.subplots()
-        for curve, (colour, marker) in zip(curves, LOOKS, strict=False):
+        for curve, colour, marker in zip(curves, COLOURS, MARKERS, strict=False):
             line = panel.loglog(curve.x, curve.ns / 1e3, color=colour, marker=marker, markersize=4)
             line[0].set_label(curve.label)
         panel.set(xlabel=x, ylabel=TIME, title=title)

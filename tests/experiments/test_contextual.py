@@ -104,9 +104,9 @@ def test_claims_about_policies_that_were_not_played_are_left_out() -> None:
 
 def test_claims_left_out_have_their_share_of_the_level() -> None:
     made = paper.claims(SETUP, traces({}))
-    assert paper.size_of_paper() == size_of_family(made) == 63
+    assert paper.n_comparisons() == size_of_family(made) == 63
     some = [t for t in traces({}) if t.setting.policy in (SETUP.giro("linear"), LIN_UCB)]
-    (few,) = judge(paper.claims(SETUP, some), family=paper.size_of_paper())
+    (few,) = judge(paper.claims(SETUP, some), family=paper.n_comparisons())
     (all_of_it, *_) = judge(made)
     verdicts = {f.comparison: f.verdict for f in all_of_it.findings}
     assert all(verdicts[f.comparison] == f.verdict for f in few.findings)

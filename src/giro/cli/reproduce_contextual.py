@@ -123,7 +123,7 @@ def _beyond_the_usual(setup: paper.Setup, policies: Sequence[str]) -> list[str]:
 
 def _outcome(setup: paper.Setup, traces: list[Trace]) -> _Outcome:
     """Return the verdicts on what was played now and before."""
-    judgements = judge(paper.claims(setup, traces), family=paper.size_of_paper())
+    judgements = judge(paper.claims(setup, traces), family=paper.n_comparisons())
     apart = (paper.width_claims(setup, traces), paper.poisson_claims(setup, traces))
     return _Outcome(traces, judgements, [one for claims in apart for one in judge(claims)])
 
@@ -134,7 +134,7 @@ def _print(outcome: _Outcome, runs: int) -> None:
         print_line()
         print_claims(outcome.all_judgements)
         print_line()
-        print_test(paper.size_of_paper())
+        print_test(paper.n_comparisons())
     if outcome.apart:
         print_line(_APART + "; ".join(judgement.claim.number for judgement in outcome.apart) + ".")
 

@@ -128,7 +128,7 @@ def poisson_claims(setup: Setup, traces: Sequence[Trace]) -> list[Claim]:
 _Asked: TypeAlias = tuple[str, str, Iterator[Comparison | None]]
 
 
-def size_of_paper() -> int:
+def n_comparisons() -> int:
     """Return how many comparisons the paper's claims make, played or not."""
     return sum(len(list(comparisons)) for *_, comparisons in _claims(_Judge(Setup(), Played([]))))
 
