@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.errors import BadParameter
+from giro.offer import NO_FEATURES, Offer
 
 _SUM_TOLERANCE = 1e-3  # logged probabilities are often rounded
 
@@ -27,6 +28,12 @@ class Log(NamedTuple):
     def events(self) -> int:
         """How many rewarded decisions there are."""
         return int(self.arm.size)
+
+    def offer_of(self, event: int) -> Offer:
+        """Return what could be chosen, and what was known of it."""
+        arms = np.arange(len(self.arm_names))
+        arms = arms if self.eligible is None else arms[self.eligible[event]]
+        return Offer(arms, np.ascontiguousarray(self.contexts[event], np.float64), NO_FEATURES)
 
 
 def checked(log: Log) -> Log:

@@ -24,11 +24,16 @@ _NEAR = 1.0  # with a lower bound of I below this, a plain draw is quicker
 
 
 @inline_kernel
-def highest_beta(alpha: np.ndarray, beta: np.ndarray, rng: np.random.Generator) -> int:
-    """Return the arm with the highest draw from Beta(alpha, beta), whole numbers above zero."""
-    first = _highest_mean(alpha, beta)
+def highest_beta(
+    alpha: np.ndarray, beta: np.ndarray, arms: np.ndarray, rng: np.random.Generator
+) -> int:
+    """Return which of these arms has the highest draw from Beta(alpha[arm], beta[arm]).
+
+    The parameters are whole numbers above zero.
+    """
+    first = _highest_mean(alpha, beta, arms)
     best, x = first, rng.beta(alpha[first], beta[first])
-    for arm in range(alpha.size):
+    for arm in arms:
         n = alpha[arm] + beta[arm] - 1.0
         distance = x - (alpha[arm] - 1.0) / n
         cost = 2.0 * n * distance * distance if distance > 0.0 else 0.0
@@ -40,17 +45,17 @@ def highest_beta(alpha: np.ndarray, beta: np.ndarray, rng: np.random.Generator) 
             patience = rng.standard_exponential()
             value = beta_if_reached(alpha[arm], n, x, patience, rng) if patience >= cost else -1.0
         if value > x:
-            best, x = arm, value
+            best, x = int(arm), value
     return best
 
 
 @kernel
-def _highest_mean(alpha: np.ndarray, beta: np.ndarray) -> int:
-    best, highest = 0, -1.0
-    for arm in range(alpha.size):
+def _highest_mean(alpha: np.ndarray, beta: np.ndarray, arms: np.ndarray) -> int:
+    best, highest = -1, -1.0
+    for arm in arms:
         mean = alpha[arm] / (alpha[arm] + beta[arm])
         if mean > highest:
-            best, highest = arm, mean
+            best, highest = int(arm), mean
     return best
 
 

@@ -12,7 +12,7 @@ from giro.errors import BadParameter, GiroError
 from giro.model import Model, Sample
 from giro.models.estimator_rows import TrainingRows, one_each, repeated, training_rows
 from giro.models.estimator_ways import Ways, fresh, goes_on, ways_of
-from giro.policy import Context
+from giro.offer import Context
 
 _UNKNOWN = 0.5  # the middle of the rewards
 
@@ -174,7 +174,7 @@ class Estimator(Model, name="estimator"):
         """Return a number that is the same for equal models."""
         return hash((type(self.estimator), self.fewest))
 
-    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return slots without a fit, which expect 1/2."""
         fitted: list[Any] = [None] * slots
         ways = ways_of(self.estimator)

@@ -7,6 +7,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.offer import Offer, offer_of
 from giro.problem import Means
 from giro.problems.means import MeansProblem, reveal_means
 
@@ -14,7 +15,7 @@ from giro.problems.means import MeansProblem, reveal_means
 class _Instance(NamedTuple):
     means: np.ndarray  # [arm]
     best: float
-    context: np.ndarray  # empty
+    offer: Offer  # of all arms
     v: float
 
 
@@ -45,4 +46,4 @@ class Beta(MeansProblem, name="beta"):
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the means of one run."""
         means = self.draw_means(rng)
-        return _Instance(means, float(means.max()), np.empty(0), float(self.v))
+        return _Instance(means, float(means.max()), offer_of(means.size), float(self.v))
