@@ -26,6 +26,7 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.draft import Draft, cumulant, finish, refine, restart
+from giro.kernels.draws.exponential import standard_exponential
 from giro.kernels.gate import closeness, gate
 from giro.kernels.ties import an_untried_arm, beats_in_tie, highest
 
@@ -49,7 +50,7 @@ def contest(draft: Draft, ranking: np.ndarray, rng: np.random.Generator) -> int:
         refine(draft, guess if arms[guess].noise >= arms[rival].noise else rival, rng)
         guess, rival, c = _guess(arms, x)
     best = _among_equals(arms, guess, ranking, rng)
-    if rng.standard_exponential() >= c - math.log(arms.size) and _doubt(draft, guess, x, c, rng):
+    if standard_exponential(rng) >= c - math.log(arms.size) and _doubt(draft, guess, x, c, rng):
         guess = _highest_in(arms)
         best = _among_equals(arms, guess, ranking, rng)
     if arms[guess].noise == 0.0 and arms[guess].centre < x:
@@ -155,7 +156,7 @@ def _doubt(draft: Draft, guess: int, x: float, least: float, rng: np.random.Gene
     log_mean = cumulant(draft, guess, down) - theta * leads[picked]
     if picked != guess:
         log_mean += cumulant(draft, picked, up)
-    if rng.standard_exponential() < -log_mean - least:
+    if standard_exponential(rng) < -log_mean - least:
         return False
     for arm in range(arms.size):
         if not arms[arm].out:

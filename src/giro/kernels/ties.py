@@ -6,6 +6,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.draws.uniform import shuffled
 
 Ties: TypeAlias = Literal["random", "fixed"]
 
@@ -19,7 +20,7 @@ def tie_ranking(ties: Ties, n_arms: int, rng: np.random.Generator) -> np.ndarray
     """
     if ties not in get_args(Ties):
         raise BadParameter(f"ties is random or fixed, got {ties!r}")
-    return rng.permutation(n_arms) if ties == "fixed" else np.empty(0, np.int64)
+    return shuffled(n_arms, rng) if ties == "fixed" else np.empty(0, np.int64)
 
 
 @kernel

@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.draws.uniform import uniforms
 from giro.kernels.network_pass import entries_of, train
 from giro.kernels.network_step import (
     Bench,
@@ -93,9 +94,9 @@ class Network(Model, name="network"):
         d, width = n_features, width_of(self.hidden)
         hidden, output = aligned_zeros(slots, d * width), aligned_zeros(slots, width)
         inner, outer = math.sqrt(6 / (d + self.hidden)), math.sqrt(6 / (self.hidden + 1))
-        drawn = rng.uniform(-inner, inner, (slots, d, self.hidden))
+        drawn = uniforms(-inner, inner, (slots, d, self.hidden), rng)
         hidden.reshape(slots, d, width)[:, :, : self.hidden] = drawn
-        output[:, : self.hidden] = rng.uniform(-outer, outer, (slots, self.hidden))
+        output[:, : self.hidden] = uniforms(-outer, outer, (slots, self.hidden), rng)
         bench = empty_bench(d, width, self.batch)
         bias = np.zeros((slots, 1))
         return _State(hidden, output, bias, bench, float(self.rate), int(self.passes))
