@@ -10,6 +10,7 @@ import numpy as np
 from giro.bandit.learner import Learner
 from giro.bandit.log import Log
 from giro.bandit.setting import Setting
+from giro.kernels.draws.uniform import integer_below
 
 
 def pick(
@@ -32,7 +33,7 @@ def pick(
         law = mixed(shares, floor)
         return drawn(law, rng), law
     if rng.random() < floor:
-        return int(rng.integers(0, n_arms)), None
+        return integer_below(n_arms, rng), None
     return learner.choose_on(context), None
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.draws.normal import normals, standard_normal
 from giro.kernels.ties import argmax
 from giro.kernels.winning_law import argmax_law
 from giro.policies.linear_ensemble import (
@@ -50,7 +51,7 @@ def _learn(
 ) -> None:
     state.pulls[arm] += 1
     for model in range(state.total.shape[0]):
-        state.total[model, arm] += reward + state.noise_sd * rng.standard_normal()
+        state.total[model, arm] += reward + state.noise_sd * standard_normal(rng)
 
 
 def _propensities(state: Any, context: Context) -> np.ndarray:
@@ -105,8 +106,8 @@ class Ensemble(Policy, name="ensemble"):
         """Return the models' draws from the prior."""
         prior_pulls = (self.noise_sd / self.prior_sd) ** 2
         if n_features:
-            prior = rng.normal(0.0, self.prior_sd, size=(self.models, n_arms, n_features))
+            prior = normals(0.0, self.prior_sd, (self.models, n_arms, n_features), rng)
             return start_ensemble(prior, prior_pulls, float(self.noise_sd))
-        prior = rng.normal(_PRIOR_MEAN, self.prior_sd, size=(self.models, n_arms))
+        prior = normals(_PRIOR_MEAN, self.prior_sd, (self.models, n_arms), rng)
         pulls, ranking = np.zeros(n_arms, np.int64), np.empty(0, np.int64)
         return _State(pulls, prior_pulls * prior, prior_pulls, float(self.noise_sd), ranking)

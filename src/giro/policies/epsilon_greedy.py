@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel, plain
+from giro.kernels.draws.uniform import integer_below
 from giro.kernels.means import means_of
 from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.kernels.winning_law import argmax_law
@@ -37,7 +38,7 @@ class _State(NamedTuple):
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
     if rng.random() < _epsilon(state):
-        return int(rng.integers(0, state.pulls.size))
+        return integer_below(state.pulls.size, rng)
     return argmax(means_of(state.pulls, state.total), state.ranking, rng)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from giro.kernel import kernel
 from giro.kernels.bootstrap_counts import REAL
 from giro.kernels.contexts import with_bias
+from giro.kernels.draws.uniform import integer_below
 from giro.kernels.rows import Rows, append_row, empty_rows, positions_of
 from giro.kernels.ties import argmax
 from giro.kernels.winning_law import argmax_law
@@ -45,7 +46,7 @@ def choose_by_model(state: _State, context: Context, rng: np.random.Generator) -
                 taken = state.counts[: positions.size]
                 refit(state.model, arm, Sample(state.rows, positions, taken), rng)
     if rng.random() < exploring(state.epsilon, state.b, state.rows.filled[0] + 1):
-        return int(rng.integers(0, length.size))
+        return integer_below(length.size, rng)
     values = np.full(length.size, np.inf)
     for arm in range(length.size):
         if length[arm] > 0:

@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.contexts import with_bias
+from giro.kernels.draws.normal import standard_normal
 from giro.kernels.inverse import squared_width
 from giro.kernels.propensity import chances_of_highest_normal
 from giro.kernels.ridge import Ridge, empty_ridge, observe
@@ -30,7 +31,7 @@ class _State(NamedTuple):
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
     values, deviations = _posterior(state, with_bias(context, state.one))
     for arm in range(values.size):
-        values[arm] += deviations[arm] * rng.standard_normal()
+        values[arm] += deviations[arm] * standard_normal(rng)
     return argmax(values, state.ranking, rng)
 
 

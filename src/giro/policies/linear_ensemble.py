@@ -6,6 +6,7 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.cholesky import solve
+from giro.kernels.draws.normal import standard_normal
 from giro.kernels.inverse import add_row, set_penalty
 from giro.kernels.ties import argmax
 from giro.kernels.vectors import add_multiple, dot
@@ -43,7 +44,7 @@ def learn_by_ensemble(
     """Show every model the reward with noise of its own."""
     add_row(state.factor[arm], context, 1.0, state.room)
     for model in range(state.moment.shape[0]):
-        perturbed = reward - _CENTRE + state.noise_sd * rng.standard_normal()
+        perturbed = reward - _CENTRE + state.noise_sd * standard_normal(rng)
         add_multiple(state.moment[model, arm], perturbed, context)
 
 

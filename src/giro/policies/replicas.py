@@ -11,6 +11,7 @@ from giro.kernel import kernel, plain
 from giro.kernels.best_of_replicas import law_of_best
 from giro.kernels.bootstrap_counts import ONE, REAL, ZERO
 from giro.kernels.contexts import with_bias
+from giro.kernels.draws.poisson import poisson
 from giro.kernels.rows import Rows, append_row, empty_rows, positions_of
 from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.model import Model, Sample, absorb, refit, state_in_python, value
@@ -74,9 +75,9 @@ def _learn(
 def draw_weights(weights: np.ndarray, a: float, rng: np.random.Generator) -> None:
     """Set weights[replica] of one observation: Poisson(1) of its reward, Poisson(a) of 1 and 0."""
     for replica in range(weights.shape[0]):
-        weights[replica, REAL] = rng.poisson(1.0)
-        weights[replica, ONE] = rng.poisson(a) if a > 0.0 else 0
-        weights[replica, ZERO] = rng.poisson(a) if a > 0.0 else 0
+        weights[replica, REAL] = poisson(1.0, rng)
+        weights[replica, ONE] = poisson(a, rng) if a > 0.0 else 0
+        weights[replica, ZERO] = poisson(a, rng) if a > 0.0 else 0
 
 
 @kernel

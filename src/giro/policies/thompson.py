@@ -9,6 +9,7 @@ from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.beta_law import beta_law
 from giro.kernels.beta_race import highest_beta
+from giro.kernels.draws.gamma import beta as beta_draw
 from giro.kernels.rounding import bernoulli_rounded
 from giro.kernels.ties import argmax
 from giro.policy import Context, Policy
@@ -27,7 +28,7 @@ def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
         return highest_beta(state.alpha, state.beta, rng)
     values = np.empty(state.alpha.size)
     for arm in range(values.size):
-        values[arm] = rng.beta(state.alpha[arm], state.beta[arm])
+        values[arm] = beta_draw(state.alpha[arm], state.beta[arm], rng)
     return argmax(values, state.ranking, rng)
 
 

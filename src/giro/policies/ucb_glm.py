@@ -9,6 +9,7 @@ import numpy as np
 from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.contexts import with_bias
+from giro.kernels.draws.uniform import integer_below
 from giro.kernels.inverse import squared_width
 from giro.kernels.propensity import shares_of_highest
 from giro.kernels.ties import argmax, tie_ranking
@@ -29,7 +30,7 @@ class _State(NamedTuple):
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
     if state.arms.rows.filled[0] < state.tau:
-        return int(rng.integers(0, state.arms.theta.shape[0]))
+        return integer_below(state.arms.theta.shape[0], rng)
     return argmax(_bounds(state, with_bias(context, state.one)), state.ranking, rng)
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
+from giro.kernels.draws.uniform import integer_below
 from giro.policy import Context, Policy
 
 
@@ -15,7 +16,7 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    return int(rng.integers(0, state.n_arms))
+    return integer_below(state.n_arms, rng)
 
 
 @kernel
