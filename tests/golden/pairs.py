@@ -11,7 +11,6 @@ from known import policies, policies_with_models
 
 from giro import Policy, Problem
 from giro.model import Model
-from giro.named import defaults
 from giro.simulation.play import play_run
 
 FILE = Path(__file__).with_name("hashes.json")
@@ -57,14 +56,9 @@ def made_with() -> str:
 
 
 def _each_model() -> list[Policy]:
-    """Return each policy that has a model, with every model that compiles; few replicas."""
-    models = [name for name, cls in Model.known().items() if cls.compiles]
-    return [
-        Policy.parse(f"{name}:model={model}" + ",replicas=2" * ("replicas" in defaults(cls)))
-        for name, cls in Policy.known().items()
-        for model in models
-        if "model" in defaults(cls)
-    ]
+    """Return Giro with every model that compiles."""
+    models = (name for name, cls in Model.known().items() if cls.compiles)
+    return [Policy.parse(f"contextual-giro:model={model}") for model in models]
 
 
 def _hash(arrays: list[np.ndarray]) -> str:
