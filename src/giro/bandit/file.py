@@ -1,14 +1,12 @@
 """A bandit's file: two lines that say what follows and check it, then the events as Parquet."""
 
-import contextlib
 import hashlib
 import io
-import os
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from giro.errors import BadFile
+from giro.whole_file import whole_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,28 +25,8 @@ def write(path: Path, events: "pl.DataFrame") -> None:
     events.write_parquet(buffer)
     body = buffer.getvalue()
     digest = hashlib.sha256(body).hexdigest().encode()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
-    try:
-        with partial.open("wb") as file:
-            file.write(b"%s %d\n%s\n" % (_MAGIC, _FORMAT, digest))
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a loss of power too, where folders can be opened."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    with whole_file(path) as partial:
+        partial.write_bytes(b"%s %d\n%s\n" % (_MAGIC, _FORMAT, digest) + body)
 
 
 def read(path: Path) -> "pl.DataFrame":
