@@ -167,7 +167,8 @@ def test_unless_fresh_runs_of_other_code_are_played_neither_again_nor_further(
 def test_two_processes_lose_none_of_each_others_runs(tmp_path: Path) -> None:
     first, second = Kept(tmp_path), Kept(tmp_path)
     list(run(dataclasses.replace(TWO, policies=["greedy"]), first))
-    list(run(TWO, second))
+    list(run(dataclasses.replace(TWO, runs=2), second))
+    list(run(dataclasses.replace(TWO, policies=["giro:a=1"]), first))
     assert sorted(versions(tmp_path)) == [
         ("giro:a=1", __version__, 4),
         ("greedy", __version__, 4),

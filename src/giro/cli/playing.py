@@ -1,7 +1,6 @@
 """Play an experiment at the command line: progress, Ctrl-C, and what is there after it."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from giro.cli.output import complain, progress, tell
@@ -25,21 +24,25 @@ class Place(NamedTuple):
     fresh: bool = True  # whether runs are played where there are only those of another version
 
 
-def checked(folder: Path, cells: Sequence[Work]) -> Kept:
-    """Return the runs kept in a folder, those of these cells checked to be the present code's."""
-    kept = Kept(folder)
-    with progress(len(cells)) as advance:
-        for cell in cells:
+def check(kept: Kept, cells: Sequence[Work]) -> None:
+    """Find out which of the runs of these cells the present code plays again, with progress."""
+    begun = [cell for cell in cells if kept.newest(cell.setting)]
+    if not begun:
+        return
+    with progress(len(begun)) as advance:
+        for cell in begun:
             advance(f"checking {cell.setting.policy}", 1)
             kept.check([cell])
-    return kept
 
 
 def finished_traces(experiment: Experiment, place: Place) -> tuple[list[Trace], bool]:
     """Return the traces of all runs that ended, and whether Ctrl-C stopped the others."""
-    traces = []
+    traces, cells = [], list(experiment.cells())
+    check(place.kept, cells)
+    if place.fresh:
+        _say_what_stays(place.kept, cells)
     try:
-        with progress(experiment.runs * len(list(experiment.cells()))) as advance:
+        with progress(experiment.runs * len(cells)) as advance:
 
             def on_runs(setting: Setting, count: int) -> None:
                 advance(setting.policy, count)
@@ -57,6 +60,20 @@ def finished_traces(experiment: Experiment, place: Place) -> tuple[list[Trace], 
     except KeyboardInterrupt:
         return traces, True
     return traces, False
+
+
+def _say_what_stays(kept: Kept, cells: Sequence[Work]) -> None:
+    """Say so if there are runs that the present code does not play again."""
+    newest = {cell.setting: kept.newest(cell.setting) for cell in cells}
+    versions = {
+        trace.setting.version for s, trace in newest.items() if trace and not kept.present(s)
+    }
+    if versions:
+        made_by = " and ".join(sorted(versions))
+        tell(
+            f"the present code does not play the runs that giro {made_by} left in {kept.folder}: "
+            "its own are played, and kept beside them"
+        )
 
 
 def say_what_is_there(experiment: Experiment, traces: list[Trace], kept: Kept) -> None:

@@ -12,7 +12,7 @@ from giro.cli.output import print_json, print_line
 from giro.cli.playing import (
     INTERRUPTED,
     Place,
-    checked,
+    check,
     finished_traces,
     say_what_is_judged,
     say_what_is_there,
@@ -24,7 +24,7 @@ from giro.cli.verdicts import print_claims, print_test
 from giro.datasets.scaling import Scale
 from giro.errors import UnknownName
 from giro.experiments.claims import Judgement, finding_records, judge, record
-from giro.experiments.kept import Evidence
+from giro.experiments.kept import Evidence, Kept
 from giro.experiments.paper import contextual as paper
 from giro.experiments.tables import curve_records, final_record
 from giro.policy import Policy
@@ -84,7 +84,8 @@ def contextual(
     size = size._replace(runs=max(size.runs, usual[1]))  # others may have been played before
     further = _beyond_the_usual(setup, [*chosen, *further])
     whole = list(paper.experiment(setup, **size._asdict(), also=further).cells())
-    kept = checked(folder, whole)
+    kept = Kept(folder)
+    check(kept, whole)
     traces, interrupted = finished_traces(part, Place(kept, jobs, engine, address, fresh))
     evidence = kept.evidence(whole, runs=size.runs)
     say_what_is_judged(evidence)

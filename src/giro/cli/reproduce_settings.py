@@ -14,7 +14,7 @@ from giro.cli.output import Column, print_json, print_line, print_table
 from giro.cli.playing import (
     INTERRUPTED,
     Place,
-    checked,
+    check,
     finished_traces,
     say_what_is_judged,
     say_what_is_there,
@@ -23,6 +23,7 @@ from giro.cli.reproduce_contextual import split_data
 from giro.cli.results import number
 from giro.cli.targets import check_folder
 from giro.cli.verdicts import said
+from giro.experiments.kept import Kept
 from giro.experiments.paper import settings as paper
 from giro.experiments.paper.contextual import Fit
 from giro.experiments.tables import final_record
@@ -64,7 +65,8 @@ def settings(
     setups = [s for s in paper.SETUPS if contexts in (None, s.scale) and fit in (None, s.fit)]
     most = max(runs, paper.RUNS)  # others may have been played before
     whole = [cell for part in experiments(runs=most) for cell in part.cells()]
-    kept = checked(out, whole)
+    kept = Kept(out)
+    check(kept, whole)
     place = Place(kept, jobs, engine, address, fresh)
     for part in experiments(runs=runs, data=split_data(only), setups=setups):
         traces, interrupted = finished_traces(part, place)

@@ -72,8 +72,8 @@ class Kept:
         return present.setting if present else _made_by(self._version(), setting)
 
     def put(self, trace: Trace) -> None:
-        """Keep what the present code has played, in place of what was there of that setting."""
-        self._traces[trace.setting] = trace
+        """Keep what the present code has played."""
+        self._add(trace)
         self._reproduced[trace.setting] = True
         self._is_saved = False
 
@@ -92,8 +92,7 @@ class Kept:
         began = time.monotonic()
         if _stamp(self._file) != self._stamp:
             for trace in load_traces(self._file):
-                ours = self._traces.get(trace.setting)
-                self._traces[trace.setting] = merge([ours, trace] if ours else [trace])
+                self._add(trace)
         save_traces(self._traces.values(), self._file)
         self._is_saved, self._stamp = True, _stamp(self._file)
         self._next_save = time.monotonic() + _SAVE_EVERY * max(1.0, time.monotonic() - began)
@@ -116,6 +115,10 @@ class Kept:
         ]
         asked_for = [trace.only(runs) for trace in found if trace]
         return Evidence([t for t in asked_for if t.runs.size], version, chosen is played)
+
+    def _add(self, trace: Trace) -> None:
+        there = self._traces.get(trace.setting)
+        self._traces[trace.setting] = merge([there, trace]) if there else trace
 
     def _of(self, setting: Setting) -> Iterator[Trace]:
         """Yield what each version has played of a cell, the newest first."""
