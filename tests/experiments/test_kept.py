@@ -22,7 +22,7 @@ from giro.seeds import stream
 from giro.simulation import play
 from giro.simulation.chunks import Work
 from giro.simulation.play import play_run
-from giro.simulation.trace import load_traces, save_traces
+from giro.simulation.trace import Setting, load_traces, save_traces
 from giro.version import __version__
 from tests.known import bootstrap_mean, policies
 
@@ -162,6 +162,26 @@ def test_unless_fresh_runs_of_other_code_are_played_neither_again_nor_further(
     assert now[:2] == before
     assert len(now[2]) == 6  # never played before
     assert versions(tmp_path)[2:] == [("ucb1", SECOND, 6)]
+
+
+def test_after_an_interruption_nothing_of_other_code_is_yielded(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    before = played(tmp_path)
+    request.getfixturevalue("other_samplers")
+
+    def interrupt(setting: Setting, count: int) -> None:
+        if count:
+            raise KeyboardInterrupt
+
+    found: list[Trace] = []
+    with pytest.raises(KeyboardInterrupt):
+        for trace in run(TWO, Kept(tmp_path), jobs=1, on_runs=interrupt):
+            found.append(trace)
+    assert [(t.setting.version, t.runs.size) for t in found] == [(SECOND, 1)]
+    assert versions(tmp_path)[2:] == [("giro:a=1", SECOND, 1)]
+    older = [t for t in load_traces(tmp_path / FILE) if t.setting.version == __version__]
+    assert [t.regret[:, -1].tolist() for t in older] == before
 
 
 def test_two_processes_lose_none_of_each_others_runs(tmp_path: Path) -> None:

@@ -64,10 +64,8 @@ def finished_traces(experiment: Experiment, place: Place) -> tuple[list[Trace], 
 
 def _say_what_stays(kept: Kept, cells: Sequence[Work]) -> None:
     """Say so if there are runs that the present code does not play again."""
-    newest = {cell.setting: kept.newest(cell.setting) for cell in cells}
-    versions = {
-        trace.setting.version for s, trace in newest.items() if trace and not kept.present(s)
-    }
+    found = (kept.newest(cell.setting) for cell in cells if not kept.present(cell.setting))
+    versions = {trace.setting.version for trace in found if trace}
     if versions:
         made_by = " and ".join(sorted(versions))
         tell(

@@ -44,7 +44,7 @@ def run(
                 interrupted = _complete(cell, experiment.runs, kept, player, report)
             else:
                 report(cell.setting, experiment.runs)
-            trace = kept.newest(cell.setting)
+            trace = kept.present(cell.setting) if fresh else kept.newest(cell.setting)
             if trace:
                 yield trace.only(experiment.runs)
             if interrupted:
