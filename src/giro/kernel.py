@@ -20,6 +20,7 @@ from giro.errors import BadParameter
 from giro.kernel_cache import keep_on_disk
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Value = TypeVar("Value")
 
 
 def kernel(function: Function) -> Function:
@@ -115,6 +116,25 @@ def _tell_apart(state: type) -> None:
         state.__name__ = name
 
 
+_twins: dict[type[Any], type[Any]] = {}
+
+
+def in_python(state: type[Any]) -> type[Any]:
+    """Return a twin of a state class, for states that hold Python objects.
+
+    The class decides whether a kernel or its Python body is called, hence there are two.
+    """
+    if state not in _twins:
+        body = {"__slots__": (), "__module__": __name__, "is_in_python": True}
+        _twins[state] = type(f"{state.__name__}InPython", (state,), body)
+    return _twins[state]
+
+
+def form_for(state: Any, function: Function) -> Function:
+    """Return a kernel in the form that takes this state: compiled, or its Python body."""
+    return cast(Function, plain(function)) if hasattr(state, "is_in_python") else function
+
+
 def _implementation(generic: Callable[..., Any], state: type) -> Callable[..., Any]:
     if state not in _implementations[generic]:
         raise BadParameter(f"'{generic.__name__}' is not bound for states of {state.__qualname__}")
@@ -124,7 +144,7 @@ def _implementation(generic: Callable[..., Any], state: type) -> Callable[..., A
 # -- references --------------------------------------------------------------------------------
 
 
-def borrowed(value: Function) -> Function:
+def borrowed(value: Value) -> Value:
     """Return a view of a tuple of arrays or of a generator that does not count its references.
 
     Counting costs two atomic operations per array and call, more than a kernel's work if there are

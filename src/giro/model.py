@@ -1,6 +1,5 @@
 """What a reward model is: parameters, and three functions of fitted coefficients."""
 
-import functools
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from giro.kernel import bind, dispatched
 from giro.kernels.rows import Rows
 from giro.named import Named
-from giro.policy import Context
+from giro.offer import Context
 
 
 class Sample(NamedTuple):
@@ -24,7 +23,9 @@ class Model(Named, kind="model"):
 
     `start` makes room for a number of fits, its slots: one for each arm, or for each arm and
     replica. `refit`, `absorb` and `value` are functions of that state, kernels unless `compiles` is
-    False. Contexts hold a constant 1 for the bias, so models have no intercept of their own.
+    False. What a model sees as a context is a row of a regression (see `kernels.design`), which
+    holds a constant 1: models have no intercept of their own. Slots draw one after the other in
+    `start`, so that more slots begin with the same numbers; the capacity changes none.
     """
 
     source: ClassVar[str] = ""
@@ -33,24 +34,24 @@ class Model(Named, kind="model"):
     settled: ClassVar[bool] = True  # fitting again to the same sample changes nothing
     forgets: ClassVar[bool] = False  # a fit does not depend on the one before, to the last bit
 
-    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> Any:
         """Return the state before anything was fitted."""
-        raise TypeError(f"{type(self).__name__} does not say how it starts")
+        raise NotImplementedError(f"{type(self).__name__} does not say how it starts")
 
     @staticmethod
     def refit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
         """Fit to the whole sample, beginning at the slot's last fit."""
-        raise TypeError("a model says how it is fitted")
+        raise NotImplementedError("a model says how it is fitted")
 
     @staticmethod
     def absorb(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
         """Take in the last row of the sample. A slot absorbs all its rows, or is refitted."""
-        raise TypeError("a model says how it takes in a row")
+        raise NotImplementedError("a model says how it takes in a row")
 
     @staticmethod
     def value(state: Any, slot: int, context: Context) -> float:
         """Return the expected reward in this context."""
-        raise TypeError("a model says what it expects")
+        raise NotImplementedError("a model says what it expects")
 
 
 @dispatched
@@ -71,19 +72,12 @@ def value(state: Any, slot: int, context: Context) -> float:
     raise TypeError("replaced by dispatch")
 
 
-def start(model: Model, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+def start(
+    model: Model, slots: int, n_features: int, capacity: int, rng: np.random.Generator
+) -> Any:
     """Return the model's first state, ready for `refit`, `absorb` and `value`."""
-    state = model.start(slots, n_features, rounds, rng)
+    state = model.start(slots, n_features, capacity, rng)
     bind(refit, type(state), type(model).refit)
     bind(absorb, type(state), type(model).absorb)
     bind(value, type(state), type(model).value)
     return state
-
-
-@functools.cache
-def state_in_python(state: type) -> type:
-    """Return a twin of a policy's state class for models that do not compile.
-
-    The class decides whether the kernel or its Python body is called, hence there are two.
-    """
-    return type(f"{state.__name__}InPython", (state,), {"__slots__": (), "__module__": __name__})

@@ -1,15 +1,36 @@
-"""What a policy is: parameters, and three functions of a state."""
+"""What a policy is: parameters, and functions of a state."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from giro.kernel import bind, dispatched
+from giro.errors import BadParameter
+from giro.kernel import bind, dispatched, in_python, is_kernel, plain
 from giro.named import Named
+from giro.offer import Case, Context, Offer, Shape
 
-Context: TypeAlias = np.ndarray  # [feature], empty where the problem has no contexts
+__all__ = ["Case", "Context", "Functions", "Offer", "Policy", "Shape", "choose", "learn", "start"]
+
 State: TypeAlias = NamedTuple  # arrays that change and parameters that do not
+
+
+class Functions(NamedTuple):
+    """What is done with a policy's state."""
+
+    choose: Callable[..., int]
+    learn: Callable[..., None]
+    propensities: Callable[..., np.ndarray] | None  # see `Policy.propensities`
+
+    @property
+    def compiled(self) -> bool:
+        """Whether loops that choose and learn can be compiled."""
+        return is_kernel(self.choose) and is_kernel(self.learn)
+
+    @property
+    def in_python(self) -> "Functions":
+        """The same for states that hold Python objects."""
+        return Functions(plain(self.choose), plain(self.learn), self.propensities)
 
 
 class Policy(Named, kind="policy"):
@@ -17,21 +38,25 @@ class Policy(Named, kind="policy"):
 
     A subclass is a frozen dataclass with a name, `class Giro(Policy, name="giro")`, its fields are
     the parameters. `start` makes the state of one run; `choose` and `learn` are functions of that
-    state, kernels where they compile and plain Python where they do not. Each policy has a state
-    class of its own. A policy never keeps a generator or anything else that changes.
+    state, kernels where they compile and plain Python where they do not. A state is a named tuple
+    of arrays (and of such tuples) and of numbers that never change; each policy has a state class
+    of its own. A policy never keeps a generator or anything else that changes.
     """
 
     source: ClassVar[str] = ""  # author, year and numbered thing, shown by `giro policies`
 
     propensities: ClassVar[Any] = None
-    """The exact law of `choose`, if known: a static function (state, context) -> [arm].
+    """The exact probabilities of `choose`, if known: a static function (state, offer) -> [i].
 
-    It draws nothing and changes nothing. Where it cannot tell in this state, it returns an empty
-    array; `has_propensities` says so beforehand.
+    Of each arm on offer. It draws nothing and changes nothing. Where it cannot tell in this state,
+    it returns an empty array; `has_propensities` says so beforehand.
     """
 
+    uses_arm_features: ClassVar[bool] = False
+    """Whether the policy takes offers with features of arms, and learns one model of all arms."""
+
     needs_rounds: bool = False
-    """Whether the `rounds` given to `start` are a plan that changes choices, and not only room."""
+    """Whether the `rounds` given to `start` are a plan that changes choices."""
 
     prefers_untried: bool = True
     """Whether an arm may get every decision while its first reward is under way.
@@ -39,63 +64,75 @@ class Policy(Named, kind="policy"):
     A bandit then holds such an arm back after some decisions; not so if rewards change nothing.
     """
 
-    choosing_leaves_traces: bool = False
+    compiles: bool = True
+    """Whether a state holds only what compiled loops can use; not so with a model in Python."""
+
+    choose_mutates_state: bool = False
     """Whether `choose` leaves something in the state that changes the draws of later choices.
 
     Such a state depends on the choices made, and not only on the rewards: a replay that has to end
     in the same state, bit for bit, repeats both.
     """
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
-        """Return the state before the first of `rounds` rounds."""
-        raise TypeError(f"{type(self).__name__} does not say how it starts")
+    def start(self, shape: Shape, rng: np.random.Generator) -> Any:
+        """Return the state before the first round.
+
+        What is drawn here does not depend on the capacity, and on the number of arms only in so
+        far as more arms draw more: first what all arms share, then arm by arm. So a larger state
+        begins like a smaller one, which is what lets states grow (see `giro.state`).
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not say how it starts")
 
     @staticmethod
-    def choose(state: Any, context: Context, rng: np.random.Generator) -> int:
-        """Return the arm to pull."""
-        raise TypeError("a policy says how it chooses")
+    def choose(state: Any, offer: Offer, rng: np.random.Generator) -> int:
+        """Return the arm to pull, one of `offer.arms`."""
+        raise NotImplementedError("a policy says how it chooses")
 
     @staticmethod
-    def learn(
-        state: Any, context: Context, arm: int, reward: float, rng: np.random.Generator
-    ) -> None:
-        """Take in the reward of a pulled arm."""
-        raise TypeError("a policy says how it learns")
+    def learn(state: Any, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+        """Take in the reward of a pulled arm, and what was known when it was chosen."""
+        raise NotImplementedError("a policy says how it learns")
 
-    def functions(self, n_features: int) -> tuple[Callable[..., int], Callable[..., None]]:
-        """Return `choose` and `learn` for the state that `start` makes with so many features.
+    def functions(self) -> Functions:
+        """Return what is done with the state that `start` makes.
 
-        Others than the class's own where a policy has a state for contexts and one without, or a
-        model that does not compile.
+        The simulator, the bandit and the evaluation all ask here, and here alone.
         """
-        return type(self).choose, type(self).learn
+        cls = type(self)
+        functions = Functions(cls.choose, cls.learn, cls.propensities)
+        return functions if self.compiles else functions.in_python
 
-    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
-        """Tell whether `propensities` knows the law of the next choice.
+    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
+        """Tell whether `propensities` knows the probabilities of the next choice.
 
-        `binary` says that all rewards so far were 0 or 1.
+        `binary` says that all rewards so far were 0 or 1, `shared` that arms have features.
         """
-        return type(self).propensities is not None
+        return self.functions().propensities is not None
 
 
 @dispatched
-def choose(state: Any, context: Context, rng: np.random.Generator) -> int:
+def choose(state: Any, offer: Offer, rng: np.random.Generator) -> int:
     """Return the arm that the policy of this state pulls."""
     raise TypeError("replaced by dispatch")
 
 
 @dispatched
-def learn(state: Any, context: Context, arm: int, reward: float, rng: np.random.Generator) -> None:
+def learn(state: Any, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     """Let the policy of this state take in a reward."""
     raise TypeError("replaced by dispatch")
 
 
-def start(
-    policy: Policy, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator
-) -> Any:
+def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
     """Return the policy's first state, ready for `choose` and `learn`."""
-    state = policy.start(n_arms, n_features, rounds, rng)
-    chooses, learns = policy.functions(n_features)
-    bind(choose, type(state), chooses)
-    bind(learn, type(state), learns)
+    if shape.n_arm_features > 0 and not policy.uses_arm_features:
+        able = sorted(name for name, cls in Policy.known().items() if cls.uses_arm_features)
+        raise BadParameter(
+            f"{policy} cannot use features of arms; policies that can: {', '.join(able)}"
+        )
+    state = policy.start(shape, rng)
+    if not policy.compiles:
+        state = in_python(type(state))(*state)
+    functions = policy.functions()
+    bind(choose, type(state), functions.choose)
+    bind(learn, type(state), functions.learn)
     return state

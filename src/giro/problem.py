@@ -4,11 +4,11 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from giro.kernel import bind, dispatched
+from giro.kernel import bind, dispatched, in_python, is_kernel, plain
 from giro.named import Named
-from giro.policy import Context
+from giro.offer import Offer
 
-Means: TypeAlias = np.ndarray  # [arm] expected reward in this round
+Means: TypeAlias = np.ndarray  # [arm] expected reward of every arm in this round
 
 
 class Problem(Named, kind="problem"):
@@ -16,31 +16,37 @@ class Problem(Named, kind="problem"):
 
     A subclass is a frozen dataclass with a name; `start` draws the instance of one run, `reveal`
     and `reward` are functions of it, kernels where they compile. The means that `reveal` returns
-    are for the referee: only the loop sees both them and the policy.
+    are for counting regret: only the loop sees both them and the policy.
     """
 
     n_arms: int
-    n_features: ClassVar[int] = 0
+    n_features: ClassVar[int] = 0  # of a context
+    n_arm_features: ClassVar[int] = 0  # of each arm on offer
     source: ClassVar[str] = ""
 
     def start(self, rng: np.random.Generator) -> Any:
         """Return one instance, such as the means of this run."""
-        raise TypeError(f"{type(self).__name__} does not say how it starts")
+        raise NotImplementedError(f"{type(self).__name__} does not say how it starts")
 
     @staticmethod
-    def reveal(instance: Any, t: int, rng: np.random.Generator) -> tuple[Context, Means, float]:
-        """Return the context of round t (from 0), the means of all arms, and the highest."""
-        raise TypeError("a problem says what it reveals")
+    def reveal(instance: Any, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
+        """Return the offer of round t (from 0), the means of all arms, and the highest on offer."""
+        raise NotImplementedError("a problem says what it reveals")
 
     @staticmethod
     def reward(instance: Any, means: Means, arm: int, rng: np.random.Generator) -> float:
         """Return a reward in [0, 1] for pulling `arm` in this round."""
-        raise TypeError("a problem says how it rewards")
+        raise NotImplementedError("a problem says how it rewards")
+
+    @property
+    def compiled(self) -> bool:
+        """Whether loops that reveal and reward can be compiled."""
+        return is_kernel(self.reveal) and is_kernel(self.reward)
 
 
 @dispatched
-def reveal(instance: Any, t: int, rng: np.random.Generator) -> tuple[Context, Means, float]:
-    """Return the context of a round, the means of all arms, and the highest."""
+def reveal(instance: Any, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
+    """Return the offer of a round, the means of all arms, and the highest on offer."""
     raise TypeError("replaced by dispatch")
 
 
@@ -52,7 +58,10 @@ def reward(instance: Any, means: Means, arm: int, rng: np.random.Generator) -> f
 
 def start(problem: Problem, rng: np.random.Generator) -> Any:
     """Return an instance of the problem, ready for `reveal` and `reward`."""
-    instance = problem.start(rng)
-    bind(reveal, type(instance), type(problem).reveal)
-    bind(reward, type(instance), type(problem).reward)
+    instance, functions = problem.start(rng), (type(problem).reveal, type(problem).reward)
+    if not problem.compiled:
+        instance = in_python(type(instance))(*instance)
+        functions = plain(functions[0]), plain(functions[1])
+    bind(reveal, type(instance), functions[0])
+    bind(reward, type(instance), functions[1])
     return instance

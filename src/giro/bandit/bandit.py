@@ -3,7 +3,7 @@
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -12,12 +12,13 @@ import numpy as np
 
 from giro.bandit import events as tables
 from giro.bandit import file
-from giro.bandit.core import Core, checked_names, decision_in
+from giro.bandit.core import Arms, Core, checked_names, decision_in
 from giro.bandit.decision import Decision
 from giro.bandit.encoding import Encoder, Given
-from giro.bandit.log import EXPIRED, PENDING, REWARD, Log, column
+from giro.bandit.log import PENDING, Log, column
 from giro.bandit.setting import Setting
 from giro.errors import BadParameter
+from giro.live import LivePolicy
 from giro.policy import Policy
 
 if TYPE_CHECKING:
@@ -48,15 +49,15 @@ class Bandit:
     - `features`: how contexts given as mappings become numbers: for each name "number", a list of
       words (one column each), or "hashed:32" (words to so many columns). Without it the first
       context decides: numbers stay, words are hashed to 16 columns. Decided once, for all contexts.
-    - `bias`: whether a constant 1 is appended to every context.
     - `first_decisions`: how many decisions an arm gets before its first reward is known; then it is
       left out until that comes (or `expire` gives it), provided that another arm has a reward. Most
       policies would take a new arm every time until then. None for no limit.
     - `name`: what the ids of decisions start with; by default six letters made from the parameters.
     - `clock`: where the time comes from, in seconds; `time.time` by default.
 
-    A bandit is its log of events (`events`): the state of the policy is a replay of the rewards in
-    the order they came. One bandit may be used from several threads.
+    A bandit is its log of events (`events`): the state of the policy follows from the rewards in
+    the order they came. Arms that come and go, and decisions among some of them, cost nothing
+    extra. One bandit may be used from several threads.
     """
 
     def __init__(
@@ -71,7 +72,6 @@ class Bandit:
         votes: int = 100,
         floor: float | None = None,
         features: Mapping[str, Any] | None = None,
-        bias: bool = True,
         first_decisions: int | None = 10,
         name: str | None = None,
         clock: Callable[[], float] = time.time,
@@ -86,7 +86,6 @@ class Bandit:
             votes,
             floor,
             features,
-            bias,
             name,
             first_decisions,
         )
@@ -145,37 +144,31 @@ class Bandit:
     # -- deciding ----------------------------------------------------------------------------
 
     def decide(
-        self,
-        context: Given = None,
-        *,
-        arms: Sequence[str] | None = None,
-        id: str | None = None,
+        self, context: Given = None, *, arms: Arms = None, id: str | None = None
     ) -> Decision:
         """Return the decision which arm to take now.
 
         `context` is what is known beforehand: a list of numbers, or a mapping of names to numbers
         and words. Either all decisions have one, of the same form, or none has. `arms` restricts
-        the choice to some of the active arms for this once; new arms of which `first_decisions` are
-        under way are left out of it, unless none of the others has a reward. `id` is a name of your
-        own for the decision, such as that of a request.
+        the choice to some of the active arms for this once; a mapping of their names to what is
+        known of each (in the form of a context) lets policies that can learn one model of all arms.
+        New arms of which `first_decisions` are under way are left out, unless none of the others
+        has a reward. `id` is a name of your own for the decision, such as that of a request.
         """
         core = self._core
         with self._lock:
             try:
-                row = core.encoded(context)
-                among = core.among(arms)
                 if id is not None:
                     core.check_new_id(id)
-                number, id, arm, now = core.decide(row, among, id)
+                among, offer = core.offered(context, arms)
+                number, id, arm, now = core.decide(among, offer, id)
             except BaseException:
                 core.forget_first_context()
                 raise
         return Decision(id, arm, number, now, self._propensities_of)
 
-    def decide_many(
-        self, contexts: Iterable[Given] | int, *, arms: Sequence[str] | None = None
-    ) -> list[Decision]:
-        """Return a decision for each context, or so many without; all or, on an error, none.
+    def decide_many(self, contexts: Iterable[Given] | int, *, arms: Arms = None) -> list[Decision]:
+        """Return a decision for each context, or as many without; all or, on an error, none.
 
         None of them can learn from the others: that is the same as calling `decide` for each.
         """
@@ -183,9 +176,10 @@ class Bandit:
         core = self._core
         with self._lock:
             try:
-                rows = [core.encoded(context) for context in several]
-                among = core.among(arms)
-                numbers = [core.decide(row, among, None)[0] for row in rows]
+                for context in several:  # all are checked before anything is decided
+                    core.offered(context, arms)
+                offers = (core.offered(context, arms) for context in several)
+                numbers = [core.decide(*offer, None)[0] for offer in offers]
             except BaseException:
                 core.forget_first_context()
                 raise
@@ -200,19 +194,19 @@ class Bandit:
         decision is an error, as is an unknown id, and then nothing changes either.
         """
         with self._lock:
-            number, value = self._core.checked(id, value)
-            self._core.reward({number: value}, REWARD)
+            number, value = self._core.checked_reward(id, value)
+            self._core.reward({number: value}, expired=False)
 
     def reward_many(self, rewards: Mapping[str, float] | Iterable[tuple[str, float]]) -> None:
         """Report several rewards, all or, on an error, none; they are learned in this order."""
         pairs = rewards.items() if isinstance(rewards, Mapping) else rewards
         with self._lock:
-            told: dict[int, float] = {}
+            values: dict[int, float] = {}
             for id, value in pairs:
-                number, checked = self._core.checked(id, value)
-                if told.setdefault(number, checked) != checked:
+                number, checked = self._core.checked_reward(id, value)
+                if values.setdefault(number, checked) != checked:
                     raise BadParameter(f"two different rewards for the decision '{id}'")
-            self._core.reward(told, REWARD)
+            self._core.reward(values, expired=False)
 
     def expire(self, older_than: float | timedelta, reward: float = 0.0) -> list[Decision]:
         """Give decisions that were never rewarded a default; return these decisions.
@@ -225,10 +219,11 @@ class Bandit:
             raise BadParameter(f"older_than is a number of seconds >= 0, got {older_than!r}")
         with self._lock:
             value, log = self._core.checked_value(reward), self._core.log
-            times = column(log.time)[column(log.event)]
             waiting = column(log.reward_of) == PENDING
-            old = np.flatnonzero(waiting & (times <= self._core.clock() - age)).tolist()
-            self._core.reward(dict.fromkeys(old, value), EXPIRED)
+            old = np.flatnonzero(
+                waiting & (column(log.decided) <= self._core.clock() - age)
+            ).tolist()
+            self._core.reward(dict.fromkeys(old, value), expired=True)
             return [self._decision(number) for number in old]
 
     # -- arms --------------------------------------------------------------------------------
@@ -237,20 +232,13 @@ class Bandit:
         """Let an arm be chosen from now on; explored from the start, or with its past if retired.
 
         While no reward of a new arm is known, it gets no more than `first_decisions` decisions.
-        The first decision among the new set of arms learns all rewards again.
         """
         with self._lock:
-            checked_names([name])
-            if self._core.log.arm(name) in self._core.log.active:
-                raise BadParameter(f"there already is an arm '{name}'")
             self._core.add_arm(name)
 
     def retire_arm(self, name: str) -> None:
         """Never choose an arm again; its past stays, and rewards under way are still accepted."""
         with self._lock:
-            self._core.active_arm(name)
-            if len(self._core.log.active) == 1:
-                raise BadParameter(f"'{name}' is the last arm: add another before it retires")
             self._core.retire_arm(name)
 
     # -- the log and files -------------------------------------------------------------------
@@ -260,8 +248,9 @@ class Bandit:
 
         Columns: `number`, `kind` (decision, reward, expired, arm_added, arm_retired), `id` of the
         decision, `time`, `arm`, `reward` as reported, and of decisions `propensity` (of the chosen
-        arm), `arms` (that could be chosen), `propensities` (of these), `context` (its features,
-        the bias last). `setting` stands in the first row: what `replay` needs besides the events.
+        arm), `arms` (that could be chosen), `propensities` (of these), `context` (its features) and
+        `features` (of these arms). `setting` stands in the first row: what `replay` needs besides
+        the events.
 
         Probabilities that nobody has read yet are worked out here, which can take a while; with
         `propensities=False` they are left out.
@@ -269,8 +258,8 @@ class Bandit:
         with self._lock:
             if propensities:
                 for number in range(self.n_decisions):
-                    self._core.referee.law_of(number)
-            return tables.table(self._core.log, self._core.told())
+                    self._core.probabilities_of(number)
+            return tables.table(self._core.log, self._core.header())
 
     def write_events(self, path: str | os.PathLike[str], *, propensities: bool = True) -> None:
         """Write what `events` returns to a file: .parquet, or .jsonl with a JSON object a line."""
@@ -291,25 +280,24 @@ class Bandit:
         if it holds Python objects (a function, a scikit-learn estimator), which no log can hold.
         """
         rows = tables.read(events)
-        told = tables.setting_of(rows)
-        setting, log = Setting.from_json(told["setting"], policy), Log(told["prefix"])
-        tables.fill(log, rows, setting)
-        if setting.policy.text != told["setting"]["policy"]:
-            log.made_elsewhere = log.n_decisions
-        bandit = cls.__new__(cls)
-        bandit._core, bandit._lock = Core(setting, log, clock), threading.Lock()
-        if told["encoder"] is not None:
-            bandit._core.use(Encoder.from_json(told["encoder"]))
-        bandit._core.learn()
-        return bandit
+        header = tables.header_of(rows)
+        core = _core(header, Log(header["prefix"]), policy, clock)
+        constant = bool((header["encoder"] or {}).get("bias"))  # as giro 0.1.0 has it
+        tables.fill(core, rows, constant=constant)
+        if core.setting.policy.text != header["setting"]["policy"]:
+            core.log.made_elsewhere = core.log.n_decisions
+        core.learned_policy()
+        return cls._of(core)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the bandit to a file, whole or not at all: a crash leaves the old file or the new.
 
-        The file holds the log. Probabilities not read before are not in it; the loaded bandit
-        still tells them.
+        The file holds the log, and the policy's state as arrays. Probabilities not read before are
+        not in it; the loaded bandit still tells them. Others can decide while the file is written.
         """
-        file.write(Path(path), self.events(propensities=False))
+        with self._lock:
+            content = file.packed(self._core)
+        file.write(Path(path), content)
 
     @classmethod
     def load(
@@ -322,6 +310,35 @@ class Bandit:
         """Return the bandit in a file written by `save`, ready to go on where it was.
 
         A file that is damaged, of another kind or of a newer giro is a `BadFile`. `policy` as in
-        `replay`.
+        `replay`. The state in the file is used if this giro behaves as the one that wrote it; if
+        not, or if the policy is another or holds Python objects, all rewards are learned again.
         """
-        return cls.replay(file.read(Path(path)), policy, clock=clock)
+        content = file.read(Path(path))
+        if not isinstance(content, file.Packed):
+            return cls.replay(content, policy, clock=clock)
+        header = content.header
+        core = _core(header, file.log_of(content), policy, clock)
+        snapshot = file.state_of(content)
+        if core.setting.policy.text != header["setting"]["policy"]:
+            core.log.made_elsewhere = core.log.n_decisions
+        elif snapshot is not None:
+            seed = core.setting.seed
+            core.live = LivePolicy.from_snapshot(core.setting.policy, *snapshot, seed=seed)
+        core.learned_policy()
+        return cls._of(core)
+
+    @classmethod
+    def _of(cls, core: Core) -> Self:
+        bandit = cls.__new__(cls)
+        bandit._core, bandit._lock = core, threading.Lock()
+        return bandit
+
+
+def _core(
+    header: Mapping[str, Any], log: Log, policy: Policy | str | None, clock: Callable[[], float]
+) -> Core:
+    """Return the core of a log, with nothing learned."""
+    core = Core(Setting.from_json(header["setting"], policy), log, clock)
+    encoders = (header["encoder"], header["arm_encoder"])
+    core.encoder, core.arm_encoder = (e and Encoder.from_json(e) for e in encoders)
+    return core

@@ -1,22 +1,25 @@
-"""Core: what a bandit does, once it is certain that nobody else is doing something."""
+"""Core: what a bandit does, once it is certain that nobody else is doing something.
+
+Every event is checked here, whether it happens now or is read from a log.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from giro.bandit.decision import Decision
 from giro.bandit.encoding import Encoder, Given
-from giro.bandit.learners import Learners
-from giro.bandit.log import PENDING, Log
+from giro.bandit.log import PENDING, Log, column
 from giro.bandit.newcomers import Newcomers
-from giro.bandit.referee import Referee
-from giro.bandit.setting import Setting
-from giro.bandit.voting import pick
+from giro.bandit.propensity import mixed, sample_arm
+from giro.bandit.setting import FIRST_ROOM, Setting
 from giro.errors import BadParameter, UnknownName
+from giro.live import LivePolicy
+from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 
-_NO_CONTEXT = np.empty(0)
+Arms: TypeAlias = Sequence[str] | Mapping[str, Given] | None  # names, or their features by name
 
 
 class Core:
@@ -25,55 +28,79 @@ class Core:
     def __init__(self, setting: Setting, log: Log, clock: Callable[[], float]) -> None:
         """Begin with nothing learned."""
         self.setting, self.log, self.clock = setting, log, clock
-        self.encoder: Encoder | None = None  # not known before the first decision
-        self.learners = Learners(setting, log, 0)
-        self.referee = Referee(setting, log, 0, self.learners)
+        self.encoder: Encoder | None = None  # of contexts; not known before the first decision
+        self.arm_encoder: Encoder | None = None  # of features of arms, if they have any
+        self.live: LivePolicy | None = None  # the one state
+        self._past: LivePolicy | None = None  # as it was at some decision
+        self._last: tuple[Any, np.ndarray] | None = None  # decisions before a reward share theirs
         first = setting.first_decisions if setting.policy.prefers_untried else None
         self.newcomers = Newcomers(first, log)
-        self.whole = log.set_number(log.active)  # the number of the set of all active arms
+        self.whole = 0  # the number of the set of all active arms
+        self._arms_changed()
 
-    def use(self, encoder: Encoder) -> None:
-        """Fix the form of contexts; nothing was learned yet."""
-        self.encoder = encoder
-        n_features = encoder.n_features
-        self.learners = Learners(self.setting, self.log, n_features)
-        self.referee = Referee(self.setting, self.log, n_features, self.learners)
-
-    def told(self) -> dict[str, Any]:
+    def header(self) -> dict[str, Any]:
         """Return what a replay needs to know besides the events."""
-        encoder = None if self.encoder is None else self.encoder.to_json()
-        return {"setting": self.setting.to_json(), "encoder": encoder, "prefix": self.log.prefix}
+        encoders = (self.encoder, self.arm_encoder)
+        return {
+            "setting": self.setting.to_json(),
+            "encoder": None if encoders[0] is None else encoders[0].to_json(),
+            "arm_encoder": None if encoders[1] is None else encoders[1].to_json(),
+            "prefix": self.log.prefix,
+            "made_elsewhere": self.log.made_elsewhere,
+        }
 
-    # -- deciding ----------------------------------------------------------------------------
+    # -- offers ------------------------------------------------------------------------------
 
-    def encoded(self, context: Given) -> np.ndarray:
-        """Return the features; the first context of all decides on their form."""
-        if context is None and self.encoder is not None and not self.encoder.has_columns:
-            return _NO_CONTEXT
-        if self.encoder is not None:
-            return self.encoder.encode(context)
-        encoder = Encoder.fitted(context, self.setting.features, bias=self.setting.bias)
-        row = encoder.encode(context)
-        self.use(encoder)
-        return row
+    def offered(self, context: Given, arms: Arms) -> tuple[int, Offer]:
+        """Return the number of the set of arms to choose from now, and all that is known.
+
+        The first context and the first features of all decide on their form.
+        """
+        among = self.newcomers.eligible(self.among(arms))
+        encoder, arm_encoder = self.encoder, self.arm_encoder
+        if encoder is None:
+            encoder = Encoder.fitted(context, self.setting.features)
+            if isinstance(arms, Mapping):
+                arm_encoder = Encoder.fitted(next(iter(arms.values())), None)
+        row = NO_CONTEXT if encoder.is_empty and context is None else encoder.encode(context)
+        features = self._features(arms, among, arm_encoder)
+        if self.live is None:
+            self._use(encoder, arm_encoder)
+        return among, Offer(self.log.sets[among], row, features)
+
+    def _features(self, arms: Arms, among: int, encoder: Encoder | None) -> np.ndarray:
+        if encoder is None:
+            if isinstance(arms, Mapping):
+                raise BadParameter("the arms of this bandit have no features: name them in a list")
+            return NO_FEATURES
+        if not isinstance(arms, Mapping):
+            raise BadParameter("every decision of this bandit needs features of its arms")
+        names = (self.log.arms[arm] for arm in self.log.sets[among])
+        return np.array([encoder.encode(arms[name]) for name in names])
+
+    def _use(self, encoder: Encoder, arm_encoder: Encoder | None) -> None:
+        """Fix the form of contexts and of features of arms; nothing was learned yet."""
+        n_arm_features = 0 if arm_encoder is None else arm_encoder.n_features
+        self.live = self._fresh(encoder.n_features, n_arm_features)
+        self.encoder, self.arm_encoder = encoder, arm_encoder
 
     def forget_first_context(self) -> None:
         """Let another context decide on the form if the first one led to no decision."""
         if self.log.n_decisions == 0:
-            self.encoder = None
+            self.encoder = self.arm_encoder = self.live = None
 
-    def among(self, arms: Sequence[str] | None) -> int:
+    def among(self, arms: Arms) -> int:
         """Return the number of the set of these arms, or of all active ones."""
         if arms is None:
             return self.whole
-        if isinstance(arms, str) or len(arms) == 0:
+        if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) == 0:
             raise BadParameter(f"arms is a list of names, not empty; got {arms!r}")
         numbers = {self.active_arm(name) for name in arms}
         if len(numbers) < len(arms):
             raise BadParameter(f"an arm is named twice in {list(arms)}")
-        return self.log.set_number(tuple(sorted(numbers)))
+        return self.log.set_number(np.array(sorted(numbers)))
 
-    def active_arm(self, name: str) -> int:
+    def active_arm(self, name: object) -> int:
         """Return the number of an arm that can be chosen."""
         log = self.log
         arm = log.arm(name)
@@ -83,7 +110,18 @@ class Core:
             raise BadParameter(f"the arm '{name}' is retired")
         return arm
 
-    def check_new_id(self, id: str) -> None:
+    def check_widths(self, context: np.ndarray, features: np.ndarray, n_arms: int) -> None:
+        """Refuse features of a log that are not as many as those of the decisions before."""
+        shapes = (context.shape, features.shape)
+        d, k = (0 if e is None else e.n_features for e in (self.encoder, self.arm_encoder))
+        if shapes != ((d,), (n_arms, k) if k else (0, 0)):
+            raise BadParameter(f"{context.size} features of a context and {k} of arms")
+        if not (np.isfinite(context).all() and np.isfinite(features).all()):
+            raise BadParameter("a context or an arm has a feature that is not finite")
+
+    # -- deciding ----------------------------------------------------------------------------
+
+    def check_new_id(self, id: object) -> None:
         """Refuse an id that is taken, or that could be the bandit's own."""
         if not isinstance(id, str) or not id:
             raise BadParameter(f"an id is a word, got {id!r}")
@@ -92,48 +130,96 @@ class Core:
         if self.log.decision_of(id) is not None:
             raise BadParameter(f"there already is a decision '{id}'")
 
-    def decide(self, row: np.ndarray, among: int, id: str | None) -> tuple[int, str, str, float]:
-        """Decide among the arms of a set that are eligible; return number, id, arm and time."""
-        log = self.log
-        number = log.n_decisions
-        among = self.newcomers.eligible(among)
-        learner = self.learners.ready(among)
-        place, law = pick(learner, self.setting, log, number, row)
-        arm, now = learner.arms[place], self.clock()
-        log.decide(arm, among, row, now, id)
-        self.newcomers.decided(arm)
-        if law is not None:
-            log.propensities[number] = law
+    def decide(self, among: int, offer: Offer, id: str | None) -> tuple[int, str, str, float]:
+        """Decide; return number, id, arm and time."""
+        log, live = self.log, self.learned_policy()
+        number, binary = log.n_decisions, log.is_binary(log.n_rewards)
+        arm, voted = sample_arm(live, self.setting, number, offer, binary=binary)
+        now = self.clock()
+        self.note_decision(arm, among, offer, now, id, voted)
         return number, id or f"{log.prefix}{number}", log.arms[arm], now
+
+    def note_decision(
+        self,
+        arm: int,
+        among: int,
+        offer: Offer,
+        time: float,
+        id: str | None,
+        propensities: np.ndarray | None,
+    ) -> None:
+        """Note a decision."""
+        number = self.log.decide(arm, among, offer, time, id)
+        self.newcomers.decided(arm)
+        if propensities is not None:
+            self.log.propensities[number] = propensities
+
+    # -- probabilities -----------------------------------------------------------------------
 
     def propensities_of(self, number: int) -> dict[str, float] | None:
         """Return the probability of each arm of a decision."""
-        law = self.referee.law_of(number)
-        if law is None:
+        found = self.probabilities_of(number)
+        if found is None:
             return None
         arms = self.log.sets[self.log.among[number]]
-        return {self.log.arms[arm]: p for arm, p in zip(arms, law.tolist(), strict=True)}
+        return {self.log.arms[arm]: p for arm, p in zip(arms, found.tolist(), strict=True)}
+
+    def probabilities_of(self, decision: int) -> np.ndarray | None:
+        """Return the probability of each arm of the decision's set, None if not kept.
+
+        Those of a vote are in the log. The others follow exactly from what the policy knew when it
+        decided: a second state is led through the log to that point, once for all decisions that
+        are asked for in their order.
+        """
+        log = self.log
+        if decision in log.propensities:
+            return log.propensities[decision]
+        if not self.setting.propensities or decision < log.made_elsewhere:
+            return None
+        found = log.propensities[decision] = self._found(decision)
+        return found
+
+    def _found(self, decision: int) -> np.ndarray:
+        offer, seen = self.log.offer_of(decision), self.log.seen[decision]
+        if offer.arms.size == 1:
+            return np.ones(1)
+        key = (seen, *(part.tobytes() for part in offer))
+        if self._last is None or self._last[0] != key:
+            found = self._as_of(seen).propensities(offer)
+            if found is None:
+                raise TypeError(f"{self.setting.policy} has no probabilities where it said so")
+            self._last = (key, mixed(found, self.setting.floor_if(voted=False)))
+        return self._last[1]
+
+    def _as_of(self, seen: int) -> LivePolicy:
+        """Return the policy, having learned the first `seen` rewards; choices do not matter."""
+        if self.live is not None and self.live.learned == seen:
+            return self.live
+        if self._past is None or self._past.learned > seen:
+            self._past = self._fresh_as_live()
+        self._learn_log(self._past, seen)
+        return self._past
 
     # -- rewarding ---------------------------------------------------------------------------
 
-    def checked(self, id: str, value: float) -> tuple[int, float]:
+    def checked_reward(self, id: object, value: object) -> tuple[int, float]:
         """Return the number of a decision and its reward, which is new or the same as before."""
         number = self.number_of(id)
-        value = self.checked_value(value)
+        reward = self.checked_value(value)
         known = self.log.reward_of[number]
-        if known != PENDING and self.log.value[known] != value:
+        if known != PENDING and self.log.value[known] != reward:
             before = self.log.value[known]
-            raise BadParameter(f"decision '{id}' already has the reward {before:g}, got {value:g}")
-        return number, value
+            raise BadParameter(f"decision '{id}' already has the reward {before:g}, got {value}")
+        return number, reward
 
-    def number_of(self, id: str) -> int:
+    def number_of(self, id: object) -> int:
         """Return the number of a decision."""
         number = self.log.decision_of(id)
         if number is None:
             raise BadParameter(f"no decision has the id {id!r}")
         return number
 
-    def checked_value(self, value: float) -> float:
+    def checked_value(self, value: Any) -> float:
         """Return a reward as a number in the range."""
         low, high = self.setting.reward_range
         try:
@@ -144,41 +230,101 @@ class Core:
             raise BadParameter(f"a reward is a number in [{low:g}, {high:g}], got {value!r}")
         return number
 
-    def reward(self, values: Mapping[int, float], kind: int) -> None:
-        """Note the rewards of decisions that wait for one, and learn them.
-
-        They are learned now for the arms used last, so that the next decision need not.
-        """
+    def reward(self, values: Mapping[int, float], *, expired: bool) -> None:
+        """Note the rewards of decisions that wait for one, and learn them."""
         for number, value in values.items():
             if self.log.reward_of[number] == PENDING:
-                unit = self.setting.to_unit(value)
-                self.log.reward(number, value, unit, self.clock(), kind)
-                self.newcomers.rewarded(self.log.chosen[number])
-        self.learn()
+                self.note_reward(number, value, self.clock(), expired=expired)
+        if self.log.n_rewards:
+            self.learned_policy()
 
-    def learn(self) -> None:
-        """Learn what has come, for the arms used last."""
-        if self.log.n_decisions > 0:
-            self.learners.ready(self.log.among[-1])
+    def note_reward(self, number: int, value: float, time: float, *, expired: bool) -> None:
+        """Note the reward of a decision that waits for one."""
+        inside = value not in self.setting.reward_range
+        self.log.reward(number, value, time, expired=expired, inside=inside)
+        self.newcomers.rewarded(self.log.chosen[number])
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def learned_policy(self) -> LivePolicy:
+        """Return the one state, having learned all rewards."""
+        if self.live is None:
+            self.live = self._replayed()
+        if self.live.learned < self.log.n_rewards:
+            try:
+                self._learn_log(self.live, self.log.n_rewards)
+            except BaseException:
+                self.live = None  # half learned: made again when needed
+                raise
+        return self.live
+
+    def _replayed(self) -> LivePolicy:
+        """Return a new state; if choosing changes it, the choices of the log are made again."""
+        live, log = self._fresh_as_live(), self.log
+        if self.setting.policy.choose_mutates_state:
+            for decision in range(log.n_decisions):
+                seen = log.seen[decision]
+                self._learn_log(live, seen)
+                offer, binary = log.offer_of(decision), log.is_binary(seen)
+                sample_arm(live, self.setting, decision, offer, binary=binary)
+        return live
+
+    def _fresh_as_live(self) -> LivePolicy:
+        encoders = (self.encoder, self.arm_encoder)
+        return self._fresh(*(0 if e is None else e.n_features for e in encoders))
+
+    def _fresh(self, n_features: int, n_arm_features: int) -> LivePolicy:
+        rounds = self.setting.rounds or FIRST_ROOM
+        shape = Shape(len(self.log.arms), n_features, n_arm_features, rounds, FIRST_ROOM)
+        return LivePolicy(self.setting.policy, shape, seed=self.setting.seed)
+
+    def _learn_log(self, live: LivePolicy, up_to: int) -> None:
+        """Let a state learn the rewards from where it stands up to number `up_to`."""
+        log, to_unit = self.log, self.setting.to_unit
+        live.make_room(up_to, n_arms=len(log.arms))
+        if up_to == live.learned + 1:
+            decision = log.rewarded[live.learned]
+            arm, value = log.chosen[decision], log.value[live.learned]
+            features = log.contexts[decision, :0]
+            if log.features:
+                place = log.sets[log.among[decision]].searchsorted(arm)
+                features = log.features[decision][place]
+            live.learn(Case(log.contexts[decision], features), arm, to_unit(value))
+        elif up_to > live.learned:
+            decisions = column(log.rewarded, live.learned, up_to)
+            arms = column(log.chosen)[decisions].astype(np.int64)
+            units = to_unit(column(log.value, live.learned, up_to))
+            live.learn_all(log.contexts, log.chosen_features(), decisions, arms, units)
 
     # -- arms --------------------------------------------------------------------------------
 
-    def add_arm(self, name: str) -> None:
+    def add_arm(self, name: object, time: float | None = None) -> None:
         """Note a new arm, or one that comes back."""
-        self.log.add_arm(name, self.clock())
-        self.whole = self.log.set_number(self.log.active)
+        word = checked_names([name])[0]
+        if self.log.arm(word) in self.log.active:
+            raise BadParameter(f"there already is an arm '{word}'")
+        self.log.add_arm(word, self.clock() if time is None else time)
+        self._arms_changed()
 
-    def retire_arm(self, name: str) -> None:
+    def retire_arm(self, name: object, time: float | None = None) -> None:
         """Note that an arm retires."""
-        self.log.retire_arm(name, self.clock())
-        self.whole = self.log.set_number(self.log.active)
+        arm = self.active_arm(name)
+        if len(self.log.active) == 1:
+            raise BadParameter(f"'{name}' is the last arm: add another before it retires")
+        self.log.retire_arm(self.log.arms[arm], self.clock() if time is None else time)
+        self._arms_changed()
+
+    def _arms_changed(self) -> None:
+        self.whole = self.log.set_number(np.array(self.log.active, np.int64))
+        if self.live is not None:
+            self.live.make_room(self.live.learned, n_arms=len(self.log.arms))
 
 
 def decision_in(
     log: Log, number: int, source: Callable[[int], Mapping[str, float] | None]
 ) -> Decision:
     """Return a decision of the log."""
-    arm, at = log.arms[log.chosen[number]], log.time[log.event[number]]
+    arm, at = log.arms[log.chosen[number]], log.decided[number]
     return Decision(log.id_of(number), arm, number, at, source)
 
 

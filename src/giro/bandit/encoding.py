@@ -25,19 +25,18 @@ class Encoder(NamedTuple):
 
     n_given: int  # numbers in a sequence; 0 with mappings or without contexts
     features: tuple[tuple[str, Kind], ...]  # of mappings, in the order of their columns
-    bias: bool  # whether a constant 1 is appended
 
     @classmethod
-    def fitted(cls, context: Given, features: Mapping[str, Any] | None, *, bias: bool) -> "Encoder":
+    def fitted(cls, context: Given, features: Mapping[str, Any] | None) -> "Encoder":
         """Return the encoder for contexts like this one; declared features come first."""
         if context is None:
-            return cls(0, (), bias=False)
+            return cls(0, ())
         if isinstance(context, Mapping):
             kinds = declared(features) if features is not None else _kinds_in(context)
-            return cls(0, kinds, bias)
+            return cls(0, kinds)
         if features is not None:
             raise BadParameter("features were declared by name, so a context is a mapping")
-        return cls(_row(context).size, (), bias)
+        return cls(_row(context).size, ())
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data from which `from_json` makes an equal encoder."""
@@ -47,17 +46,17 @@ class Encoder(NamedTuple):
     def from_json(cls, told: Mapping[str, Any]) -> "Encoder":
         """Return the encoder described by plain data."""
         kinds = ((name, _kind(name, kind)) for name, kind in told["features"])
-        return cls(int(told["n_given"]), tuple(kinds), bool(told["bias"]))
+        return cls(int(told["n_given"]), tuple(kinds))
 
     @property
-    def has_columns(self) -> bool:
-        """Whether there is any feature."""
-        return self.n_given > 0 or len(self.features) > 0
+    def is_empty(self) -> bool:
+        """Whether there is no feature."""
+        return self.n_features == 0
 
     @property
     def n_features(self) -> int:
         """How many numbers a context becomes."""
-        return self.n_given + sum(_width(kind) for _, kind in self.features) + self.bias
+        return self.n_given + sum(_width(kind) for _, kind in self.features)
 
     def encode(self, context: Given) -> np.ndarray:
         """Return the features of a context; anything unexpected is refused."""
@@ -70,7 +69,7 @@ class Encoder(NamedTuple):
         row = _row(context)
         if row.size != self.n_given or self.features:
             raise BadParameter(f"this bandit wants {self}, got {row.size} numbers")
-        return np.append(row, 1.0) if self.bias else row
+        return row
 
     def _from_mapping(self, context: Mapping[str, Any]) -> np.ndarray:
         names = [name for name, _ in self.features]
@@ -81,8 +80,6 @@ class Encoder(NamedTuple):
             place, number = _place(name, kind, context[name])
             row[first + place] = number
             first += _width(kind)
-        if self.bias:
-            row[-1] = 1.0
         return row
 
     def __str__(self) -> str:

@@ -1,33 +1,116 @@
 """The log as a table, and back."""
 
 import json
-import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from giro.bandit.log import ARM_ADDED, ARM_RETIRED, DECISION, EXPIRED, KINDS, REWARD, Log
-from giro.bandit.setting import Setting
+from giro.bandit.core import Core
+from giro.bandit.log import ARM_ADDED, ARM_RETIRED, DECISION, EXPIRED, KINDS, PENDING, REWARD, Log
+from giro.bandit.log import column as copied
 from giro.errors import BadFile, BadParameter
+from giro.offer import NO_FEATURES, Offer
 
 if TYPE_CHECKING:
     import polars as pl
 
-_COLUMNS = ("kind", "id", "time", "arm", "reward", "propensity", "arms", "propensities", "context")
+_SUM_TOLERANCE = 1e-6
 
 
-def table(log: Log, told: Mapping[str, Any]) -> "pl.DataFrame":
-    """Return the log with one row an event; `told` goes into the first row."""
+def table(log: Log, header: Mapping[str, Any]) -> "pl.DataFrame":
+    """Return the log with one row an event; `header` goes into the first row."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
-    rows = list(_rows(log))
-    columns = {name: [row[i] for row in rows] for i, name in enumerate(_COLUMNS)}
-    setting = [json.dumps(told, ensure_ascii=False)] + [None] * (len(rows) - 1)
-    return pl.DataFrame(
-        {"number": range(len(rows)), **columns, "setting": setting}, schema=_schema()
-    )
+    schema = _schema()
+    parts = (_decisions(log), _rewards(log), _arm_events(log))
+    frames = [pl.DataFrame(part, schema_overrides=schema) for part in parts]
+    rows = pl.concat(frames, how="diagonal").sort("number")
+    first = [json.dumps(header, ensure_ascii=False)] + [None] * (rows.height - 1)
+    rows = rows.with_columns(pl.Series("setting", first, pl.String))
+    absent = (name for name in schema if name not in rows.columns)
+    rows = rows.with_columns(pl.lit(None, schema[name]).alias(name) for name in absent)
+    return rows.select(pl.col(name).cast(kind) for name, kind in schema.items())
+
+
+def _decisions(log: Log) -> dict[str, Any]:
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    numbers, among, chosen = np.arange(log.n_decisions), copied(log.among), copied(log.chosen)
+    arm_events = np.array([event.decisions for event in log.arm_events], np.int64)
+    before = copied(log.seen) + np.searchsorted(arm_events, numbers, side="right")
+    sets = [[log.arms[arm] for arm in arms] for arms in log.sets]
+    return {
+        "number": numbers + before,
+        "kind": [KINDS[DECISION]] * numbers.size,
+        "id": _ids(log),
+        "time": copied(log.decided),
+        "arm": pl.Series(log.arms, dtype=pl.String).gather(chosen),
+        "arms": pl.Series(sets, dtype=pl.List(pl.String)).gather(among),
+        "context": _lists(log.contexts[: numbers.size]),
+        **_probabilities(log, among, chosen),
+        **({"features": [known.tolist() for known in log.features]} if log.features else {}),
+    }
+
+
+def _probabilities(log: Log, among: np.ndarray, chosen: np.ndarray) -> dict[str, Any]:
+    """Return the probabilities of all arms of each decision, and of the chosen one, if known."""
+    if not log.propensities:
+        return {}
+    known = [log.propensities.get(number) for number in range(among.size)]
+    places = (log.sets[s].searchsorted(arm) for s, arm in zip(among, chosen, strict=True))
+    pairs = list(zip(known, places, strict=True))
+    return {
+        "propensity": [None if law is None else float(law[place]) for law, place in pairs],
+        "propensities": [None if law is None else law.tolist() for law in known],
+    }
+
+
+def _lists(rows: np.ndarray) -> "pl.Series":
+    """Return a list for each row; nothing where rows are empty."""
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    kind = pl.List(pl.Float64)
+    if rows.shape[1] == 0:
+        return pl.repeat(None, rows.shape[0], dtype=kind, eager=True)
+    return pl.Series(rows).cast(kind)
+
+
+def _ids(log: Log) -> "pl.Series":
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    ids = log.prefix + pl.Series(np.arange(log.n_decisions)).cast(pl.String)
+    if log.own_ids:
+        ids = ids.scatter(list(log.own_ids), list(log.own_ids.values()))
+    return ids
+
+
+def _rewards(log: Log) -> dict[str, Any]:
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    numbers, decisions = np.arange(log.n_rewards), copied(log.rewarded)
+    arm_events = np.array([event.rewards for event in log.arm_events], np.int64)
+    before = np.searchsorted(copied(log.seen), numbers, side="right")  # decisions
+    kinds = pl.Series([KINDS[REWARD], KINDS[EXPIRED]])
+    return {
+        "number": numbers + before + np.searchsorted(arm_events, numbers, side="right"),
+        "kind": kinds.gather(copied(log.expired)),
+        "id": _ids(log).gather(decisions),
+        "time": copied(log.came),
+        "arm": pl.Series(log.arms, dtype=pl.String).gather(copied(log.chosen)[decisions]),
+        "reward": copied(log.value),
+    }
+
+
+def _arm_events(log: Log) -> dict[str, Any]:
+    events = log.arm_events
+    return {
+        "number": [e.decisions + e.rewards + i for i, e in enumerate(events)],
+        "kind": [KINDS[e.kind] for e in events],
+        "time": [e.time for e in events],
+        "arm": [log.arms[e.arm] for e in events],
+    }
 
 
 def _schema() -> dict[str, Any]:
@@ -44,39 +127,9 @@ def _schema() -> dict[str, Any]:
         "arms": pl.List(pl.String),
         "propensities": pl.List(pl.Float64),
         "context": pl.List(pl.Float64),
+        "features": pl.List(pl.List(pl.Float64)),
         "setting": pl.String,
     }
-
-
-def _rows(log: Log) -> Iterator[tuple[Any, ...]]:
-    """Yield the values of _COLUMNS for every event."""
-    names = [[log.arms[arm] for arm in arms] for arms in log.sets]
-    for kind, subject, time in zip(log.kind, log.subject, log.time, strict=True):
-        if kind == DECISION:
-            yield _decision_row(log, subject, time, names[log.among[subject]])
-        elif kind in (REWARD, EXPIRED):
-            decision = log.rewarded[subject]
-            arm, value = log.arms[log.chosen[decision]], log.value[subject]
-            yield KINDS[kind], log.id_of(decision), time, arm, value, None, None, None, None
-        else:
-            yield KINDS[kind], None, time, log.arms[subject], None, None, None, None, None
-
-
-def _decision_row(log: Log, decision: int, time: float, arms: list[str]) -> tuple[Any, ...]:
-    arm = log.chosen[decision]
-    law, context = log.propensities.get(decision), log.context_of(decision)
-    chance = None if law is None else float(law[log.sets[log.among[decision]].index(arm)])
-    return (
-        KINDS[DECISION],
-        log.id_of(decision),
-        time,
-        log.arms[arm],
-        None,
-        chance,
-        arms,
-        None if law is None else law.tolist(),
-        context.tolist() if context.size else None,
-    )
 
 
 def write(events: "pl.DataFrame", path: Path) -> None:
@@ -107,81 +160,69 @@ def read(events: Any) -> "pl.DataFrame":
         raise BadFile(f"{path} cannot be read as events: {error}") from error
 
 
-def setting_of(events: "pl.DataFrame") -> dict[str, Any]:
-    """Return what the first row tells besides its event."""
-    missing = [name for name in _schema() if name not in events.columns]
+def header_of(events: "pl.DataFrame") -> dict[str, Any]:
+    """Return what the first row says besides its event."""
+    missing = [name for name in _schema() if name not in events.columns and name != "features"]
     if missing:
         raise BadParameter(f"events need the column {missing[0]}; there are {events.columns}")
     if events.height == 0 or events["setting"][0] is None:
         raise BadParameter("the first of the events must tell the setting of the bandit")
     try:
-        told = json.loads(events["setting"][0])
-        return {key: told[key] for key in ("setting", "encoder", "prefix")}
+        header = json.loads(events["setting"][0])
+        wanted = {key: header[key] for key in ("setting", "encoder", "prefix")}
     except (ValueError, KeyError, TypeError) as error:
         raise BadParameter(f"the setting in the first event cannot be read: {error!r}") from None
+    optional = {"arm_encoder": None, "made_elsewhere": 0}
+    return wanted | {key: header.get(key, default) for key, default in optional.items()}
 
 
-def fill(log: Log, events: "pl.DataFrame", setting: Setting) -> None:
-    """Note every event of a table in an empty log, each checked against those before."""
+def fill(core: Core, events: "pl.DataFrame", *, constant: bool) -> None:
+    """Note every event of a table in an empty log, each checked against those before.
+
+    `constant` says that contexts end with a constant 1, as those of giro 0.1.0 do.
+    """
     for number, event in enumerate(events.iter_rows(named=True)):
         try:
             if event["number"] != number:
                 raise BadParameter(f"events are numbered 0, 1, 2, ..., got {event['number']}")
-            _note(log, event, setting)
+            _note(core, event, constant=constant)
         except (BadParameter, TypeError, ValueError, KeyError) as error:
             raise BadParameter(
                 f"event {number} does not follow from those before: {error}"
             ) from error
 
 
-def _note(log: Log, event: Mapping[str, Any], setting: Setting) -> None:
+def _note(core: Core, event: Mapping[str, Any], *, constant: bool) -> None:
     kind, time = KINDS.index(event["kind"]), float(event["time"])
     if kind == DECISION:
-        _note_decision(log, event, time)
-    elif kind in (REWARD, EXPIRED):
-        _note_reward(log, event, setting, kind, time)
-    elif kind == ARM_ADDED and log.arm(event["arm"]) not in log.active:
-        log.add_arm(str(event["arm"]), time)
-    elif kind == ARM_RETIRED and log.arm(event["arm"]) in log.active:
-        log.retire_arm(event["arm"], time)
+        _note_decision(core, event, time, constant=constant)
+    elif kind == ARM_ADDED:
+        core.add_arm(event["arm"], time)
+    elif kind == ARM_RETIRED:
+        core.retire_arm(event["arm"], time)
     else:
-        raise BadParameter(f"{event['kind']} of '{event['arm']}'")
+        number, value = core.checked_reward(event["id"], event["reward"])
+        if core.log.reward_of[number] != PENDING:
+            raise BadParameter(f"a second reward of '{event['id']}'")
+        core.note_reward(number, value, time, expired=kind == EXPIRED)
 
 
-def _note_decision(log: Log, event: Mapping[str, Any], time: float) -> None:
-    among = tuple(_active(log, name) for name in event["arms"])
-    arm = _active(log, event["arm"])
-    if arm not in among or list(among) != sorted(set(among)):
+def _note_decision(core: Core, event: Mapping[str, Any], time: float, *, constant: bool) -> None:
+    among, arm = core.among(event["arms"]), core.active_arm(event["arm"])
+    arms = core.log.sets[among]
+    if [core.log.arms[other] for other in arms] != list(event["arms"]) or arm not in arms:
         raise BadParameter(f"'{event['arm']}' of {event['arms']}")
     context = np.array(event["context"] or [], np.float64)
-    if log.n_decisions > 0 and context.size != log.contexts.shape[1]:
-        raise BadParameter(f"a context of {context.size} features, not {log.contexts.shape[1]}")
-    is_own = event["id"] != f"{log.prefix}{log.n_decisions}"
-    if is_own and (not event["id"] or event["id"].startswith(log.prefix)):
-        raise BadParameter(f"a decision with the id '{event['id']}'")
-    if is_own and log.decision_of(event["id"]) is not None:
-        raise BadParameter(f"a second decision '{event['id']}'")
-    number = log.decide(arm, log.set_number(among), context, time, event["id"] if is_own else None)
-    if event["propensities"] is not None:
-        law = log.propensities[number] = np.array(event["propensities"], np.float64)
-        if law.size != len(among):
-            raise BadParameter(f"{law.size} propensities for {len(among)} arms")
-
-
-def _active(log: Log, name: str) -> int:
-    arm = log.arm(name)
-    if arm is None or arm not in log.active:
-        raise BadParameter(f"'{name}' is no arm that can be chosen")
-    return arm
-
-
-def _note_reward(
-    log: Log, event: Mapping[str, Any], setting: Setting, kind: int, time: float
-) -> None:
-    decision, value = log.decision_of(event["id"]), float(event["reward"])
-    low, high = setting.reward_range
-    if decision is None or log.reward_of[decision] >= 0:
-        raise BadParameter(f"a reward of '{event['id']}', which waits for none")
-    if math.isnan(value) or not low <= value <= high:
-        raise BadParameter(f"a reward of {value}, not in [{low:g}, {high:g}]")
-    log.reward(decision, value, setting.to_unit(value), time, kind)
+    context = context[:-1] if constant else context
+    features = np.array(event.get("features") or NO_FEATURES, np.float64)
+    core.check_widths(context, features, arms.size)
+    own = None if event["id"] == f"{core.log.prefix}{core.log.n_decisions}" else event["id"]
+    if own is not None:
+        core.check_new_id(own)
+    law = event["propensities"]
+    law = None if law is None else np.array(law, np.float64)
+    if law is not None and (
+        law.size != arms.size or law.min() < 0.0 or abs(law.sum() - 1.0) > _SUM_TOLERANCE
+    ):
+        raise BadParameter(f"{event['propensities']} are no probabilities of {arms.size} arms")
+    core.note_decision(arm, among, Offer(arms, context, features), time, own, law)

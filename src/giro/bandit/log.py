@@ -1,10 +1,11 @@
-"""The log that a bandit is: numbered events, kept in columns."""
+"""The log that a bandit is: decisions, rewards, and arms that come and go, kept in columns."""
 
 from array import array
-from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
+
+from giro.offer import NO_FEATURES, Offer
 
 KINDS: Final = ("decision", "reward", "expired", "arm_added", "arm_retired")
 DECISION, REWARD, EXPIRED, ARM_ADDED, ARM_RETIRED = range(len(KINDS))
@@ -12,11 +13,22 @@ PENDING = -1  # in place of the number of a decision's reward
 _FIRST_ROOM = 64
 
 
-class Log:
-    """Everything that happened, in order; nothing here is ever changed or removed.
+class ArmEvent(NamedTuple):
+    """An arm that was added or retired."""
 
-    Arms, decisions, rewards and events are numbered from 0, each in the order they came. Nothing
-    is checked here: what is refused must not get this far.
+    kind: int
+    arm: int
+    time: float
+    decisions: int  # made before
+    rewards: int  # that came before
+
+
+class Log:
+    """Everything that happened; nothing here is ever changed or removed.
+
+    Arms, decisions and rewards are numbered from 0, each in the order they came. A decision knows
+    how many rewards came before, an event of an arm how many of both: this is the order of all
+    events. Nothing is checked here: what is refused must not get this far.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -24,26 +36,26 @@ class Log:
         self.prefix = prefix
         self.arms: list[str] = []
         self.active: tuple[int, ...] = ()  # arms that can be chosen, ascending
-        self.kind = array("b")  # [event]
-        self.subject = array("q")  # [event] number of the arm, decision or reward
-        self.time = array("d")  # [event]
-        self.sets: list[tuple[int, ...]] = []  # arms among which decisions were made
-        self.among = array("q")  # [decision] number of such a set
-        self.chosen = array("q")  # [decision] arm
+        self.arm_events: list[ArmEvent] = []
+        self.sets: list[np.ndarray] = []  # [set] arms among which decisions were made, ascending
+        self.decided = array("d")  # [decision] time
+        self.chosen = array("i")  # [decision] arm
+        self.among = array("i")  # [decision] number of a set
         self.seen = array("q")  # [decision] rewards that had come before
-        self.event = array("q")  # [decision] event
         self.reward_of = array("q")  # [decision] its reward, or PENDING
         self.contexts = np.empty((_FIRST_ROOM, 0))  # [decision, feature], with room at the end
+        self.features: list[np.ndarray] = []  # [decision][i, feature] of the set's arms, if any
         self.propensities: dict[int, np.ndarray] = {}  # by decision, [place in its set]
         self.made_elsewhere = 0  # decisions, the first ones, of another policy
         self.rewarded = array("q")  # [reward] decision
         self.value = array("d")  # [reward] as reported
-        self.unit = array("d")  # [reward] in [0, 1]
-        self.first_fraction: int | None = None  # the first reward that is not 0 or 1
-        self._own_ids: dict[int, str] = {}  # ids that callers gave
+        self.came = array("d")  # [reward] time
+        self.expired = array("b")  # [reward] whether it is a default
+        self.first_fraction: int | None = None  # the first reward inside the range
+        self.own_ids: dict[int, str] = {}  # ids that callers gave, by decision
         self._decision_of: dict[str, int] = {}
         self._arm_of: dict[str, int] = {}
-        self._set_of: dict[tuple[int, ...], int] = {}
+        self._set_of: dict[bytes, int] = {}
 
     # -- asking ------------------------------------------------------------------------------
 
@@ -63,7 +75,7 @@ class Log:
 
     def id_of(self, decision: int) -> str:
         """Return the id of a decision."""
-        return self._own_ids.get(decision) or f"{self.prefix}{decision}"
+        return self.own_ids.get(decision) or f"{self.prefix}{decision}"
 
     def decision_of(self, id: object) -> int | None:
         """Return the number of the decision with this id."""
@@ -75,22 +87,30 @@ class Log:
         if not (digits.isascii() and digits.isdigit()) or (digits[0] == "0" and digits != "0"):
             return None
         decision = int(digits)
-        return decision if decision < self.n_decisions and decision not in self._own_ids else None
+        return decision if decision < self.n_decisions and decision not in self.own_ids else None
 
-    def context_of(self, decision: int) -> np.ndarray:
-        """Return the features of a decision, empty if it had none."""
-        context: np.ndarray = self.contexts[decision]
-        return context
+    def offer_of(self, decision: int) -> Offer:
+        """Return what could be chosen, and what was known of it."""
+        features = self.features[decision] if self.features else NO_FEATURES
+        return Offer(self.sets[self.among[decision]], self.contexts[decision], features)
+
+    def chosen_features(self) -> np.ndarray:
+        """Return the features of the chosen arm of each decision, [decision, feature]."""
+        if not self.features:
+            return np.empty((self.n_decisions, 0))
+        rows = zip(self.features, self.among, self.chosen, strict=True)
+        return np.array([known[self.sets[s].searchsorted(arm)] for known, s, arm in rows])
 
     def is_binary(self, seen: int) -> bool:
-        """Tell whether the first `seen` rewards were all 0 or 1."""
+        """Tell whether the first `seen` rewards were all the lowest or the highest there can be."""
         return self.first_fraction is None or seen <= self.first_fraction
 
-    def set_number(self, arms: tuple[int, ...]) -> int:
-        """Return the number of a set of arms; a new one gets the next."""
-        number = self._set_of.get(arms)
+    def set_number(self, arms: np.ndarray) -> int:
+        """Return the number of a set of arms, ascending; a new one gets the next."""
+        key = arms.tobytes()
+        number = self._set_of.get(key)
         if number is None:
-            number = self._set_of[arms] = len(self.sets)
+            number = self._set_of[key] = len(self.sets)
             self.sets.append(arms)
         return number
 
@@ -98,56 +118,60 @@ class Log:
 
     def add_arm(self, name: str, time: float) -> None:
         """Note that an arm can be chosen from now on; a retired one comes back."""
-        arm = self._arm_of.setdefault(name, len(self.arms))
-        if arm == len(self.arms):
-            self.arms.append(name)
-        self.active = tuple(sorted((*self.active, arm)))
-        self._note(ARM_ADDED, arm, time)
+        arm = self._arm_of.get(name, len(self.arms))
+        self.note_arm(name, ArmEvent(ARM_ADDED, arm, time, self.n_decisions, self.n_rewards))
 
     def retire_arm(self, name: str, time: float) -> None:
         """Note that an arm cannot be chosen any more."""
         arm = self._arm_of[name]
-        self.active = tuple(other for other in self.active if other != arm)
-        self._note(ARM_RETIRED, arm, time)
+        self.note_arm(name, ArmEvent(ARM_RETIRED, arm, time, self.n_decisions, self.n_rewards))
 
-    def decide(self, arm: int, among: int, context: np.ndarray, time: float, id: str | None) -> int:
+    def note_arm(self, name: str, event: ArmEvent) -> None:
+        """Note that an arm came or went."""
+        if event.arm == len(self.arms):
+            self.arms.append(name)
+            self._arm_of[name] = event.arm
+        others = tuple(other for other in self.active if other != event.arm)
+        self.active = tuple(sorted((*others, event.arm))) if event.kind == ARM_ADDED else others
+        self.arm_events.append(event)
+
+    def decide(self, arm: int, among: int, offer: Offer, time: float, id: str | None) -> int:
         """Note a decision and return its number."""
-        decision = len(self.chosen)
+        decision, context = len(self.chosen), offer.context
         if decision >= len(self.contexts) or context.size != self.contexts.shape[1]:
             self._make_room(context.size)
         self.contexts[decision] = context
-        self.event.append(len(self.kind))
+        if offer.features.size:
+            self.features.append(offer.features)
+        self.decided.append(time)
         self.chosen.append(arm)
         self.among.append(among)
         self.seen.append(len(self.rewarded))
         self.reward_of.append(PENDING)
         if id is not None:
-            self._own_ids[decision] = id
-            self._decision_of[id] = decision
-        self._note(DECISION, decision, time)
+            self.name(decision, id)
         return decision
 
+    def name(self, decision: int, id: str) -> None:
+        """Note the id that a caller gave to a decision."""
+        self.own_ids[decision] = id
+        self._decision_of[id] = decision
+
     def reward(
-        self, decision: int, value: float, unit: float, time: float, kind: int = REWARD
+        self, decision: int, value: float, time: float, *, expired: bool, inside: bool
     ) -> None:
-        """Note what a decision brought."""
+        """Note what a decision brought; `inside` if that is neither the lowest nor the highest."""
         reward = len(self.rewarded)
-        if self.first_fraction is None and 0.0 < unit < 1.0:
+        if inside and self.first_fraction is None:
             self.first_fraction = reward
         self.reward_of[decision] = reward
         self.rewarded.append(decision)
         self.value.append(value)
-        self.unit.append(unit)
-        self._note(kind, reward, time)
-
-    def _note(self, kind: int, subject: int, time: float) -> None:
-        self.kind.append(kind)
-        self.subject.append(subject)
-        self.time.append(time)
+        self.came.append(time)
+        self.expired.append(expired)
 
     def _make_room(self, n_features: int) -> None:
-        room = max(_FIRST_ROOM, 2 * len(self.contexts))
-        grown = np.empty((room, n_features))
+        grown = np.empty((max(_FIRST_ROOM, 2 * len(self.contexts)), n_features))
         if n_features == self.contexts.shape[1]:
             grown[: len(self.contexts)] = self.contexts
         self.contexts = grown
@@ -156,12 +180,5 @@ class Log:
 def column(values: array, begin: int = 0, end: int | None = None) -> np.ndarray:  # type: ignore[type-arg]  # of any number
     """Return a copy of a part of a column as an array."""
     part = values[begin:end]
-    kind = {"b": np.int8, "q": np.int64, "d": np.float64}[part.typecode]
+    kind = {"b": np.int8, "i": np.int32, "q": np.int64, "d": np.float64}[part.typecode]
     return np.frombuffer(part, kind) if part else np.empty(0, kind)
-
-
-def places(arms: Sequence[int]) -> np.ndarray:
-    """Return, for each arm up to the last of these, its place among them, or -1."""
-    where = np.full(max(arms) + 1, -1, np.int64)
-    where[list(arms)] = np.arange(len(arms))
-    return where

@@ -3,6 +3,8 @@
 import math
 from collections import Counter
 
+import numpy as np
+
 from giro.bandit.log import Log, column
 
 
@@ -19,8 +21,9 @@ class Newcomers:
         """Begin with what the log says; None for `first` leaves out nobody."""
         chosen = column(log.chosen)
         self._first, self._log = math.inf if first is None else first, log
-        self._tried = set(chosen[column(log.rewarded)].tolist())  # arms with a reward
-        self._under_way = Counter(arm for arm in chosen.tolist() if arm not in self._tried)
+        self._tried = set(np.unique(chosen[column(log.rewarded)]).tolist())  # arms with a reward
+        counts = enumerate(np.bincount(chosen).tolist())
+        self._under_way = Counter({arm: n for arm, n in counts if n and arm not in self._tried})
         self._waiting = {arm for arm, n in self._under_way.items() if n >= self._first}
         self._reduced: dict[int, int] = {}  # numbers of sets: without those waiting; until a change
 
@@ -35,9 +38,9 @@ class Newcomers:
 
     def _without_waiting(self, among: int) -> int:
         arms = self._log.sets[among]
-        if self._tried.isdisjoint(arms):
+        if self._tried.isdisjoint(arms.tolist()):
             return among
-        return self._log.set_number(tuple(arm for arm in arms if arm not in self._waiting))
+        return self._log.set_number(arms[[arm not in self._waiting for arm in arms.tolist()]])
 
     def decided(self, arm: int) -> None:
         """Count a decision for this arm."""

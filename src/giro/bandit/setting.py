@@ -29,7 +29,6 @@ class Setting:
     votes: int = 100
     floor: float | None = None
     features: Mapping[str, Any] | None = None
-    bias: bool = True
     name: str | None = None
     first_decisions: int | None = 10
 
@@ -55,16 +54,9 @@ class Setting:
         if self.name is not None and (not isinstance(self.name, str) or not self.name):
             raise BadParameter(f"the name of a bandit is a word, got {self.name!r}")
 
-    @property
-    def room(self) -> int:
-        """How many rewards the first state has room for; what is planned for, if anything is."""
-        return self.rounds if self.rounds is not None and self.policy.needs_rounds else FIRST_ROOM
-
-    def is_voted(self, *, n_features: int, binary: bool) -> bool:
-        """Tell whether arms are drawn from a vote, given that all rewards were 0 or 1, or not."""
-        policy = self.policy
-        known = policy.has_propensities(n_features=n_features, binary=binary)
-        return self.propensities and not known
+    def is_voted(self, *, binary: bool, shared: bool) -> bool:
+        """Tell whether arms are drawn from a vote; see `Policy.has_propensities`."""
+        return self.propensities and not self.policy.has_propensities(binary=binary, shared=shared)
 
     def floor_if(self, *, voted: bool) -> float:
         """Return the probability of taking any arm."""
@@ -72,8 +64,8 @@ class Setting:
             return _FLOOR_OF_VOTES if voted else 0.0
         return self.floor
 
-    def to_unit(self, value: float) -> float:
-        """Return a reward mapped to [0, 1]."""
+    def to_unit(self, value: Any) -> Any:
+        """Return a reward, or an array of them, mapped to [0, 1]."""
         low, high = self.reward_range
         return (value - low) / (high - low)
 

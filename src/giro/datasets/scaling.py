@@ -1,4 +1,4 @@
-"""Features on a common scale, and a constant 1 beside them."""
+"""Features on a common scale."""
 
 import math
 from typing import Literal, NamedTuple, TypeAlias
@@ -14,7 +14,7 @@ _USUAL = 1e100  # numbers below this, and above its inverse, can be squared and 
 
 
 def contexts_of(features: np.ndarray, scale: Scale) -> np.ndarray:
-    """Return scaled features and, last, a constant 1 for the bias, [row, feature].
+    """Return scaled features, [row, feature].
 
     `column` standardises each column over all rows, with the population's standard deviation;
     `unit` then gives each row length one; `range` maps each column to [0, 1]; `none` leaves them.
@@ -22,13 +22,13 @@ def contexts_of(features: np.ndarray, scale: Scale) -> np.ndarray:
     """
     measures = [_measure(features[:, j], scale) for j in range(features.shape[1])]
     factor, shift, spread = np.array(measures).T
-    contexts = np.ones((features.shape[0], features.shape[1] + 1))
+    contexts = np.empty(features.shape)
     for first in range(0, features.shape[0], _BLOCK):
         rows = (features[first : first + _BLOCK] * factor - shift) / spread
         if scale == "unit":
             lengths = np.linalg.norm(rows, axis=1, keepdims=True)
             rows /= np.where(lengths > 0.0, lengths, 1.0)
-        contexts[first : first + _BLOCK, :-1] = rows
+        contexts[first : first + _BLOCK] = rows
     return frozen(contexts)
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.errors import BadParameter
+from giro.offer import NO_FEATURES, Offer
 
 _SUM_TOLERANCE = 1e-3  # logged probabilities are often rounded
 
@@ -22,11 +23,19 @@ class Log(NamedTuple):
     probabilities: np.ndarray | None = None  # [event, arm] of all arms, where they were logged
     adaptive: bool = False  # whether the policy that made the log learned from it meanwhile
     left_out: int = 0  # decisions without a reward
+    arm_features: np.ndarray | None = None  # [arm, feature] what is known of the arms
+    arm_feature_names: tuple[str, ...] = ()
 
     @property
     def events(self) -> int:
         """How many rewarded decisions there are."""
         return int(self.arm.size)
+
+    def offer_of(self, event: int) -> Offer:
+        """Return what could be chosen, and what was known of it."""
+        arms = np.arange(len(self.arm_names))
+        arms = arms if self.eligible is None else arms[self.eligible[event]]
+        return Offer(arms, np.ascontiguousarray(self.contexts[event], np.float64), NO_FEATURES)
 
 
 def checked(log: Log) -> Log:

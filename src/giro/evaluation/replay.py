@@ -1,27 +1,17 @@
 """Replay (Li et al., 2011, Algorithm 3): a policy plays on the events whose arm it would choose."""
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
-from giro.errors import BadParameter, GiroError
-from giro.evaluation.learning import is_compiled
+from giro.errors import BadParameter
+from giro.evaluation.learning import live_policy
 from giro.evaluation.log import Log
 from giro.evaluation.rewards import unit_rewards
 from giro.evaluation.target import LOGGED, Lead, Target
-from giro.kernel import borrowed, kernel, plain
-from giro.policy import Policy, choose, learn, start
+from giro.offer import case_of, place_of
+from giro.policy import Policy
 from giro.seeds import stream
 
 _SAME = 1e-3  # relative difference between probabilities that count as equal: logs round them
-
-
-class _Offer(NamedTuple):
-    """Events offered to a policy, each arm with the same probability."""
-
-    contexts: np.ndarray  # [event, feature]
-    arm: np.ndarray  # [event]
-    reward: np.ndarray  # [event] in [0, 1]
 
 
 def replayed(policy: Policy, log: Log, lead: Lead, *, rejection: bool) -> np.ndarray:
@@ -35,18 +25,15 @@ def replayed(policy: Policy, log: Log, lead: Lead, *, rejection: bool) -> np.nda
     """
     offered = _offered(log, lead.seed, rejection=rejection)
     rewards = unit_rewards(log.reward, lead.reward_range)
-    offer = _Offer(
-        np.ascontiguousarray(log.contexts[offered], np.float64), log.arm[offered], rewards[offered]
-    )
-    n_arms, n_features = len(log.arm_names), log.contexts.shape[1]
-    rng = stream(lead.seed, 1, 0)
-    state = start(policy, n_arms, n_features, max(1, offered.size), rng)
-    kept = np.zeros(offered.size, np.bool_)
-    loop = _replay if is_compiled(policy) else plain(_replay)
-    if loop(state, offer, n_arms, rng, kept) < 0:
-        raise GiroError(f"{policy} chose an arm that there is not")
-    events: np.ndarray = offered[kept]
-    return events
+    live, kept = live_policy(policy, log, seed=lead.seed), []
+    for event in offered.tolist():
+        offer = log.offer_of(event)
+        live.stream_of(event)
+        arm = live.choose(offer)
+        if arm == log.arm[event]:
+            live.learn(case_of(offer, place_of(offer, arm)), arm, float(rewards[event]))
+            kept.append(event)
+    return np.array(kept, np.int64)
 
 
 def replayed_target(target: Target, log: Log, lead: Lead, *, rejection: bool) -> np.ndarray:
@@ -57,22 +44,6 @@ def replayed_target(target: Target, log: Log, lead: Lead, *, rejection: bool) ->
     drawn = stream(lead.seed, 1, 0).random(offered.size)
     events: np.ndarray = offered[drawn < target.logged[offered]]
     return events
-
-
-@kernel
-def _replay(
-    state: Any, offer: _Offer, n_arms: int, rng: np.random.Generator, kept: np.ndarray
-) -> int:
-    """Mark the kept events; return 0, or -1 after an illegal choice."""
-    state = borrowed(state)
-    for t in range(offer.arm.size):
-        arm = choose(state, offer.contexts[t], rng)
-        if not 0 <= arm < n_arms:
-            return -1
-        if arm == offer.arm[t]:
-            learn(state, offer.contexts[t], arm, offer.reward[t], rng)
-            kept[t] = True
-    return 0
 
 
 def _offered(log: Log, seed: int, *, rejection: bool) -> np.ndarray:

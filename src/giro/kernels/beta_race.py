@@ -18,39 +18,46 @@ import math
 import numpy as np
 
 from giro.kernel import inline_kernel, kernel
-from giro.kernels.binomial import binomial
+from giro.kernels.draws.binomial import binomial
+from giro.kernels.draws.exponential import standard_exponential
+from giro.kernels.draws.gamma import beta as beta_draw
 
 _NEAR = 1.0  # with a lower bound of I below this, a plain draw is quicker
 
 
 @inline_kernel
-def highest_beta(alpha: np.ndarray, beta: np.ndarray, rng: np.random.Generator) -> int:
-    """Return the arm with the highest draw from Beta(alpha, beta), whole numbers above zero."""
-    first = _highest_mean(alpha, beta)
-    best, x = first, rng.beta(alpha[first], beta[first])
-    for arm in range(alpha.size):
+def highest_beta(
+    alpha: np.ndarray, beta: np.ndarray, arms: np.ndarray, rng: np.random.Generator
+) -> int:
+    """Return which of these arms has the highest draw from Beta(alpha[arm], beta[arm]).
+
+    The parameters are whole numbers above zero.
+    """
+    first = _highest_mean(alpha, beta, arms)
+    best, x = first, beta_draw(alpha[first], beta[first], rng)
+    for arm in arms:
         n = alpha[arm] + beta[arm] - 1.0
         distance = x - (alpha[arm] - 1.0) / n
         cost = 2.0 * n * distance * distance if distance > 0.0 else 0.0
         if arm == first:
             continue
         if cost < _NEAR:
-            value = rng.beta(alpha[arm], beta[arm])
+            value = beta_draw(alpha[arm], beta[arm], rng)
         else:
-            patience = rng.standard_exponential()
+            patience = standard_exponential(rng)
             value = beta_if_reached(alpha[arm], n, x, patience, rng) if patience >= cost else -1.0
         if value > x:
-            best, x = arm, value
+            best, x = int(arm), value
     return best
 
 
 @kernel
-def _highest_mean(alpha: np.ndarray, beta: np.ndarray) -> int:
-    best, highest = 0, -1.0
-    for arm in range(alpha.size):
+def _highest_mean(alpha: np.ndarray, beta: np.ndarray, arms: np.ndarray) -> int:
+    best, highest = -1, -1.0
+    for arm in arms:
         mean = alpha[arm] / (alpha[arm] + beta[arm])
         if mean > highest:
-            best, highest = arm, mean
+            best, highest = int(arm), mean
     return best
 
 
@@ -69,6 +76,6 @@ def beta_if_reached(
         return -1.0
     below = binomial(int(n), most / n, rng)
     slope = log_above - log_below
-    if below > most or rng.standard_exponential() < slope * (most - below):
+    if below > most or standard_exponential(rng) < slope * (most - below):
         return -1.0
-    return x + (1.0 - x) * rng.beta(alpha - below, n - most)
+    return x + (1.0 - x) * beta_draw(alpha - below, n - most, rng)

@@ -26,6 +26,7 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.draft import Draft, cumulant, finish, refine, restart
+from giro.kernels.draws.exponential import standard_exponential
 from giro.kernels.gate import closeness, gate
 from giro.kernels.ties import an_untried_arm, beats_in_tie, highest
 
@@ -36,48 +37,51 @@ _SAFER = 2.5  # by how much more the leader's I must exceed that to leave it und
 
 
 @kernel
-def contest(draft: Draft, ranking: np.ndarray, rng: np.random.Generator) -> int:
-    """Return the arm with the highest mean in its sample; all samples have been begun."""
-    arms = draft.rewards.arms
-    guess = highest(arms)
-    if arms[guess].centre == np.inf:
-        return an_untried_arm(arms, ranking, rng)
-    enough = math.log(arms.size * max(_entries(arms) / _WORTH, 20.0))
-    x = _lay_threshold(draft, guess, _MARGIN * enough, rng)
-    guess, rival, c = _guess(arms, x)
+def contest(draft: Draft, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator) -> int:
+    """Return which of these arms has the highest mean in its sample; samples have been begun."""
+    records = draft.rewards.arms
+    guess = highest(records, arms)
+    if records[guess].centre == np.inf:
+        return an_untried_arm(records, arms, ranking, rng)
+    enough = math.log(arms.size * max(_entries(records, arms) / _WORTH, 20.0))
+    x = _lay_threshold(draft, arms, guess, _MARGIN * enough, rng)
+    guess, rival, c = _guess(records, arms, x)
     while c < enough:
-        refine(draft, guess if arms[guess].noise >= arms[rival].noise else rival, rng)
-        guess, rival, c = _guess(arms, x)
-    best = _among_equals(arms, guess, ranking, rng)
-    if rng.standard_exponential() >= c - math.log(arms.size) and _doubt(draft, guess, x, c, rng):
-        guess = _highest_in(arms)
-        best = _among_equals(arms, guess, ranking, rng)
-    if arms[guess].noise == 0.0 and arms[guess].centre < x:
-        _draw_those_out(draft, x, rng)
-        best = _among_equals(arms, highest(arms), ranking, rng)
+        refine(draft, guess if records[guess].noise >= records[rival].noise else rival, rng)
+        guess, rival, c = _guess(records, arms, x)
+    best = _among_equals(records, arms, guess, ranking, rng)
+    doubted = standard_exponential(rng) >= c - math.log(arms.size)
+    if doubted and _doubt(draft, arms, guess, x, c, rng):
+        guess = _highest_in(records, arms)
+        best = _among_equals(records, arms, guess, ranking, rng)
+    if records[guess].noise == 0.0 and records[guess].centre < x:
+        _draw_those_out(draft, arms, x, rng)
+        best = _among_equals(records, arms, highest(records, arms), ranking, rng)
     return best
 
 
 @kernel
-def _entries(arms: np.ndarray) -> int:
+def _entries(records: np.ndarray, arms: np.ndarray) -> int:
     entries = 0
-    for arm in range(arms.size):
-        entries += arms[arm].m
+    for arm in arms:
+        entries += records[arm].m
     return entries
 
 
 @kernel
-def _lay_threshold(draft: Draft, leader: int, enough: float, rng: np.random.Generator) -> float:
+def _lay_threshold(
+    draft: Draft, arms: np.ndarray, leader: int, enough: float, rng: np.random.Generator
+) -> float:
     """Return the threshold and gate the arms far below; the leader is refined if need be."""
-    arms = draft.rewards.arms
-    x = _likely_reached(arms[leader], enough)
-    for arm in range(arms.size):
-        if arm != leader and closeness(draft, arm, x) < _SAFER + _gated_from(arms[arm]):
+    records = draft.rewards.arms
+    x = _likely_reached(records[leader], enough)
+    for arm in arms:
+        if arm != leader and closeness(draft, arm, x) < _SAFER + _gated_from(records[arm]):
             refine(draft, leader, rng)
-            x = _likely_reached(arms[leader], enough)
+            x = _likely_reached(records[leader], enough)
             break
-    for arm in range(arms.size):
-        if arm != leader and closeness(draft, arm, x) >= _gated_from(arms[arm]):
+    for arm in arms:
+        if arm != leader and closeness(draft, arm, x) >= _gated_from(records[arm]):
             gate(draft, arm, x, rng)
     return x
 
@@ -99,25 +103,25 @@ def _likely_reached(leader: Any, c: float) -> float:
 
 
 @kernel
-def _guess(arms: np.ndarray, x: float) -> tuple[int, int, float]:
+def _guess(records: np.ndarray, arms: np.ndarray, x: float) -> tuple[int, int, float]:
     """Return the arm with the highest expected mean, its closest rival, and the rival's c.
 
     The guess stands for the threshold where that is closest. Two arms that are drawn completely do
     not contest: their c is infinite.
     """
-    guess = _highest_in(arms)
+    guess = _highest_in(records, arms)
     rival, least = guess, np.inf
-    for arm in range(arms.size):
-        lead, theta = _lead_and_theta(arms, guess, arm, x)
+    for arm in arms:
+        lead, theta = _lead_and_theta(records, guess, arm, x)
         if theta >= 0.0 and 0.5 * lead * theta < least:
-            rival, least = arm, 0.5 * lead * theta
+            rival, least = int(arm), 0.5 * lead * theta
     return guess, rival, least
 
 
 @kernel
-def _lead_and_theta(arms: np.ndarray, guess: int, arm: int, x: float) -> tuple[float, float]:
+def _lead_and_theta(records: np.ndarray, guess: int, arm: int, x: float) -> tuple[float, float]:
     """Return D and theta of an arm, of the threshold if it is the guess; theta -1 if out of it."""
-    best, other = arms[guess], arms[arm]
+    best, other = records[guess], records[arm]
     if other.out or best.noise + other.noise == 0.0:
         return 0.0, -1.0
     if arm == guess:
@@ -128,51 +132,53 @@ def _lead_and_theta(arms: np.ndarray, guess: int, arm: int, x: float) -> tuple[f
 
 
 @kernel
-def _highest_in(arms: np.ndarray) -> int:
+def _highest_in(records: np.ndarray, arms: np.ndarray) -> int:
     """Return the first arm with the highest expected mean of those not out."""
     best = -1
-    for arm in range(arms.size):
-        if not arms[arm].out and (best < 0 or arms[arm].centre > arms[best].centre):
-            best = arm
+    for arm in arms:
+        if not records[arm].out and (best < 0 or records[arm].centre > records[best].centre):
+            best = int(arm)
     return best
 
 
 @kernel
-def _doubt(draft: Draft, guess: int, x: float, least: float, rng: np.random.Generator) -> bool:
+def _doubt(
+    draft: Draft, arms: np.ndarray, guess: int, x: float, least: float, rng: np.random.Generator
+) -> bool:
     """Tell whether the guess is wrong; if so, all samples of arms not out are drawn completely.
 
     Called with probability K exp(-least), `least` being the smallest c.
     """
-    arms = draft.rewards.arms
+    records = draft.rewards.arms
     leads, thetas = np.empty(arms.size), np.empty(arms.size)
-    for arm in range(arms.size):
-        leads[arm], thetas[arm] = _lead_and_theta(arms, guess, arm, x)
-    picked = int(rng.random() * arms.size)
-    theta = thetas[picked]
+    for i in range(arms.size):
+        leads[i], thetas[i] = _lead_and_theta(records, guess, arms[i], x)
+    place = int(rng.random() * arms.size)
+    picked, theta = arms[place], thetas[place]
     if theta < 0.0:
         return False
-    up, down = theta / arms[picked].m, -theta / arms[guess].m
-    log_mean = cumulant(draft, guess, down) - theta * leads[picked]
+    up, down = theta / records[picked].m, -theta / records[guess].m
+    log_mean = cumulant(draft, guess, down) - theta * leads[place]
     if picked != guess:
         log_mean += cumulant(draft, picked, up)
-    if rng.standard_exponential() < -log_mean - least:
+    if standard_exponential(rng) < -log_mean - least:
         return False
-    for arm in range(arms.size):
-        if not arms[arm].out:
+    for arm in arms:
+        if not records[arm].out:
             finish(draft, arm, down if arm == guess else up if arm == picked else 0.0, rng)
     weight, reached = 0.0, False
-    for arm in range(arms.size):
-        if thetas[arm] >= 0.0:
-            ahead = (x if arm == guess else arms[arm].centre) - arms[guess].centre
-            weight += math.exp(thetas[arm] * ahead)
+    for i in range(arms.size):
+        if thetas[i] >= 0.0:
+            ahead = (x if arms[i] == guess else records[arms[i]].centre) - records[guess].centre
+            weight += math.exp(thetas[i] * ahead)
             reached = reached or ahead >= 0.0
     return reached and rng.random() * weight < 1.0
 
 
 @kernel
-def _draw_those_out(draft: Draft, x: float, rng: np.random.Generator) -> None:
+def _draw_those_out(draft: Draft, arms: np.ndarray, x: float, rng: np.random.Generator) -> None:
     """Draw the samples of the arms that are out, given that their means are below x."""
-    for arm in range(draft.rewards.arms.size):
+    for arm in arms:
         while draft.rewards.arms[arm].out:
             restart(draft, arm)
             finish(draft, arm, 0.0, rng)
@@ -181,14 +187,14 @@ def _draw_those_out(draft: Draft, x: float, rng: np.random.Generator) -> None:
 
 @kernel
 def _among_equals(
-    arms: np.ndarray, guess: int, ranking: np.ndarray, rng: np.random.Generator
+    records: np.ndarray, arms: np.ndarray, guess: int, ranking: np.ndarray, rng: np.random.Generator
 ) -> int:
     """Return the guess, or one of the arms that are finished with exactly its mean."""
     best, tied = guess, 1
-    for arm in range(arms.size):
-        both_finished = arms[arm].noise + arms[guess].noise == 0.0 and not arms[arm].out
-        if arm != guess and both_finished and arms[arm].centre == arms[guess].centre:
+    for arm in arms:
+        both_finished = records[arm].noise + records[guess].noise == 0.0 and not records[arm].out
+        if arm != guess and both_finished and records[arm].centre == records[guess].centre:
             tied += 1
             if beats_in_tie(arm, best, tied, ranking, rng):
-                best = arm
+                best = int(arm)
     return best

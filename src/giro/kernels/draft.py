@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import inline_kernel, kernel
-from giro.kernels.binomial import binomial, fair_binomial
+from giro.kernels.draws.binomial import binomial, fair_binomial
+from giro.kernels.draws.exponential import standard_exponential
 from giro.kernels.ordered import (
     PLACE,
     Ordered,
@@ -65,11 +66,11 @@ class Draft(NamedTuple):
     counts: np.ndarray  # [arm, part] entries of the sample that come from the part
 
 
-def empty_draft(n_arms: int, rounds: int) -> Draft:
-    """Return histories without rewards, with room for `rounds` of them."""
+def empty_draft(n_arms: int, capacity: int) -> Draft:
+    """Return histories without rewards, with room for `capacity` of them."""
     arms = np.zeros(n_arms, _ARM).view(np.recarray)
-    counts = np.empty((n_arms, most_parts(rounds)), np.int64)
-    return Draft(empty_ordered(arms, rounds), counts)
+    counts = np.empty((n_arms, most_parts(capacity)), np.int64)
+    return Draft(empty_ordered(arms, capacity), counts)
 
 
 @inline_kernel
@@ -89,9 +90,9 @@ def add(draft: Draft, arm: int, reward: float) -> None:
 
 
 @kernel
-def begin(draft: Draft, a: float, rng: np.random.Generator) -> None:
-    """Start the samples of all arms anew, with `a` pseudo rewards of each kind per reward."""
-    for arm in range(draft.rewards.arms.size):
+def begin(draft: Draft, arms: np.ndarray, a: float, rng: np.random.Generator) -> None:
+    """Start the samples of these arms anew, with `a` pseudo rewards of each kind per reward."""
+    for arm in arms:
         its = draft.rewards.arms[arm]
         its.k = pseudo_count(a, its.pulls, rng)
         its.m = its.pulls + 2 * its.k
@@ -236,7 +237,7 @@ def _sum_of_draws(
     total, kept = 0.0, 0
     while kept < count:
         y = pool[first + int(rng.random() * size)]
-        if u == 0.0 or rng.standard_exponential() >= u * (heaviest - y):
+        if u == 0.0 or standard_exponential(rng) >= u * (heaviest - y):
             total += y
             kept += 1
     return total

@@ -22,18 +22,16 @@ class History(NamedTuple):
     room: np.ndarray  # [arm] how many fit
     used: np.ndarray  # [1] entries of the pool given away
 
+    def trimmed(self) -> "History":
+        """Return what is in use."""
+        return self._replace(pool=self.pool[: self.used[0]])
 
-def empty_history(n_arms: int, rounds: int, dtype: type = np.float64) -> History:
-    """Return a history without rewards, with room for `rounds` of them."""
-    pool: np.ndarray = np.empty(4 * rounds + _FIRST * n_arms, dtype)
-    begin = np.arange(n_arms, dtype=np.int64) * _FIRST
-    return History(
-        pool,
-        begin,
-        np.zeros(n_arms, np.int64),
-        np.full(n_arms, _FIRST, np.int64),
-        np.array([_FIRST * n_arms]),
-    )
+
+def empty_history(n_arms: int, capacity: int, dtype: type = np.float64) -> History:
+    """Return a history without rewards, with room for `capacity` of them."""
+    pool: np.ndarray = np.empty(4 * capacity + _FIRST * n_arms, dtype)
+    begin, length, room = np.zeros((3, n_arms), np.int64)
+    return History(pool, begin, length, room, np.zeros(1, np.int64))
 
 
 @inline_kernel
@@ -53,8 +51,8 @@ def _move(history: History, arm: int) -> None:
     for i in range(length):
         history.pool[used + i] = history.pool[begin + i]
     history.begin[arm] = used
-    history.room[arm] = 2 * length
-    history.used[0] = used + 2 * length
+    history.room[arm] = max(_FIRST, 2 * length)
+    history.used[0] = used + history.room[arm]
 
 
 @kernel

@@ -6,10 +6,10 @@ from giro.kernel import kernel
 
 
 @kernel
-def means_of(pulls: np.ndarray, total: np.ndarray) -> np.ndarray:
-    """Return each arm's mean reward, and infinity for an arm never pulled."""
-    means = np.full(pulls.size, np.inf)
-    for arm in range(means.size):
-        if pulls[arm] > 0:
-            means[arm] = total[arm] / pulls[arm]
+def means_of(pulls: np.ndarray, total: np.ndarray, arms: np.ndarray) -> np.ndarray:
+    """Return the mean reward of each of these arms, and infinity for an arm never pulled."""
+    means = np.full(arms.size, np.inf)
+    for i in range(arms.size):
+        if pulls[arms[i]] > 0:
+            means[i] = total[arms[i]] / pulls[arms[i]]
     return means

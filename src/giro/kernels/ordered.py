@@ -33,17 +33,21 @@ class Ordered(NamedTuple):
     pool: np.ndarray  # [entry]
     sums: np.ndarray  # [arm, 2^level + part, power - 1] of the rewards of a part and their squares
 
-
-def empty_ordered(arms: np.ndarray, rounds: int) -> Ordered:
-    """Return a history without rewards, with room for `rounds` of them."""
-    pool = np.empty(4 * rounds + _FIRST_ROOM * arms.size)
-    return Ordered(arms, pool, np.empty((arms.size, 2 * most_parts(rounds), 2)))
+    def trimmed(self) -> "Ordered":
+        """Return what is in use."""
+        return self._replace(pool=self.pool[: self.arms["used"][0]])
 
 
-def most_parts(rounds: int) -> int:
-    """Return into how many parts so many rewards are divided at most, four or more."""
+def empty_ordered(arms: np.ndarray, capacity: int) -> Ordered:
+    """Return a history without rewards, with room for `capacity` of them."""
+    pool = np.empty(4 * capacity + _FIRST_ROOM * arms.size)
+    return Ordered(arms, pool, np.empty((arms.size, 2 * most_parts(capacity), 2)))
+
+
+def most_parts(capacity: int) -> int:
+    """Return into how many parts at most `capacity` rewards are divided, four or more."""
     parts = 4
-    while parts * _SMALLEST_PART < rounds:
+    while parts * _SMALLEST_PART < capacity:
         parts *= 2
     return parts
 

@@ -5,20 +5,10 @@ import math
 
 import numpy as np
 
+from giro.kernels.winning_law import argmax_law
+
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _STEPS = np.array([-9.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0, 6.0, 9.0])  # beyond, a tail is < 1e-18
-
-
-def shares_of_highest(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
-    """Return the law of the arm that `ties.argmax` returns for values that are known.
-
-    >>> shares_of_highest(np.array([1.0, 2.0, 2.0]), np.empty(0, np.int64)).tolist()
-    [0.0, 0.5, 0.5]
-    """
-    best = values == values.max()
-    if ranking.size > 0:
-        best &= ranking == ranking[best].max()
-    return np.asarray(best / best.sum())
 
 
 def chances_of_highest_normal(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
@@ -29,7 +19,7 @@ def chances_of_highest_normal(means: np.ndarray, deviations: np.ndarray) -> np.n
     1e-12. Deviations are positive, or all zero: then the highest means share.
     """
     if not deviations.max() > 0.0:
-        return shares_of_highest(means, np.empty(0, np.int64))
+        return argmax_law(means, np.empty(0))
     floor = (means + deviations * _STEPS[0]).max()  # the highest value lies above
     chances = np.zeros(means.size)
     in_play = means + deviations * _STEPS[-1] >= floor

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import inline_kernel
-from giro.kernels.binomial import binomial
+from giro.kernel import inline_kernel, kernel
 from giro.kernels.binomial_tail import binomial_from
-from giro.kernels.sorted_arms import SortedArms, set_key, with_equal_keys
-from giro.kernels.ties import an_untried_arm, beats_in_tie
+from giro.kernels.draws.binomial import binomial
+from giro.kernels.draws.exponential import standard_exponential
+from giro.kernels.sorted_arms import SortedArms, set_key, without_keys
+from giro.kernels.ties import an_untried_arm, beats_in_tie, highest
 
 _NEAR, _FAR = 0.5, 3.0  # nearer than the first, arms are drawn plainly
 _PLACES_PER_UNIT = -1.0 / math.log1p(-math.exp(-_FAR))  # of an exponential, see `_unlucky`
@@ -39,7 +40,8 @@ _GATE = np.dtype(
 
 _LEAD = np.dtype(
     [
-        ("tried", np.int64),  # how many arms were
+        ("tried", np.int64),  # how many arms were; these are sorted
+        ("last", np.int64),  # the last of them
         ("first", np.int64),  # the arm to draw first, one with a high centre
     ]
 )
@@ -60,18 +62,16 @@ def empty_race(n_arms: int) -> Race:
     gates = np.zeros(n_arms, _GATE).view(np.recarray)
     gates.centre = np.inf
     lead = np.zeros(1, _LEAD).view(np.recarray)
-    return Race(laws, gates, with_equal_keys(n_arms, np.inf), lead)
+    return Race(laws, gates, without_keys(n_arms), lead)
 
 
 def prior_race(n_arms: int, zeros: int, ones: int) -> Race:
-    """Return a race of arms that each have so many prior zeros and ones, untried if none."""
+    """Return a race of arms that each start with prior zeros and ones, untried without any."""
     race, m = empty_race(n_arms), zeros + ones
     if m > 0:
         for field, value in (("n", m), ("m", m), ("p", ones / m)):
             race.laws[field][:, 0] = value
         race.gates["centre"], race.gates["rate"] = ones / m, 2.0 * m
-        race.near.keys[:] = ones / m + math.sqrt(_FAR / (2.0 * m))
-        race.lead["tried"] = n_arms
     return race
 
 
@@ -92,8 +92,11 @@ def set_law(race: Race, arm: int, variant: int, offset: float, n: int, p: float,
 @inline_kernel
 def settle(race: Race, arm: int, share: float) -> None:
     """Set the share of variant 1 of an arm, and what its gate compares with."""
-    gate, width = race.gates[arm], 0.0
-    race.lead[0].tried += gate.centre == np.inf
+    gate, lead, width = race.gates[arm], race.lead[0], 0.0
+    if race.near.keys[race.near.places[arm]] == -np.inf:
+        lead.first = arm if lead.tried == 0 else lead.first
+        lead.tried += 1
+        lead.last = max(lead.last, arm)
     gate.share, gate.centre, gate.rate = share, -np.inf, np.inf
     for variant in range(2 if share > 0.0 else 1):
         law = race.laws[arm, variant]
@@ -102,24 +105,51 @@ def settle(race: Race, arm: int, share: float) -> None:
             gate.rate = min(gate.rate, 2.0 * law.m * law.m / law.n)
             width = max(width, math.sqrt(0.5 * _FAR * law.n) / law.m)
     set_key(race.near, arm, gate.centre + width)
-    if gate.centre > race.gates[race.lead[0].first].centre:
-        race.lead[0].first = arm
+    if gate.centre > race.gates[lead.first].centre:
+        lead.first = arm
 
 
 @inline_kernel
-def winner(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
-    """Return the arm with the highest value, as if all were drawn; ties as `ranking` says."""
-    if race.lead[0].tried < race.gates.size:
-        return an_untried_arm(race.gates, ranking, rng)
-    first = int(race.lead[0].first)
+def winner(race: Race, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator) -> int:
+    """Return which of these arms has the highest value, as if all were drawn.
+
+    Ties as `ranking` says. Where just the sorted arms are on offer, most are not looked at.
+    """
+    tried = race.lead[0].tried
+    if tried == arms.size and race.lead[0].last < tried and arms[tried - 1] == tried - 1:
+        return _winner_of_sorted(race, ranking, rng)
+    untried = an_untried_arm(race.gates, arms, ranking, rng)
+    return untried if untried >= 0 else _winner_of_some(race, arms, ranking, rng)
+
+
+@kernel
+def _winner_of_some(
+    race: Race, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator
+) -> int:
+    first = highest(race.gates, arms)
+    best, tied, x = first, 1, _value(race, first, rng)
+    for arm in arms:
+        value = _challenge(race, arm, x, 0.0, rng) if arm != first else -1.0
+        if value > x:
+            best, tied, x = int(arm), 1, value
+        elif value == x:
+            tied += 1
+            if beats_in_tie(arm, best, tied, ranking, rng):
+                best = int(arm)
+    return best
+
+
+@inline_kernel
+def _winner_of_sorted(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
+    first, n_sorted = int(race.lead[0].first), race.lead[0].tried
     best, tied, x = first, 1, _value(race, first, rng)
     keys, place, known = race.near.keys, 0, 0.0
     while True:
-        if known == 0.0 and (place == keys.size or keys[place] < x):
+        if known == 0.0 and (place == n_sorted or keys[place] < x):
             known = _FAR  # all arms from here on are far
         if known > 0.0:
             place += _unlucky(rng)
-            if place >= keys.size:
+            if place >= n_sorted:
                 return best
         arm = race.near.arms[place]
         place += 1
@@ -135,7 +165,7 @@ def winner(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
 @inline_kernel
 def _unlucky(rng: np.random.Generator) -> int:
     """Return how many arms come before the next whose exponential is `_FAR` or more."""
-    return int(rng.standard_exponential() * _PLACES_PER_UNIT)
+    return int(standard_exponential(rng) * _PLACES_PER_UNIT)
 
 
 @inline_kernel
@@ -145,7 +175,7 @@ def _challenge(race: Race, arm: int, x: float, known: float, rng: np.random.Gene
     cost = race.gates[arm].rate * distance * distance if distance > 0.0 else 0.0
     if cost < _NEAR:
         return _value(race, arm, rng)
-    patience = known + rng.standard_exponential()
+    patience = known + standard_exponential(rng)
     return _value_if_reached(race, arm, x, patience, rng) if patience >= cost else -1.0
 
 

@@ -30,9 +30,9 @@ class Entries(NamedTuple):
     ones: int
 
 
-def no_rewards(n_arms: int, rounds: int) -> Rewards:
-    """Return the rewards before the first round, with room for `rounds` of them."""
-    return Rewards(empty_history(n_arms, rounds), np.zeros(n_arms), np.ones(n_arms, np.bool_))
+def no_rewards(n_arms: int, capacity: int) -> Rewards:
+    """Return the rewards before the first round, with room for `capacity` of them."""
+    return Rewards(empty_history(n_arms, capacity), np.zeros(n_arms), np.ones(n_arms, np.bool_))
 
 
 @inline_kernel

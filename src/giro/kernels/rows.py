@@ -39,19 +39,33 @@ class Rows(NamedTuple):
     is_dense: np.ndarray  # [feature]
     filled: np.ndarray  # [2] rows so far, dense columns
 
+    def trimmed(self) -> "Rows":
+        """Return what is in use, at least one row."""
+        n = max(int(self.filled[0]), 1)
+        changes = int(self.first[self.filled[0]])
+        return self._replace(
+            contexts=self.contexts[:n],
+            rewards=self.rewards[:n],
+            first=self.first[: n + 1],
+            middle=self.middle[:n],
+            column=self.column[:changes],
+            change=self.change[:changes],
+            packed=self.packed[: n * int(self.filled[1])],
+        )
 
-def empty_rows(n_arms: int, n_features: int, rounds: int) -> Rows:
-    """Return no rows, with room for `rounds` of them. Memory is taken as it fills."""
+
+def empty_rows(n_arms: int, n_features: int, capacity: int) -> Rows:
+    """Return no rows, with room for `capacity` of them. Memory is taken as it fills."""
     return Rows(
-        np.empty((rounds, n_features)),
-        np.empty(rounds),
-        empty_history(n_arms, rounds, np.int64),
+        np.empty((capacity, n_features)),
+        np.empty(capacity),
+        empty_history(n_arms, capacity, np.int64),
         np.zeros(n_features),
-        np.zeros(rounds + 1, np.int64),
-        np.zeros(rounds, np.int64),
-        np.empty(rounds * n_features, np.int32),
-        np.empty(rounds * n_features),
-        np.empty(rounds * n_features),
+        np.zeros(capacity + 1, np.int64),
+        np.zeros(capacity, np.int64),
+        np.empty(capacity * n_features, np.int32),
+        np.empty(capacity * n_features),
+        np.empty(capacity * n_features),
         np.zeros(n_features, np.int64),
         np.zeros(n_features, np.bool_),
         np.zeros(2, np.int64),
@@ -75,6 +89,13 @@ def append_row(rows: Rows, context: np.ndarray, arm: int, reward: float) -> None
 def positions_of(rows: Rows, arm: int) -> np.ndarray:
     """Return the numbers of the arm's rows, oldest first."""
     return rewards_of(rows.of_arm, arm)
+
+
+@kernel
+def set_only_row(rows: Rows, context: np.ndarray, reward: float) -> None:
+    """Let what was observed be the only row, number 0: for models that need no other."""
+    rows.contexts[0] = context
+    rows.rewards[0] = reward
 
 
 @kernel

@@ -12,29 +12,34 @@ from giro.kernel import inline_kernel
 
 
 class SortedArms(NamedTuple):
-    """All arms, those with the largest keys first."""
+    """All arms, those with the largest keys first, and of arms with equal keys the first first."""
 
     keys: np.ndarray  # [place]
     arms: np.ndarray  # [place] the arm there
     places: np.ndarray  # [arm] where it is
 
 
-def with_equal_keys(n_arms: int, key: float) -> SortedArms:
-    """Return arms that all have the same key."""
-    return SortedArms(np.full(n_arms, key), np.arange(n_arms), np.arange(n_arms))
+def without_keys(n_arms: int) -> SortedArms:
+    """Return arms that have no key yet: it is below all others, so more arms come last."""
+    return SortedArms(np.full(n_arms, -np.inf), np.arange(n_arms), np.arange(n_arms))
 
 
 @inline_kernel
 def set_key(order: SortedArms, arm: int, key: float) -> None:
     """Give the arm this key and the place that goes with it."""
     keys, arms, place = order.keys, order.arms, order.places[arm]
-    while place > 0 and keys[place - 1] < key:
+    while place > 0 and _comes_before(key, arm, keys[place - 1], arms[place - 1]):
         _put(order, place, arms[place - 1], keys[place - 1])
         place -= 1
-    while place + 1 < keys.size and keys[place + 1] > key:
+    while place + 1 < keys.size and _comes_before(keys[place + 1], arms[place + 1], key, arm):
         _put(order, place, arms[place + 1], keys[place + 1])
         place += 1
     _put(order, place, arm, key)
+
+
+@inline_kernel
+def _comes_before(key: float, arm: int, other_key: float, other: int) -> bool:
+    return key > other_key or (key == other_key and arm < other)
 
 
 @inline_kernel

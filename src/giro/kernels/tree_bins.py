@@ -25,10 +25,10 @@ class Bins(NamedTuple):
     taken: np.ndarray  # [1] rows taken in
 
 
-def empty_bins(n_features: int, rounds: int) -> Bins:
-    """Return no bins, with room for `rounds` rows."""
+def empty_bins(n_features: int, capacity: int) -> Bins:
+    """Return no bins, with room for `capacity` rows."""
     return Bins(
-        np.empty((rounds, n_features), np.uint8),
+        np.empty((capacity, n_features), np.uint8),
         np.empty((n_features, MOST)),
         np.empty((n_features, MOST)),
         np.zeros(n_features, np.int64),

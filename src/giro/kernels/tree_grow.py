@@ -37,12 +37,12 @@ class Limits(NamedTuple):
     leaf: float  # least weight of a leaf
 
 
-def empty_trees(slots: int, rounds: int) -> Trees:
+def empty_trees(slots: int, capacity: int) -> Trees:
     """Return trees of no rows. Memory is taken as it fills."""
-    nodes = (slots, 2 * rounds)
+    nodes = (slots, 2 * capacity)
     trees = Trees(
-        np.empty((slots, rounds), np.int32),
-        np.empty((slots, rounds, 3)),
+        np.empty((slots, capacity), np.int32),
+        np.empty((slots, capacity, 3)),
         np.zeros(nodes, np.int32),
         np.zeros(nodes, np.int32),
         np.empty(nodes, np.int32),

@@ -29,7 +29,10 @@ class Points(NamedTuple):
 
 @kernel
 def argmax_law(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
-    """Return the probability [arm] with which `ties.argmax` returns each arm."""
+    """Return the probability [i] with which `ties.argmax` returns the i-th arm.
+
+    `ranking` is that of the arms which the values belong to, or empty.
+    """
     law = np.zeros(values.size)
     highest = values.max()
     best, tied = -1, 0
@@ -53,7 +56,8 @@ def winning_law(points: Points, ranking: np.ndarray) -> np.ndarray:
     """
     nodes, weights = gauss_rule((points.below.size + 1) // 2)
     order = np.argsort(points.value, kind="stable")
-    return _walk(points, order, ranking, nodes, weights)
+    law = _walk(points, order, ranking, nodes, weights)
+    return np.asarray(law / law.sum())
 
 
 @functools.cache
@@ -120,3 +124,13 @@ def _anew(
             product *= below[arm] + here[arm] * u
         for arm in tied:
             law[arm] += here[arm] * product / (below[arm] + here[arm] * u)
+
+
+def replica_law(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
+    """Return the probability [arm] of the highest value, if each arm's is one of its replicas'.
+
+    Arms draw from values[arm, replica] uniformly and independently of each other.
+    """
+    n_arms, replicas = values.shape
+    owner, mass = np.repeat(np.arange(n_arms), replicas), np.full(values.size, 1.0 / replicas)
+    return winning_law(Points(values.ravel(), mass, owner, np.zeros(n_arms)), ranking)

@@ -35,11 +35,11 @@ class Boosting(Model, name="boosting"):
             if not isinstance(value, int) or value < least:
                 raise BadParameter(f"boosting needs a whole number {name} >= {least}, got {value}")
 
-    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> Any:
         """Return slots without a fit."""
         from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  # quick start
 
         estimator = HistGradientBoostingClassifier(
             max_iter=self.trees, max_leaf_nodes=self.leaves, early_stopping=False
         )
-        return Estimator(estimator).start(slots, n_features, rounds, rng)
+        return Estimator(estimator).start(slots, n_features, capacity, rng)

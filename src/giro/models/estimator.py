@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.errors import BadParameter, GiroError
+from giro.kernels.draws.uniform import integers_below
 from giro.model import Model, Sample
 from giro.models.estimator_rows import TrainingRows, one_each, repeated, training_rows
 from giro.models.estimator_ways import Ways, fresh, goes_on, ways_of
-from giro.policy import Context
+from giro.offer import Context
 
 _UNKNOWN = 0.5  # the middle of the rewards
 
@@ -91,7 +92,7 @@ def _training_rows(
 def _seed(estimator: Any, ways: Ways, rng: np.random.Generator) -> None:
     """Give the estimator integers to draw its random numbers from, anew for each fit."""
     if ways.seeds:
-        drawn = rng.integers(0, 2**32, size=len(ways.seeds), dtype=np.uint32).tolist()
+        drawn = integers_below(2**32, len(ways.seeds), rng).tolist()
         estimator.set_params(**dict(zip(ways.seeds, drawn, strict=True)))
 
 
@@ -174,7 +175,7 @@ class Estimator(Model, name="estimator"):
         """Return a number that is the same for equal models."""
         return hash((type(self.estimator), self.fewest))
 
-    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return slots without a fit, which expect 1/2."""
         fitted: list[Any] = [None] * slots
         ways = ways_of(self.estimator)

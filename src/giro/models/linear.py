@@ -13,7 +13,7 @@ from giro.kernels.inverse import add_row, set_penalty
 from giro.kernels.rows import weighted_gram, weighted_sum
 from giro.kernels.vectors import add_multiple, dot
 from giro.model import Model, Sample
-from giro.policy import Context
+from giro.offer import Context
 
 
 class _State(NamedTuple):
@@ -90,7 +90,7 @@ class Linear(Model, name="linear"):
         if not 0.0 < self.penalty < np.inf:
             raise BadParameter(f"linear needs a finite penalty > 0, got penalty={self.penalty}")
 
-    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return coefficients of zero."""
         d = n_features
         return _State(

@@ -12,7 +12,7 @@ from giro.kernels.likelihood import sigmoid
 from giro.kernels.logistic_fit import Curvature, fit_logistic
 from giro.kernels.vectors import dot
 from giro.model import Model, Sample
-from giro.policy import Context
+from giro.offer import Context
 
 
 class _State(NamedTuple):
@@ -65,7 +65,7 @@ class Logistic(Model, name="logistic"):
                 f"logistic needs a tolerance between 0 and 1, got tolerance={self.tolerance}"
             )
 
-    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return coefficients of zero."""
         d = n_features
         return _State(

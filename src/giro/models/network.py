@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.draws.uniform import uniforms
 from giro.kernels.network_pass import entries_of, train
 from giro.kernels.network_step import (
     Bench,
@@ -19,7 +20,7 @@ from giro.kernels.network_step import (
     width_of,
 )
 from giro.model import Model, Sample
-from giro.policy import Context
+from giro.offer import Context
 
 
 class _State(NamedTuple):
@@ -88,14 +89,14 @@ class Network(Model, name="network"):
         if not 0.0 < self.rate < np.inf:
             raise BadParameter(f"network needs a finite rate > 0, got rate={self.rate}")
 
-    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return networks with random weights."""
         d, width = n_features, width_of(self.hidden)
         hidden, output = aligned_zeros(slots, d * width), aligned_zeros(slots, width)
         inner, outer = math.sqrt(6 / (d + self.hidden)), math.sqrt(6 / (self.hidden + 1))
-        drawn = rng.uniform(-inner, inner, (slots, d, self.hidden))
-        hidden.reshape(slots, d, width)[:, :, : self.hidden] = drawn
-        output[:, : self.hidden] = rng.uniform(-outer, outer, (slots, self.hidden))
+        drawn = uniforms(-1.0, 1.0, (slots, d + 1, self.hidden), rng)  # slot by slot
+        hidden.reshape(slots, d, width)[:, :, : self.hidden] = inner * drawn[:, :d]
+        output[:, : self.hidden] = outer * drawn[:, d]
         bench = empty_bench(d, width, self.batch)
         bias = np.zeros((slots, 1))
         return _State(hidden, output, bias, bench, float(self.rate), int(self.passes))

@@ -11,7 +11,7 @@ from giro.kernels.likelihood import sigmoid
 from giro.kernels.stochastic_gradient import Descent, descend, entries_of
 from giro.kernels.vectors import dot
 from giro.model import Model, Sample
-from giro.policy import Context
+from giro.offer import Context
 
 
 class State(NamedTuple):
@@ -54,7 +54,7 @@ class SgdModel(Model):
             if not 0.0 < value < np.inf:
                 raise BadParameter(f"{self.name} needs a finite {name} > 0, got {name}={value}")
 
-    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> State:
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> State:
         """Return coefficients of zero."""
         descent = Descent(self.logistic, float(self.penalty), float(self.tolerance))
         return State(np.zeros((slots, n_features)), descent)

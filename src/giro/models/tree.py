@@ -12,8 +12,9 @@ from giro.kernels.tree_bins import Bins, empty_bins, take_in
 from giro.kernels.tree_grow import Limits, Trees, empty_trees, leaf_mass, plant
 from giro.kernels.tree_split import SQUARES, TOTAL, WEIGHT, empty_histogram
 from giro.model import Model, Sample
-from giro.policy import Context
+from giro.offer import Context
 
+_NO_LIMIT = 2**62  # more splits than any tree has
 _UNKNOWN = 0.5  # the middle of the rewards
 
 
@@ -76,14 +77,14 @@ class Tree(Model, name="tree"):
         """Check the parameters."""
         check_limits("tree", depth=self.depth, leaf=self.leaf)
 
-    def start(self, slots: int, n_features: int, rounds: int, rng: np.random.Generator) -> State:
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> State:
         """Return trees without a row, which expect 1/2."""
         return State(
-            empty_trees(slots, rounds),
-            empty_bins(n_features, rounds),
-            np.empty((rounds, 3)),
+            empty_trees(slots, capacity),
+            empty_bins(n_features, capacity),
+            np.empty((capacity, 3)),
             empty_histogram(n_features),
-            Limits(rounds if self.depth is None else self.depth, float(self.leaf)),
+            Limits(_NO_LIMIT if self.depth is None else self.depth, float(self.leaf)),
         )
 
 

@@ -6,29 +6,36 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
+from giro.kernels.draws.hypergeometric import hypergeometric
+from giro.kernels.draws.uniform import shuffled
 from giro.kernels.history import rewards_of
-from giro.kernels.hypergeometric import hypergeometric
 from giro.kernels.rewards import Rewards, no_rewards, remember
-from giro.kernels.shuffle import shuffled
 from giro.kernels.subsample import subsampled_sum
 from giro.kernels.ties import Ties, beats_in_tie, tie_ranking
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 _ROUNDING = 1e-12  # per reward: the same rewards added up in another order still tie
 
 
 class _State(NamedTuple):
     rewards: Rewards
-    bracket: np.ndarray  # [duel, side] the places of the two arms; the winner takes the first
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    arms = shuffled(state.rewards.total.size, rng)
-    for first, second in state.bracket:
-        arms[first] = _winner(state, arms[first], arms[second], rng)
-    return int(arms[0])
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    order = shuffled(offer.arms.size, rng)
+    return _champion(state, offer.arms[order], rng)
+
+
+@kernel
+def _champion(state: _State, arms: np.ndarray, rng: np.random.Generator) -> int:
+    """Return the winner of a tournament: of a duel between the champions of both halves."""
+    if arms.size == 1:
+        return int(arms[0])
+    middle = arms.size // 2
+    first = _champion(state, arms[:middle], rng)
+    return _winner(state, first, _champion(state, arms[middle:], rng), rng)
 
 
 @kernel
@@ -62,22 +69,8 @@ def _sum_of(rewards: Rewards, arm: int, n: int, rng: np.random.Generator) -> flo
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     remember(state.rewards, arm, reward)
-
-
-def bracket(first: int, last: int) -> list[tuple[int, int]]:
-    """Return the duels among the places from first to last - 1: first those within both halves.
-
-    >>> bracket(0, 5)
-    [(0, 1), (3, 4), (2, 3), (0, 2)]
-    """
-    if last - first < 2:
-        return []
-    middle = (first + last) // 2
-    return [*bracket(first, middle), *bracket(middle, last), (first, middle)]
 
 
 @dataclass(frozen=True)
@@ -94,7 +87,7 @@ class Besa(Policy, name="besa"):
 
     ties: Ties = field(default="random", kw_only=True)
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
-        """Return empty histories and the order of duels."""
-        duels = np.array(bracket(0, n_arms), np.int64).reshape(-1, 2)
-        return _State(no_rewards(n_arms, rounds), duels, tie_ranking(self.ties, n_arms, rng))
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
+        """Return empty histories."""
+        rewards = no_rewards(shape.n_arms, shape.capacity)
+        return _State(rewards, tie_ranking(self.ties, shape.n_arms, rng))

@@ -12,7 +12,7 @@ from giro.kernels.race_law import race_law
 from giro.kernels.rewards import Rewards, all_binary, entries_of, no_rewards, remember
 from giro.kernels.reweight import multinomial_mean
 from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -23,35 +23,30 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    length = state.rewards.history.length
-    if length[-1] < state.pulls:  # the last arm gets its first pulls last
-        for arm in range(length.size):
-            if length[arm] < state.pulls:
-                return arm
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    for arm in offer.arms:
+        if state.rewards.history.length[arm] < state.pulls:
+            return int(arm)
     if all_binary(state.rewards):
-        return winner(state.race, state.ranking, rng)
-    values = np.empty(state.rewards.total.size)
-    for arm in range(values.size):
-        values[arm] = multinomial_mean(entries_of(state.rewards, arm, 0, 0), rng)
-    return argmax(values, state.ranking, rng)
+        return winner(state.race, offer.arms, state.ranking, rng)
+    values = np.empty(offer.arms.size)
+    for i in range(values.size):
+        values[i] = multinomial_mean(entries_of(state.rewards, offer.arms[i], 0, 0), rng)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     remember(state.rewards, arm, reward)
     set_bootstrap_law(state.race, arm, state.rewards.history.length[arm], state.rewards.total[arm])
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    length = state.rewards.history.length
-    if length[-1] < state.pulls:
-        first = int(np.argmax(length < state.pulls))
-        return np.asarray(np.arange(length.size) == first, float)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    early = state.rewards.history.length[offer.arms] < state.pulls
+    if early.any():
+        return np.asarray(np.arange(early.size) == np.argmax(early), float)
     known = all_binary(state.rewards)
-    return race_law(state.race, state.ranking) if known else np.empty(0)
+    return race_law(state.race, offer.arms, state.ranking) if known else np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -75,11 +70,12 @@ class Bootstrap(Policy, name="bootstrap"):
         if not isinstance(self.pulls, int) or self.pulls < 1:
             raise BadParameter(f"bootstrap needs a whole number pulls >= 1, got pulls={self.pulls}")
 
-    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the law is known: while all rewards are 0 or 1."""
         return binary
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""
-        ranking = tie_ranking(self.ties, n_arms, rng)
-        return _State(no_rewards(n_arms, rounds), empty_race(n_arms), self.pulls, ranking)
+        ranking = tie_ranking(self.ties, shape.n_arms, rng)
+        rewards = no_rewards(shape.n_arms, shape.capacity)
+        return _State(rewards, empty_race(shape.n_arms), self.pulls, ranking)

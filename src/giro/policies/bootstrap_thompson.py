@@ -15,7 +15,7 @@ from giro.kernels.rewards import Rewards, all_binary, beta_of, entries_of, no_re
 from giro.kernels.reweight import exponential_mean, multinomial_mean
 from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.policies.prior import check_prior
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -28,38 +28,38 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if all_binary(state.rewards):
         if not state.exponential:
-            return winner(state.race, state.ranking, rng)
+            return winner(state.race, offer.arms, state.ranking, rng)
         if min(state.zeros, state.ones) > 0:
-            return highest_beta(*beta_of(state.rewards, state.zeros, state.ones), rng)
-    values = np.empty(state.rewards.total.size)
-    for arm in range(values.size):
-        entries = entries_of(state.rewards, arm, state.zeros, state.ones)
+            ones, zeros = beta_of(state.rewards, state.zeros, state.ones)
+            return highest_beta(ones, zeros, offer.arms, rng)
+    values = np.empty(offer.arms.size)
+    for i in range(values.size):
+        entries = entries_of(state.rewards, offer.arms[i], state.zeros, state.ones)
         if state.exponential:
-            values[arm] = exponential_mean(entries, rng)
+            values[i] = exponential_mean(entries, rng)
         else:
-            values[arm] = multinomial_mean(entries, rng)
-    return argmax(values, state.ranking, rng)
+            values[i] = multinomial_mean(entries, rng)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     remember(state.rewards, arm, reward)
     m = state.rewards.history.length[arm] + state.zeros + state.ones
     set_bootstrap_law(state.race, arm, m, state.rewards.total[arm] + state.ones)
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if not all_binary(state.rewards):
         return np.empty(0)
     if not state.exponential:
-        return race_law(state.race, state.ranking)
+        return race_law(state.race, offer.arms, state.ranking)
     if min(state.zeros, state.ones) > 0:
-        return beta_law(*beta_of(state.rewards, state.zeros, state.ones))
+        ones, zeros = beta_of(state.rewards, state.zeros, state.ones)
+        return beta_law(ones[offer.arms], zeros[offer.arms])
     return np.empty(0)
 
 
@@ -90,13 +90,17 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
             )
         check_prior(self.name, zeros=self.zeros, ones=self.ones)
 
-    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the law is known: of a beta or binomial draw, while rewards are 0 or 1."""
         return binary and (self.weights == "multinomial" or min(self.zeros, self.ones) > 0)
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories and the prior."""
-        ranking = tie_ranking(self.ties, n_arms, rng)
-        exponential = self.weights == "exponential"
-        race = prior_race(n_arms, self.zeros, self.ones)
-        return _State(no_rewards(n_arms, rounds), race, self.zeros, self.ones, exponential, ranking)
+        return _State(
+            no_rewards(shape.n_arms, shape.capacity),
+            prior_race(shape.n_arms, self.zeros, self.ones),
+            self.zeros,
+            self.ones,
+            self.weights == "exponential",
+            tie_ranking(self.ties, shape.n_arms, rng),
+        )

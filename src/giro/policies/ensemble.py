@@ -1,70 +1,76 @@
 """Ensemble sampling: a few models, each fitted to its own perturbation of the rewards."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.cholesky import solve
+from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.draws.normal import normals, standard_normal
+from giro.kernels.inverse import add_row, set_penalty
 from giro.kernels.ties import argmax
+from giro.kernels.vectors import add_multiple, dot
 from giro.kernels.winning_law import argmax_law
-from giro.policies.linear_ensemble import (
-    choose_by_ensemble,
-    learn_by_ensemble,
-    shares_by_ensemble,
-    start_ensemble,
-)
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
-_PRIOR_MEAN = 0.5  # the middle of the rewards
+_CENTRE = 0.5  # the middle of the rewards, where the prior of the values is centred
 
 
 class _State(NamedTuple):
-    pulls: np.ndarray  # [arm]
-    total: np.ndarray  # [model, arm] sum of perturbed rewards, the prior draw among them
-    prior_pulls: float  # how many rewards the prior draw counts for
+    factor: np.ndarray  # [arm, column, column] U with U'U = λI + Σ x x', λ = (noise/prior sd)²
+    moment: np.ndarray  # [arm, model, column] λ times the prior draw + Σ x (perturbed reward)
+    room: np.ndarray  # [column]
+    design: Design
     noise_sd: float
     ranking: np.ndarray  # empty: models tie only by rounding
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    model = int(rng.random() * state.total.shape[0])
-    return argmax(_values(state, model), state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    model = int(rng.random() * state.moment.shape[1])
+    values, x = np.empty(offer.arms.size), round_row(state.design, offer.context)
+    for i in range(values.size):
+        arm = put_arm(state.design, offer, i)
+        _solve(state, arm, x)
+        values[i] = dot(state.room, state.moment[arm, model])
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _values(state: _State, model: int) -> np.ndarray:
-    """Return the posterior mean of each arm, according to one model."""
-    values = np.empty(state.pulls.size)
-    for arm in range(values.size):
-        values[arm] = state.total[model, arm] / (state.prior_pulls + state.pulls[arm])
-    return values
+def _solve(state: _State, arm: int, x: np.ndarray) -> None:
+    """Set the room to A⁻¹x: its product with a model's moment is what the model expects."""
+    for j in range(x.size):
+        state.room[j] = x[j]
+    solve(state.factor[arm], state.room)
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
-    state.pulls[arm] += 1
-    for model in range(state.total.shape[0]):
-        state.total[model, arm] += reward + state.noise_sd * rng.standard_normal()
-
-
-def _propensities(state: Any, context: Context) -> np.ndarray:
-    """Return the share of models that think each arm best, with contexts or without."""
-    return _shares(state) if isinstance(state, _State) else shares_by_ensemble(state, context)
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    """Show every model the reward with noise of its own."""
+    x, arm = case_row(state.design, case), model_of(state.design, arm)
+    add_row(state.factor[arm], x, 1.0, state.room)
+    for model in range(state.moment.shape[1]):
+        perturbed = reward - _CENTRE + state.noise_sd * standard_normal(rng)
+        add_multiple(state.moment[arm, model], perturbed, x)
 
 
 @kernel
-def _shares(state: _State) -> np.ndarray:
-    """Return the share of models that think each arm best."""
-    shares = np.zeros(state.pulls.size)
-    for model in range(state.total.shape[0]):
-        shares += argmax_law(_values(state, model), state.ranking)
-    return np.asarray(shares / state.total.shape[0])
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    """Return the share of models that think each arm on offer best."""
+    models, x = state.moment.shape[1], round_row(state.design, offer.context)
+    values = np.empty((models, offer.arms.size))
+    for i in range(offer.arms.size):
+        arm = put_arm(state.design, offer, i)
+        _solve(state, arm, x)
+        for model in range(models):
+            values[model, i] = dot(state.room, state.moment[arm, model])
+    shares = np.zeros(offer.arms.size)
+    for model in range(models):
+        shares += argmax_law(values[model], state.ranking)
+    return np.asarray(shares / models)
 
 
 @dataclass(frozen=True)
@@ -77,13 +83,14 @@ class Ensemble(Policy, name="ensemble"):
     largest standard deviation of a reward in [0, 1]; with `prior_sd` the same, the prior is worth
     one reward. With contexts, an arm's value is 1/2 + x'θ with a N(0, prior_sd^2 I) prior of θ.
 
-    Differs from the paper: a θ for each arm, and arms without features where there is no context.
+    Differs from the paper: a θ for each arm, unless arms have features.
     """
 
     source = "Lu and Van Roy 2017, Algorithm 1"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
+    uses_arm_features = True
 
     models: int = 20
     prior_sd: float = field(default=0.5, kw_only=True)
@@ -97,16 +104,13 @@ class Ensemble(Policy, name="ensemble"):
             if not 0.0 < (value := getattr(self, name)) < np.inf:
                 raise BadParameter(f"ensemble needs a finite {name} > 0, got {value}")
 
-    def functions(self, n_features: int) -> tuple[Callable[..., int], Callable[..., None]]:
-        """Return those for means, or for linear models if there are contexts."""
-        return (choose_by_ensemble, learn_by_ensemble) if n_features else (_choose, _learn)
-
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the models' draws from the prior."""
         prior_pulls = (self.noise_sd / self.prior_sd) ** 2
-        if n_features:
-            prior = rng.normal(0.0, self.prior_sd, size=(self.models, n_arms, n_features))
-            return start_ensemble(prior, prior_pulls, float(self.noise_sd))
-        prior = rng.normal(_PRIOR_MEAN, self.prior_sd, size=(self.models, n_arms))
-        pulls, ranking = np.zeros(n_arms, np.int64), np.empty(0, np.int64)
-        return _State(pulls, prior_pulls * prior, prior_pulls, float(self.noise_sd), ranking)
+        drawn = normals(0.0, self.prior_sd, (shape.n_models, self.models, shape.width), rng)
+        factor = np.empty((shape.n_models, shape.width, shape.width))
+        for arm in range(shape.n_models):
+            set_penalty(factor[arm], prior_pulls)
+        room, ranking = np.empty(shape.width), np.empty(0)
+        design, noise_sd = design_of(shape), float(self.noise_sd)
+        return _State(factor, prior_pulls * drawn, room, design, noise_sd, ranking)

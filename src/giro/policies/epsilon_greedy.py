@@ -1,15 +1,15 @@
 """ε-greedy: pull the arm with the highest mean, and now and then any arm."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.kernel import kernel, plain
+from giro.kernel import kernel
+from giro.kernels.draws.uniform import integer_below
 from giro.kernels.means import means_of
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
 from giro.kernels.winning_law import argmax_law
 from giro.model import Model
 from giro.models.estimator import as_model
@@ -21,7 +21,7 @@ from giro.policies.greedy_models import (
     learn_by_model,
     start_by_model,
 )
-from giro.policy import Context, Policy
+from giro.policy import Case, Functions, Offer, Policy, Shape
 
 _PAPER_SHARE = 0.01  # Kveton et al. (2019), Section 6.2
 
@@ -35,10 +35,11 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if rng.random() < _epsilon(state):
-        return int(rng.integers(0, state.pulls.size))
-    return argmax(means_of(state.pulls, state.total), state.ranking, rng)
+        return int(offer.arms[integer_below(offer.arms.size, rng)])
+    means = means_of(state.pulls, state.total, offer.arms)
+    return argmax(means, offer.arms, state.ranking, rng)
 
 
 @kernel
@@ -48,19 +49,16 @@ def _epsilon(state: _State) -> float:
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     state.pulls[arm] += 1
     state.total[arm] += reward
 
 
-def _propensities(state: Any, context: Context) -> np.ndarray:
-    if not isinstance(state, _State):
-        return law_by_model(state, context)
-    greedy = argmax_law(means_of(state.pulls, state.total), state.ranking)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    means = means_of(state.pulls, state.total, offer.arms)
+    greedy = argmax_law(means, of_arms(state.ranking, offer.arms))
     epsilon = _epsilon(state)
-    return (1.0 - epsilon) * greedy + epsilon / state.pulls.size
+    return (1.0 - epsilon) * greedy + epsilon / offer.arms.size
 
 
 def b_for_share(share: float, rounds: int) -> float:
@@ -124,27 +122,36 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
         return self.share is not None
 
     @property
-    def choosing_leaves_traces(self) -> bool:  # type: ignore[override]  # likewise
+    def choose_mutates_state(self) -> bool:  # type: ignore[override]  # likewise
         """Whether a model is fitted further in every round."""
         return self.model is not None and not (self.model.incremental or self.model.settled)
 
-    def functions(self, n_features: int) -> tuple[Callable[..., int], Callable[..., None]]:
-        """Return those for means or for models, in Python if the model does not compile."""
+    @property
+    def compiles(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether the model, if there is one, compiles."""
+        return self.model is None or self.model.compiles
+
+    @property
+    def uses_arm_features(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether there is a model, which all arms can share."""
+        return self.model is not None
+
+    def functions(self) -> Functions:
+        """Return those for means or for models."""
         if self.model is None:
-            return _choose, _learn
-        if self.model.compiles:
-            return choose_by_model, learn_by_model
-        return plain(choose_by_model), plain(learn_by_model)
+            return super().functions()
+        functions = Functions(choose_by_model, learn_by_model, law_by_model)
+        return functions if self.compiles else functions.in_python
 
-    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the law is known: not for a model that is fitted further to choose."""
-        return not self.choosing_leaves_traces
+        return not self.choose_mutates_state
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+    def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return empty histories and the schedule of ε."""
-        b = self.b or 0.0 if self.share is None else b_for_share(self.share, rounds)
+        n_arms = shape.n_arms
+        b = self.b or 0.0 if self.share is None else b_for_share(self.share, shape.rounds)
         epsilon, ranking = float(self.epsilon or 0.0), tie_ranking(self.ties, n_arms, rng)
         if self.model is not None:
-            schedule = Schedule(epsilon, float(b), ranking)
-            return start_by_model(self.model, schedule, n_arms, n_features, rounds, rng)
+            return start_by_model(self.model, Schedule(epsilon, float(b), ranking), shape, rng)
         return _State(np.zeros(n_arms, np.int64), np.zeros(n_arms), epsilon, float(b), ranking)

@@ -14,7 +14,7 @@ from giro.kernels.pseudo import pseudo_count_law
 from giro.kernels.race import Race, empty_race, set_law, settle, winner
 from giro.kernels.race_law import race_law
 from giro.kernels.ties import Ties, tie_ranking
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -25,17 +25,15 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if is_empty(state.draft.rewards):  # all rewards are 0 or 1: none had to be stored
-        return winner(state.race, state.ranking, rng)
-    begin(state.draft, state.a, rng)
-    return contest(state.draft, state.ranking, rng)
+        return winner(state.race, offer.arms, state.ranking, rng)
+    begin(state.draft, offer.arms, state.a, rng)
+    return contest(state.draft, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     add(state.draft, arm, reward)
     if is_empty(state.draft.rewards):
         _enter_race(state.race, state.draft.rewards.arms[arm], arm, state.a)
@@ -52,9 +50,9 @@ def _enter_race(race: Race, its: Any, arm: int, a: float) -> None:
     settle(race, arm, share)
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
     known = is_empty(state.draft.rewards)
-    return race_law(state.race, state.ranking) if known else np.empty(0)
+    return race_law(state.race, offer.arms, state.ranking) if known else np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,7 @@ class Giro(Policy, name="giro"):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
-    choosing_leaves_traces = True  # the gates of `kernels.gate`, for rewards inside (0, 1)
+    choose_mutates_state = True  # the gates of `kernels.gate`, for rewards inside (0, 1)
 
     a: float = 1.0
     ties: Ties = field(default="random", kw_only=True)
@@ -82,15 +80,15 @@ class Giro(Policy, name="giro"):
         if not 0.0 <= self.a < np.inf:
             raise BadParameter(f"giro needs a finite a >= 0, got a={self.a}")
 
-    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the law is known: while all rewards are 0 or 1."""
         return binary
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""
         return _State(
-            empty_draft(n_arms, rounds),
-            empty_race(n_arms),
+            empty_draft(shape.n_arms, shape.capacity),
+            empty_race(shape.n_arms),
             float(self.a),
-            tie_ranking(self.ties, n_arms, rng),
+            tie_ranking(self.ties, shape.n_arms, rng),
         )

@@ -9,6 +9,7 @@ from giro.errors import BadParameter
 from giro.model import Model
 from giro.models.linear import Linear
 from giro.policies.replicas import ReplicaPolicy
+from giro.policy import Shape
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,6 @@ class GiroEnsemble(ReplicaPolicy, name="giro-ensemble"):
         if not 0.0 <= self.a < np.inf:
             raise BadParameter(f"giro-ensemble needs a finite a >= 0, got a={self.a}")
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+    def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return empty histories and unfitted replicas."""
-        return self.start_replicas(self.a, n_arms, n_features, rounds, rng)
+        return self.start_replicas(self.a, shape, rng)

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
 from giro.kernels.winning_law import argmax_law
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -19,21 +19,19 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    return argmax(state.means, state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    return argmax(state.means[offer.arms], offer.arms, state.ranking, rng)
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     state.pulls[arm] += 1
     state.total[arm] += reward
     state.means[arm] = state.total[arm] / state.pulls[arm]
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    return argmax_law(state.means, state.ranking)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    return argmax_law(state.means[offer.arms], of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)
@@ -47,11 +45,11 @@ class Greedy(Policy, name="greedy"):
 
     ties: Ties = field(default="random", kw_only=True)
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""
         return _State(
-            np.zeros(n_arms, np.int64),
-            np.zeros(n_arms),
-            np.full(n_arms, np.inf),
-            tie_ranking(self.ties, n_arms, rng),
+            np.zeros(shape.n_arms, np.int64),
+            np.zeros(shape.n_arms),
+            np.full(shape.n_arms, np.inf),
+            tie_ranking(self.ties, shape.n_arms, rng),
         )

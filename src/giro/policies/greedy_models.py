@@ -4,25 +4,28 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
+from giro.kernel import form_for, kernel
 from giro.kernels.bootstrap_counts import REAL
-from giro.kernels.contexts import with_bias
-from giro.kernels.rows import Rows, append_row, empty_rows, positions_of
-from giro.kernels.ties import argmax
+from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.draws.uniform import integer_below
+from giro.kernels.rows import Rows, append_row, empty_rows, positions_of, set_only_row
+from giro.kernels.ties import argmax, of_arms
 from giro.kernels.winning_law import argmax_law
-from giro.model import Model, Sample, absorb, refit, state_in_python, value
+from giro.model import Model, Sample, absorb, refit, value
 from giro.model import start as start_model
-from giro.policy import Context
+from giro.policy import Case, Offer, Shape
 
 ABSORBS, SETTLES, GOES_ON = 0, 1, 2  # how a model follows its history, see `start_greedy`
 
 
 class _State(NamedTuple):
-    rows: Rows
-    model: Any  # fitted coefficients, a slot an arm
+    rows: Rows  # only the last one, if the model absorbs rows
+    pulls: np.ndarray  # [model] rows so far
+    model: Any  # fitted coefficients, a slot for each model
     counts: np.ndarray  # [i, kind] every observed reward once
+    only: np.ndarray  # [1] number of the only row, 0
     follows: int
-    one: np.ndarray  # [1] the context where the problem has none
+    design: Design
     epsilon: float  # fixed probability of exploring, 0 if it falls
     b: float  # numerator of the falling one, 0 if it is fixed
     ranking: np.ndarray  # order of tied arms
@@ -35,48 +38,58 @@ def exploring(epsilon: float, b: float, t: int) -> float:
 
 
 @kernel
-def choose_by_model(state: _State, context: Context, rng: np.random.Generator) -> int:
+def choose_by_model(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     """Return any arm with probability ε, else the one whose model expects most."""
-    length = state.rows.of_arm.length
     if state.follows == GOES_ON:
-        for arm in range(length.size):
-            positions = positions_of(state.rows, arm)
-            if positions.size > 0:
-                taken = state.counts[: positions.size]
-                refit(state.model, arm, Sample(state.rows, positions, taken), rng)
-    if rng.random() < exploring(state.epsilon, state.b, state.rows.filled[0] + 1):
-        return int(rng.integers(0, length.size))
-    values = np.full(length.size, np.inf)
-    for arm in range(length.size):
-        if length[arm] > 0:
-            values[arm] = value(state.model, arm, with_bias(context, state.one))
-    return argmax(values, state.ranking, rng)
+        for i in range(1 if state.design.shared else offer.arms.size):
+            _fit(state, model_of(state.design, offer.arms[i]), rng)
+    if rng.random() < exploring(state.epsilon, state.b, state.pulls.sum() + 1):
+        return int(offer.arms[integer_below(offer.arms.size, rng)])
+    return argmax(_values(state, offer), offer.arms, state.ranking, rng)
+
+
+@kernel
+def _fit(state: _State, model: int, rng: np.random.Generator) -> None:
+    positions = positions_of(state.rows, model)
+    if positions.size > 0:
+        taken = state.counts[: positions.size]
+        refit(state.model, model, Sample(state.rows, positions, taken), rng)
+
+
+@kernel
+def _values(state: _State, offer: Offer) -> np.ndarray:
+    """Return what the model of each arm on offer expects, infinity of an arm never pulled."""
+    values, x = np.full(offer.arms.size, np.inf), round_row(state.design, offer.context)
+    for i in range(values.size):
+        model = put_arm(state.design, offer, i)
+        if state.pulls[model] > 0:
+            values[i] = value(state.model, model, x)
+    return values
 
 
 @kernel
 def learn_by_model(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
+    state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
     """Add the observation, and let the arm's model follow."""
-    append_row(state.rows, with_bias(context, state.one), arm, reward)
-    positions = positions_of(state.rows, arm)
+    x, model = case_row(state.design, case), model_of(state.design, arm)
+    state.pulls[model] += 1
     if state.follows == ABSORBS:
-        absorb(state.model, arm, Sample(state.rows, positions[-1:], state.counts[:1]), rng)
-    elif state.follows == SETTLES:
-        taken = state.counts[: positions.size]
-        refit(state.model, arm, Sample(state.rows, positions, taken), rng)
+        set_only_row(state.rows, x, reward)
+        absorb(state.model, model, Sample(state.rows, state.only, state.counts[:1]), rng)
+        return
+    append_row(state.rows, x, model, reward)
+    if state.follows == SETTLES:
+        _fit(state, model, rng)
 
 
-def law_by_model(state: _State, context: Context) -> np.ndarray:
+def law_by_model(state: _State, offer: Offer) -> np.ndarray:
     """Return the probability of each arm; empty where a model is trained further to choose."""
     if state.follows == GOES_ON:
         return np.empty(0)
-    length = state.rows.of_arm.length
-    values = np.full(length.size, np.inf)
-    for arm in np.flatnonzero(length):
-        values[arm] = value(state.model, int(arm), with_bias(context, state.one))
-    epsilon = exploring(state.epsilon, state.b, state.rows.filled[0] + 1)
-    return (1.0 - epsilon) * argmax_law(values, state.ranking) + epsilon / length.size
+    best = argmax_law(form_for(state, _values)(state, offer), of_arms(state.ranking, offer.arms))
+    epsilon = exploring(state.epsilon, state.b, state.pulls.sum() + 1)
+    return (1.0 - epsilon) * best + epsilon / offer.arms.size
 
 
 class Schedule(NamedTuple):
@@ -88,29 +101,25 @@ class Schedule(NamedTuple):
 
 
 def start_by_model(
-    model: Model,
-    schedule: Schedule,
-    n_arms: int,
-    n_features: int,
-    rounds: int,
-    rng: np.random.Generator,
-) -> Any:
+    model: Model, schedule: Schedule, shape: Shape, rng: np.random.Generator
+) -> _State:
     """Return the state before the first round.
 
     A model that absorbs rows takes in each as it comes, one that settles is fitted again to the
     history of the pulled arm, and one that goes on (a network) is trained in every round on the
     histories of all arms, as Kveton et al. (2019), Section 6.2, do.
     """
-    features = max(n_features, 1)
-    counts = np.zeros((rounds, 3), np.int32)
+    kept = 1 if model.incremental else shape.capacity
+    counts = np.zeros((kept, 3), np.int32)
     counts[:, REAL] = 1
-    state = _State if model.compiles else state_in_python(_State)
-    return state(
-        empty_rows(n_arms, features, rounds),
-        start_model(model, n_arms, features, rounds, rng),
+    return _State(
+        empty_rows(shape.n_models, shape.width, kept),
+        np.zeros(shape.n_models, np.int64),
+        start_model(model, shape.n_models, shape.width, shape.capacity, rng),
         counts,
+        np.zeros(1, np.int64),
         ABSORBS if model.incremental else SETTLES if model.settled else GOES_ON,
-        np.ones(1),
+        design_of(shape),
         schedule.epsilon,
         schedule.b,
         schedule.ranking,

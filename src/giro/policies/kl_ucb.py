@@ -10,9 +10,9 @@ from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.kl import kl, kl_upper
 from giro.kernels.rounding import bernoulli_rounded
-from giro.kernels.ties import Ties, beats_in_tie, tie_ranking
+from giro.kernels.ties import Ties, beats_in_tie, of_arms, tie_ranking
 from giro.kernels.winning_law import argmax_law
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 _MARGIN = 1e-10  # far above the error of an index, so that no tie is missed
 
@@ -25,26 +25,37 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     """Return the arm with the highest index; most indices need not be computed for that.
 
     The most pulled arm comes first, as it mostly wins; another arm is looked at only if its index
     can reach the best one so far.
     """
-    budget = _budget(state.pulls.sum() + 1, state.c)
-    first = best = int(state.pulls.argmax())
+    pulls, first = _pulls_of(state, offer.arms)
+    budget, best = _budget(pulls + 1, state.c), first
     highest, tied = _index(state, best, budget), 1
-    for arm in range(state.pulls.size):
+    for arm in offer.arms:
         if arm == first or _is_below(state, arm, highest, budget):
             continue
         index = _index(state, arm, budget)
         if index > highest:
-            best, highest, tied = arm, index, 1
+            best, highest, tied = int(arm), index, 1
         elif index == highest:
             tied += 1
             if beats_in_tie(arm, best, tied, state.ranking, rng):
-                best = arm
+                best = int(arm)
     return best
+
+
+@kernel
+def _pulls_of(state: _State, arms: np.ndarray) -> tuple[int, int]:
+    """Return the pulls of these arms together, and the first of those pulled most."""
+    pulls, most = 0, int(arms[0])
+    for arm in arms:
+        pulls += state.pulls[arm]
+        if state.pulls[arm] > state.pulls[most]:
+            most = int(arm)
+    return pulls, most
 
 
 @kernel
@@ -77,29 +88,27 @@ def _is_below(state: _State, arm: int, highest: float, budget: float) -> bool:
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     state.pulls[arm] += 1
     state.total[arm] += bernoulli_rounded(reward, rng)
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    return argmax_law(_indices(state), state.ranking)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    return argmax_law(_indices(state, offer.arms), of_arms(state.ranking, offer.arms))
 
 
 @kernel
-def _indices(state: _State) -> np.ndarray:
-    budget = _budget(state.pulls.sum() + 1, state.c)
-    return np.array([_index(state, arm, budget) for arm in range(state.pulls.size)])
+def _indices(state: _State, arms: np.ndarray) -> np.ndarray:
+    budget = _budget(_pulls_of(state, arms)[0] + 1, state.c)
+    return np.array([_index(state, arm, budget) for arm in arms])
 
 
 @dataclass(frozen=True)
 class KlUcb(Policy, name="kl-ucb"):
     """Pulls the arm with the highest q for which pulls x kl(mean, q) <= log t + c log log t.
 
-    t counts the rounds, this one included. A reward inside (0, 1) is first rounded at random to 0
-    or 1 with the same mean, as in Kveton et al. (2019), Section 6.1.
+    t counts the pulls of the arms on offer, this one included. A reward inside (0, 1) is first
+    rounded at random to 0 or 1 with the same mean, as in Kveton et al. (2019), Section 6.1.
 
     Differs from the paper: log log t is taken as 0 up to round 2, where it is negative.
     """
@@ -117,7 +126,7 @@ class KlUcb(Policy, name="kl-ucb"):
         if not 0.0 <= self.c < np.inf:
             raise BadParameter(f"kl-ucb needs a finite c >= 0, got c={self.c}")
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""
-        ranking = tie_ranking(self.ties, n_arms, rng)
+        n_arms, ranking = shape.n_arms, tie_ranking(self.ties, shape.n_arms, rng)
         return _State(np.zeros(n_arms, np.int64), np.zeros(n_arms), float(self.c), ranking)

@@ -8,14 +8,14 @@ import numpy as np
 from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.cholesky import solve
-from giro.kernels.contexts import with_bias
+from giro.kernels.design import Design, case_row, design_of, mark_untried, round_row
 from giro.kernels.inverse import add_row, set_penalty
 from giro.kernels.perturb import perturbed_sum, pseudo_rewards_by_pull, rounded
 from giro.kernels.rows import Rows, append_row, empty_rows, positions_of, scores
 from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.kernels.vectors import add_multiple, dot
 from giro.policies.widths import check_penalty
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -25,21 +25,17 @@ class _State(NamedTuple):
     moment: np.ndarray  # [arm, feature] Σ Y x
     room: np.ndarray  # [feature]
     score: np.ndarray  # [i] room for x'G⁻¹x of an arm's rows
-    one: np.ndarray  # [1] the context where the problem has none
+    design: Design
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    pulls = state.rows.of_arm.length
-    some_untried = pulls.min() == 0
-    values = np.empty(pulls.size)
-    for arm in range(values.size):
-        if some_untried:  # infinity beats every fit, so none is needed
-            values[arm] = np.inf if pulls[arm] == 0 else 0.0
-        else:
-            values[arm] = _perturbed_value(state, arm, with_bias(context, state.one), rng)
-    return argmax(values, state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    values, x = np.zeros(offer.arms.size), round_row(state.design, offer.context)
+    if not mark_untried(state.rows.of_arm.length, state.design, offer.arms, values):
+        for i in range(values.size):
+            values[i] = _perturbed_value(state, offer.arms[i], x, rng)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
@@ -55,10 +51,8 @@ def _perturbed_value(state: _State, arm: int, x: np.ndarray, rng: np.random.Gene
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
-    x = with_bias(context, state.one)
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    x = case_row(state.design, case)
     pseudo = state.pseudo[state.rows.of_arm.length[arm]]
     append_row(state.rows, x, arm, reward)
     add_row(state.factor[arm], x, 1.0 + pseudo, state.room)
@@ -91,19 +85,19 @@ class LinPhe(Policy, name="lin-phe"):
             raise BadParameter(f"lin-phe needs a finite a > 0, got a={self.a}")
         check_penalty(self.name, self.penalty)
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""
-        d = max(n_features, 1)
+        n_arms, d, capacity = shape.n_arms, shape.width, shape.capacity
         factor = np.empty((n_arms, d, d))
         for arm in range(n_arms):
             set_penalty(factor[arm], (self.a + 1.0) * self.penalty)
         return _State(
-            empty_rows(n_arms, d, rounds),
-            pseudo_rewards_by_pull(float(self.a), rounds),
+            empty_rows(n_arms, d, capacity),
+            pseudo_rewards_by_pull(float(self.a), capacity),
             factor,
             np.zeros((n_arms, d)),
             np.empty(d),
-            np.empty(rounds),
-            np.ones(1),
+            np.empty(capacity),
+            design_of(shape),
             tie_ranking(self.ties, n_arms, rng),
         )

@@ -7,14 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
-from giro.kernels.contexts import with_bias
+from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.draws.normal import standard_normal
 from giro.kernels.inverse import squared_width
 from giro.kernels.propensity import chances_of_highest_normal
 from giro.kernels.ridge import Ridge, empty_ridge, observe
 from giro.kernels.ties import argmax
 from giro.kernels.vectors import dot
 from giro.policies.widths import NOISE, check_delta, check_penalty, check_scale
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -22,27 +23,52 @@ class _State(NamedTuple):
     rewards: np.ndarray  # [1] how many there were
     delta: float
     scale: float  # v, or less than 0 where v follows from delta
-    one: np.ndarray  # [1] the context where the problem has none
+    design: Design
     ranking: np.ndarray  # empty: draws tie only by rounding
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    values, deviations = _posterior(state, with_bias(context, state.one))
-    for arm in range(values.size):
-        values[arm] += deviations[arm] * rng.standard_normal()
-    return argmax(values, state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    if state.design.shared:
+        return argmax(_drawn_values(state, offer, rng), offer.arms, state.ranking, rng)
+    values, deviations = _posterior(state, offer)
+    for i in range(values.size):
+        values[i] += deviations[i] * standard_normal(rng)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _posterior(state: _State, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and deviation of x'θ for each arm, θ being N(B⁻¹f, v² B⁻¹)."""
-    ridge, v = state.ridge, _spread(state)
-    means, deviations = np.empty(ridge.theta.shape[0]), np.empty(ridge.theta.shape[0])
-    for arm in range(means.size):
-        means[arm] = dot(x, ridge.theta[arm])
-        deviations[arm] = v * math.sqrt(squared_width(ridge.factor[arm], x, ridge.room))
+def _posterior(state: _State, offer: Offer) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and deviation of x'θ for each arm on offer, θ being N(B⁻¹f, v² B⁻¹)."""
+    ridge, v, x = state.ridge, _spread(state), round_row(state.design, offer.context)
+    means, deviations = np.empty(offer.arms.size), np.empty(offer.arms.size)
+    for i in range(means.size):
+        model = put_arm(state.design, offer, i)
+        means[i] = dot(x, ridge.theta[model])
+        deviations[i] = v * math.sqrt(squared_width(ridge.factor[model], x, ridge.room))
     return means, deviations
+
+
+@kernel
+def _drawn_values(state: _State, offer: Offer, rng: np.random.Generator) -> np.ndarray:
+    """Return x'θ of each arm on offer for one draw of the θ that all arms share.
+
+    With B = U'U, θ = B⁻¹f + v U⁻¹z has the covariance v² B⁻¹ if z is standard normal.
+    """
+    ridge, v, x = state.ridge, _spread(state), round_row(state.design, offer.context)
+    theta, factor = np.empty(x.size), ridge.factor[0]
+    for j in range(theta.size - 1, -1, -1):
+        rest = standard_normal(rng)
+        for k in range(j + 1, theta.size):
+            rest -= factor[j, k] * theta[k]
+        theta[j] = rest / factor[j, j]
+    for j in range(theta.size):
+        theta[j] = ridge.theta[0, j] + v * theta[j]
+    values = np.empty(offer.arms.size)
+    for i in range(values.size):
+        put_arm(state.design, offer, i)
+        values[i] = dot(x, theta)
+    return values
 
 
 @kernel
@@ -55,15 +81,15 @@ def _spread(state: _State) -> float:
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     state.rewards[0] += 1
-    observe(state.ridge, with_bias(context, state.one), arm, reward)
+    observe(state.ridge, case_row(state.design, case), model_of(state.design, arm), reward)
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    return chances_of_highest_normal(*_posterior(state, with_bias(context, state.one)))
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    if state.design.shared:
+        return np.empty(0)
+    return chances_of_highest_normal(*_posterior(state, offer))
 
 
 @dataclass(frozen=True)
@@ -75,13 +101,15 @@ class LinTs(Policy, name="lin-ts"):
     whole vectors. `scale` takes the place of v, as the standard deviation of the noise; theory's v
     is R (9 d log(t / δ))^(1/2) with R = 1/2 for rewards in [0, 1], as in the authors' last version
     on arXiv (1209.3352; the proceedings have 24 / epsilon in place of 9). Differs from the paper:
-    parameters are not shared between arms, d is the length of one context, and its penalty is 1.
+    parameters are shared between arms only if arms have features (one draw of the vector then is
+    that of all arms), d is the length of one row, and its penalty is 1.
     """
 
     source = "Agrawal and Goyal 2013 (linear payoffs), Algorithm 1"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
+    uses_arm_features = True
 
     scale: float | None = None
     penalty: float = field(default=1.0, kw_only=True)
@@ -93,13 +121,17 @@ class LinTs(Policy, name="lin-ts"):
         check_penalty(self.name, self.penalty)
         check_delta(self.name, self.delta)
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
+        """Tell whether the probabilities are known: not where arms share a draw."""
+        return not shared
+
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the prior of every arm."""
         return _State(
-            empty_ridge(n_arms, max(n_features, 1), self.penalty),
+            empty_ridge(shape.n_models, shape.width, self.penalty),
             np.zeros(1, np.int64),
             float(self.delta),
             -1.0 if self.scale is None else float(self.scale),
-            np.ones(1),
-            np.empty(0, np.int64),
+            design_of(shape),
+            np.empty(0),
         )

@@ -7,54 +7,53 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
-from giro.kernels.contexts import with_bias
+from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.inverse import squared_width
-from giro.kernels.propensity import shares_of_highest
 from giro.kernels.ridge import Ridge, empty_ridge, observe
-from giro.kernels.ties import argmax, tie_ranking
+from giro.kernels.ties import argmax, of_arms, tie_ranking
 from giro.kernels.vectors import dot
+from giro.kernels.winning_law import argmax_law
 from giro.policies.widths import NOISE, OptimisticPolicy
-from giro.policy import Context
+from giro.policy import Case, Offer, Shape
 
 
 class _State(NamedTuple):
     ridge: Ridge
-    log_det: np.ndarray  # [arm] log of det(V) / det(penalty I)
-    radius: np.ndarray  # [arm] of the confidence ellipsoid
+    log_det: np.ndarray  # [model] log of det(V) / det(penalty I)
+    radius: np.ndarray  # [model] of the confidence ellipsoid
     bias: float  # penalty^(1/2) S, the radius that the penalty costs
     delta: float
     is_fixed: bool  # whether the radius was given
-    one: np.ndarray  # [1] the context where the problem has none
+    design: Design
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    return argmax(_bounds(state, with_bias(context, state.one)), state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    return argmax(_bounds(state, offer), offer.arms, state.ranking, rng)
 
 
 @kernel
-def _bounds(state: _State, x: np.ndarray) -> np.ndarray:
-    """Return x'θ + radius (x'V⁻¹x)^(1/2) of each arm."""
-    ridge = state.ridge
-    bounds = np.empty(state.radius.size)
-    for arm in range(bounds.size):
-        width = math.sqrt(squared_width(ridge.factor[arm], x, ridge.room))
-        bounds[arm] = dot(x, ridge.theta[arm]) + state.radius[arm] * width
+def _bounds(state: _State, offer: Offer) -> np.ndarray:
+    """Return x'θ + radius (x'V⁻¹x)^(1/2) of each arm on offer."""
+    ridge, x = state.ridge, round_row(state.design, offer.context)
+    bounds = np.empty(offer.arms.size)
+    for i in range(bounds.size):
+        model = put_arm(state.design, offer, i)
+        width = math.sqrt(squared_width(ridge.factor[model], x, ridge.room))
+        bounds[i] = dot(x, ridge.theta[model]) + state.radius[model] * width
     return bounds
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
-    x = with_bias(context, state.one)
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    x, model = case_row(state.design, case), model_of(state.design, arm)
     if not state.is_fixed:  # det(V + x x') = det(V) (1 + x'V⁻¹x)
-        state.log_det[arm] += math.log1p(
-            squared_width(state.ridge.factor[arm], x, state.ridge.room)
+        state.log_det[model] += math.log1p(
+            squared_width(state.ridge.factor[model], x, state.ridge.room)
         )
-        state.radius[arm] = _radius(state.log_det[arm], state.delta) + state.bias
-    observe(state.ridge, x, arm, reward)
+        state.radius[model] = _radius(state.log_det[model], state.delta) + state.bias
+    observe(state.ridge, x, model, reward)
 
 
 @kernel
@@ -63,8 +62,8 @@ def _radius(log_det: float, delta: float) -> float:
     return NOISE * math.sqrt(2 * (log_det / 2 - math.log(delta)))
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    return shares_of_highest(_bounds(state, with_bias(context, state.one)), state.ranking)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    return argmax_law(_bounds(state, offer), of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class LinUcb(OptimisticPolicy, name="lin-ucb"):
     rounds at once with probability 1 - `delta` for an arm (1 - K `delta` for all K of them) if its
     parameters are no longer than `norm` (S) and rewards lie in [0, 1] (R = 1/2). `scale` takes the
     place of the radius, as alpha does in Li et al. (2010). An arm never pulled has a bound as any
-    other. Differs from the paper: parameters are not shared between arms.
+    other. Differs from the paper: parameters are shared between arms only if arms have features.
     """
 
     source = "Abbasi-Yadkori et al. 2011, Theorem 2"
@@ -83,17 +82,17 @@ class LinUcb(OptimisticPolicy, name="lin-ucb"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return regressions on nothing, and the radius that goes with them."""
         bias = math.sqrt(self.penalty) * self.norm
         radius = _radius(0.0, self.delta) + bias if self.scale is None else self.scale
         return _State(
-            empty_ridge(n_arms, max(n_features, 1), self.penalty),
-            np.zeros(n_arms),
-            np.full(n_arms, float(radius)),
+            empty_ridge(shape.n_models, shape.width, self.penalty),
+            np.zeros(shape.n_models),
+            np.full(shape.n_models, float(radius)),
             float(bias),
             float(self.delta),
             self.scale is not None,
-            np.ones(1),
-            tie_ranking(self.ties, n_arms, rng),
+            design_of(shape),
+            tie_ranking(self.ties, shape.n_arms, rng),
         )

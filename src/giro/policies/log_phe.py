@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
-from giro.kernels.contexts import with_bias
+from giro.kernels.design import Design, case_row, design_of, mark_untried, round_row
 from giro.kernels.logistic_fit import Curvature, no_curvature
 from giro.kernels.perturb import pseudo_rewards_by_pull, rounded, throw
 from giro.kernels.rows import append_row, positions_of
@@ -15,7 +15,7 @@ from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.kernels.vectors import dot
 from giro.policies.logistic_arms import LogisticArms, curvature_of, empty_logistic_arms, fit
 from giro.policies.widths import check_penalty
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -23,21 +23,17 @@ class _State(NamedTuple):
     pseudo: np.ndarray  # [i] pseudo rewards at the context of an arm's i-th pull
     start: Curvature  # room for that of the fit which the others begin at
     ones: np.ndarray  # [i] room for how many of them are 1
-    one: np.ndarray  # [1] the context where the problem has none
+    design: Design
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    pulls = state.arms.rows.of_arm.length
-    some_untried = pulls.min() == 0
-    values = np.empty(pulls.size)
-    for arm in range(values.size):
-        if some_untried:  # infinity beats every fit, so none is needed
-            values[arm] = np.inf if pulls[arm] == 0 else 0.0
-        else:
-            values[arm] = _perturbed_value(state, arm, with_bias(context, state.one), rng)
-    return argmax(values, state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    values, x = np.zeros(offer.arms.size), round_row(state.design, offer.context)
+    if not mark_untried(state.arms.rows.of_arm.length, state.design, offer.arms, values):
+        for i in range(values.size):
+            values[i] = _perturbed_value(state, offer.arms[i], x, rng)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
@@ -63,10 +59,8 @@ def _set_totals(state: _State, arm: int, pseudo: np.ndarray, each: float) -> Non
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
-    append_row(state.arms.rows, with_bias(context, state.one), arm, reward)
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    append_row(state.arms.rows, case_row(state.design, case), arm, reward)
     _set_totals(state, arm, state.pseudo, 0.5)
     fit(state.arms, arm, state.arms.theta[arm], curvature_of(state.arms, arm))
 
@@ -98,17 +92,17 @@ class LogPhe(Policy, name="log-phe"):
             raise BadParameter(f"log-phe needs a finite a > 0, got a={self.a}")
         check_penalty(self.name, self.penalty)
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""
-        d = max(n_features, 1)
-        arms = empty_logistic_arms(n_arms, d, rounds, self.penalty)
-        pseudo = pseudo_rewards_by_pull(float(self.a), rounds)
+        n_arms, d, capacity = shape.n_arms, shape.width, shape.capacity
+        arms = empty_logistic_arms(n_arms, d, capacity, self.penalty)
+        pseudo = pseudo_rewards_by_pull(float(self.a), capacity)
         arms.weight[:] = 1.0 + pseudo
         return _State(
             arms,
             pseudo,
             no_curvature(d),
-            np.empty(rounds, np.int64),
-            np.ones(1),
+            np.empty(capacity, np.int64),
+            design_of(shape),
             tie_ranking(self.ties, n_arms, rng),
         )

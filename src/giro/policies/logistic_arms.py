@@ -26,17 +26,19 @@ class LogisticArms(NamedTuple):
     penalty: float
 
 
-def empty_logistic_arms(n_arms: int, n_features: int, rounds: int, penalty: float) -> LogisticArms:
-    """Return regressions on no rewards, θ = 0, with room for `rounds` of them."""
+def empty_logistic_arms(
+    n_arms: int, n_features: int, capacity: int, penalty: float
+) -> LogisticArms:
+    """Return regressions on no rewards, θ = 0, with room for `capacity` of them."""
     d = n_features
     arms = LogisticArms(
-        empty_rows(n_arms, d, rounds),
+        empty_rows(n_arms, d, capacity),
         np.zeros((n_arms, d)),
         np.empty((n_arms, d, d)),
         np.empty((n_arms, d, d)),
         np.zeros(n_arms, np.int64),
-        np.ones(rounds),
-        np.empty(rounds),
+        np.ones(capacity),
+        np.empty(capacity),
         np.empty(d),
         float(penalty),
     )

@@ -7,10 +7,10 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
-from giro.kernels.coins import COINS, coins
-from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.kernels.winning_law import Points, winning_law
-from giro.policy import Context, Policy
+from giro.kernels.draws.uniform import COINS, coins
+from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
+from giro.kernels.winning_law import replica_law
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -20,19 +20,16 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    n_arms, replicas = state.total.shape
-    values = np.empty(n_arms)
-    for arm in range(n_arms):
-        replica = int(rng.random() * replicas)
-        values[arm] = state.total[arm, replica] / state.size[arm, replica]
-    return argmax(values, state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    replicas, values = state.total.shape[1], np.empty(offer.arms.size)
+    for i in range(values.size):
+        arm, replica = offer.arms[i], int(rng.random() * replicas)
+        values[i] = state.total[arm, replica] / state.size[arm, replica]
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     tossed = 0
     for replica in range(state.total.shape[1]):
         if replica % COINS == 0:
@@ -43,12 +40,9 @@ def _learn(
         state.size[arm, replica] += head
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    values = state.total / state.size
-    owner = np.repeat(np.arange(values.shape[0]), values.shape[1])
-    mass = np.full(values.size, 1.0 / values.shape[1])
-    points = Points(values.ravel(), mass, owner, np.zeros(values.shape[0]))
-    return winning_law(points, state.ranking)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    values = state.total[offer.arms] / state.size[offer.arms]
+    return replica_law(values, of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)
@@ -80,9 +74,8 @@ class OnlineBootstrap(Policy, name="online-bootstrap"):
             if not 0.0 < (value := getattr(self, name)) < np.inf:
                 raise BadParameter(f"online-bootstrap needs a finite {name} > 0, got {value}")
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return replicas that have seen the prior only."""
-        shape = (n_arms, self.replicas)
-        total = np.full(shape, float(self.alpha))
-        size = np.full(shape, float(self.alpha + self.beta))
-        return _State(total, size, tie_ranking(self.ties, n_arms, rng))
+        total = np.full((shape.n_arms, self.replicas), float(self.alpha))
+        size = np.full(total.shape, float(self.alpha + self.beta))
+        return _State(total, size, tie_ranking(self.ties, shape.n_arms, rng))

@@ -11,7 +11,7 @@ from giro.kernels.pseudo import pseudo_count_law
 from giro.kernels.race import Race, empty_race, set_law, settle, winner
 from giro.kernels.race_law import race_law
 from giro.kernels.ties import Ties, tie_ranking
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -23,14 +23,12 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    return winner(state.race, state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    return winner(state.race, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     state.pulls[arm] += 1
     state.total[arm] += reward
     n = _pseudo_rewards(state.a, state.pulls[arm])
@@ -45,8 +43,8 @@ def _pseudo_rewards(a: float, s: int) -> int:
     return below + 1 if share > 0.0 else below
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    return race_law(state.race, state.ranking)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    return race_law(state.race, offer.arms, state.ranking)
 
 
 @dataclass(frozen=True)
@@ -66,12 +64,12 @@ class Phe(Policy, name="phe"):
         if not 0.0 < self.a < np.inf:
             raise BadParameter(f"phe needs a finite a > 0, got a={self.a}")
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""
         return _State(
-            np.zeros(n_arms, np.int64),
-            np.zeros(n_arms),
-            empty_race(n_arms),
+            np.zeros(shape.n_arms, np.int64),
+            np.zeros(shape.n_arms),
+            empty_race(shape.n_arms),
             float(self.a),
-            tie_ranking(self.ties, n_arms, rng),
+            tie_ranking(self.ties, shape.n_arms, rng),
         )

@@ -8,6 +8,7 @@ import numpy as np
 from giro.model import Model
 from giro.models.linear import Linear
 from giro.policies.replicas import ReplicaPolicy
+from giro.policy import Shape
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,6 @@ class PoissonBootstrap(ReplicaPolicy, name="poisson-bootstrap"):
     model: Model = Linear()  # noqa: RUF009  # frozen
     replicas: int = 20
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> Any:
+    def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return empty histories and unfitted replicas."""
-        return self.start_replicas(0.0, n_arms, n_features, rounds, rng)
+        return self.start_replicas(0.0, shape, rng)

@@ -9,23 +9,24 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import plain
+from giro.kernels.history import History, append, empty_history, rewards_of
 from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 Draw: TypeAlias = Callable[[np.ndarray, np.random.Generator], float]
 
 
 class _State(NamedTuple):
-    histories: list[list[float]]  # [arm][i] the arm's i-th reward
+    history: History
     draw: Draw
     ranking: np.ndarray  # order of tied arms
 
 
-def _value(draw: Draw, history: list[float], rng: np.random.Generator) -> float:
+def _value(draw: Draw, history: np.ndarray, rng: np.random.Generator) -> float:
     """Return the drawn value of an arm, infinity for an arm never pulled."""
-    if not history:
+    if history.size == 0:
         return math.inf
-    value = float(draw(np.array(history), rng))
+    value = float(draw(history.copy(), rng))
     if math.isnan(value):
         raise BadParameter(f"randomized needs numbers from draw, got {value} for {history}")
     return value
@@ -39,7 +40,7 @@ class Randomized(Policy, name="randomized"):
     out a sampling distribution in a few lines of Python, and not compiled.
 
     >>> def bootstrap_mean(history, rng):
-    ...     return rng.choice(history, history.size).mean()
+    ...     return history[(rng.random(history.size) * history.size).astype(int)].mean()
     >>> Randomized(bootstrap_mean).text
     'randomized:draw=bootstrap_mean'
     """
@@ -54,20 +55,19 @@ class Randomized(Policy, name="randomized"):
         if not callable(self.draw):
             raise BadParameter(f"randomized needs a function draw(history, rng), got {self.draw!r}")
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""
-        ranking = tie_ranking(self.ties, n_arms, rng)
-        return _State([[] for _ in range(n_arms)], self.draw, ranking)
+        ranking = tie_ranking(self.ties, shape.n_arms, rng)
+        return _State(empty_history(shape.n_arms, shape.capacity), self.draw, ranking)
 
     @staticmethod
-    def choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+    def choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
         """Return the arm with the highest drawn value."""
-        values = [_value(state.draw, history, rng) for history in state.histories]
-        return int(plain(argmax)(np.array(values), state.ranking, rng))
+        rewards = (rewards_of(state.history, int(arm)) for arm in offer.arms)
+        values = np.array([_value(state.draw, history, rng) for history in rewards])
+        return int(plain(argmax)(values, offer.arms, state.ranking, rng))
 
     @staticmethod
-    def learn(
-        state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-    ) -> None:
+    def learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
         """Add the reward to the arm's history."""
-        state.histories[arm].append(reward)
+        append(state.history, arm, reward)

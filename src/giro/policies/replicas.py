@@ -1,34 +1,36 @@
 """Replicas of every arm's model, each fitted to its own weights of the same observations."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.kernel import kernel, plain
-from giro.kernels.best_of_replicas import law_of_best
+from giro.kernel import form_for, kernel
 from giro.kernels.bootstrap_counts import ONE, REAL, ZERO
-from giro.kernels.contexts import with_bias
-from giro.kernels.rows import Rows, append_row, empty_rows, positions_of
-from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.model import Model, Sample, absorb, refit, state_in_python, value
+from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.draws.poisson import poisson
+from giro.kernels.rows import Rows, append_row, empty_rows, positions_of, set_only_row
+from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
+from giro.kernels.winning_law import argmax_law, replica_law
+from giro.model import Model, Sample, absorb, refit, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 _EACH_TIME = 8  # rows up to which a model that cannot absorb is refitted with every new one
 
 
 class _State(NamedTuple):
-    rows: Rows
-    model: Any  # fitted coefficients in slot arm * replicas + replica
+    rows: Rows  # only the last one, if the model absorbs rows
+    pulls: np.ndarray  # [model] rows so far
+    model: Any  # fitted coefficients in slot model * replicas + replica
     weights: np.ndarray  # [row, replica, kind] how often the replica takes a row; the last only,
     # if the model absorbs rows
-    counts: np.ndarray  # [i, kind] room for the weights of one arm's rows
-    due: np.ndarray  # [slot] rows of the arm at which the slot is refitted next
-    one: np.ndarray  # [1] the context where the problem has none
+    counts: np.ndarray  # [i, kind] workspace for the weights of one model's rows
+    due: np.ndarray  # [slot] rows of the model at which the slot is refitted next
+    only: np.ndarray  # [1] number of the only row, 0
+    design: Design
     a: float  # mean weight of pseudo rewards of each kind
     growth: float  # of an arm's rows from one refit to the next
     absorbs: bool
@@ -36,35 +38,37 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    length = state.rows.of_arm.length
-    replicas = state.weights.shape[1]
-    values = np.empty(length.size)
-    for arm in range(values.size):
-        replica = int(rng.random() * replicas)
-        if length[arm] == 0:
-            values[arm] = np.inf
-        else:
-            slot = arm * replicas + replica
-            values[arm] = value(state.model, slot, with_bias(context, state.one))
-    return argmax(values, state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    values, x = np.full(offer.arms.size, np.inf), round_row(state.design, offer.context)
+    replicas, replica = state.weights.shape[1], 0
+    for i in range(values.size):
+        if i == 0 or not state.design.shared:
+            replica = int(rng.random() * replicas)
+        model = put_arm(state.design, offer, i)
+        if state.pulls[model] > 0:
+            values[i] = value(state.model, model * replicas + replica, x)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
-    append_row(state.rows, with_bias(context, state.one), arm, reward)
-    positions = positions_of(state.rows, arm)
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    x, model = case_row(state.design, case), model_of(state.design, arm)
     replicas = state.weights.shape[1]
-    newest = 0 if state.absorbs else positions[-1]
-    draw_weights(state.weights[newest], state.a, rng)
+    state.pulls[model] += 1
+    if state.absorbs:
+        set_only_row(state.rows, x, reward)
+        draw_weights(state.weights[0], state.a, rng)
+        for replica in range(replicas):
+            taken = state.weights[0, replica : replica + 1]
+            sample = Sample(state.rows, state.only, taken)
+            absorb(state.model, model * replicas + replica, sample, rng)
+        return
+    append_row(state.rows, x, model, reward)
+    positions = positions_of(state.rows, model)
+    draw_weights(state.weights[positions[-1]], state.a, rng)
     for replica in range(replicas):
-        slot = arm * replicas + replica
-        if state.absorbs:
-            taken = state.weights[newest, replica : replica + 1]
-            absorb(state.model, slot, Sample(state.rows, positions[-1:], taken), rng)
-        elif positions.size >= state.due[slot]:
+        slot = model * replicas + replica
+        if positions.size >= state.due[slot]:
             state.due[slot] = next_refit(positions.size, state.growth)
             taken = weights_of(state.weights, positions, replica, state.counts)
             refit(state.model, slot, Sample(state.rows, positions, taken), rng)
@@ -74,9 +78,9 @@ def _learn(
 def draw_weights(weights: np.ndarray, a: float, rng: np.random.Generator) -> None:
     """Set weights[replica] of one observation: Poisson(1) of its reward, Poisson(a) of 1 and 0."""
     for replica in range(weights.shape[0]):
-        weights[replica, REAL] = rng.poisson(1.0)
-        weights[replica, ONE] = rng.poisson(a) if a > 0.0 else 0
-        weights[replica, ZERO] = rng.poisson(a) if a > 0.0 else 0
+        weights[replica, REAL] = poisson(1.0, rng)
+        weights[replica, ONE] = poisson(a, rng) if a > 0.0 else 0
+        weights[replica, ZERO] = poisson(a, rng) if a > 0.0 else 0
 
 
 @kernel
@@ -96,21 +100,37 @@ def weights_of(
     return out[: positions.size]
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    """Return the chance of each arm: all combinations of replicas are equally likely."""
-    length = state.rows.of_arm.length
-    replicas = state.weights.shape[1]
-    values = np.full((length.size, replicas), np.inf)
-    for arm in np.flatnonzero(length):
-        for replica in range(replicas):
-            slot = int(arm) * replicas + replica
-            values[arm, replica] = value(state.model, slot, with_bias(context, state.one))
-    return law_of_best(values, state.ranking)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    """Return the probability of each arm on offer.
+
+    All combinations of replicas are equally likely, or all replicas if arms share a model.
+    """
+    values = form_for(state, _values)(state, offer)
+    ranking = of_arms(state.ranking, offer.arms)
+    if not state.design.shared:
+        return replica_law(values, ranking)
+    laws = [argmax_law(np.ascontiguousarray(column), ranking) for column in values.T]
+    return np.asarray(np.mean(laws, axis=0))
+
+
+@kernel
+def _values(state: _State, offer: Offer) -> np.ndarray:
+    """Return [i, replica] what each replica expects of each arm on offer."""
+    replicas, x = state.weights.shape[1], round_row(state.design, offer.context)
+    values = np.full((offer.arms.size, replicas), np.inf)
+    for i in range(offer.arms.size):
+        model = put_arm(state.design, offer, i)
+        if state.pulls[model] > 0:
+            for replica in range(replicas):
+                values[i, replica] = value(state.model, model * replicas + replica, x)
+    return values
 
 
 @dataclass(frozen=True)
 class ReplicaPolicy(Policy):
     """Pulls the arm that expects most, as told by one replica of its model, drawn for each arm.
+
+    If arms have features they share a model, and one replica is drawn for all of them.
 
     Each observation enters each replica with weights drawn once. Models that can, absorb it at a
     cost that does not grow (linear: O(d²) per replica); others are fitted again when the arm's
@@ -120,6 +140,7 @@ class ReplicaPolicy(Policy):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
+    uses_arm_features = True
 
     if TYPE_CHECKING:  # fields of the policies, which put their own parameters first
         model: Model
@@ -138,27 +159,27 @@ class ReplicaPolicy(Policy):
             raise BadParameter(f"{self.name} needs a finite growth >= 1, got growth={self.growth}")
         object.__setattr__(self, "model", as_model(self.model))
 
-    def functions(self, n_features: int) -> tuple[Callable[..., int], Callable[..., None]]:
-        """Return kernels, or their Python bodies for a model that does not compile."""
-        if self.model.compiles:
-            return _choose, _learn
-        return plain(_choose), plain(_learn)
+    @property
+    def compiles(self) -> bool:  # type: ignore[override]  # known with the model
+        """Whether the model compiles."""
+        return self.model.compiles
 
-    def start_replicas(
-        self, a: float, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator
-    ) -> Any:
+    def start_replicas(self, a: float, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories and unfitted replicas, with pseudo rewards of mean weight a."""
-        features, absorbs = max(n_features, 1), self.model.incremental
-        state = _State if self.model.compiles else state_in_python(_State)
-        return state(
-            empty_rows(n_arms, features, rounds),
-            start_model(self.model, n_arms * self.replicas, features, rounds, rng),
-            np.zeros((1 if absorbs else rounds, self.replicas, 3), np.int32),
-            np.empty((1 if absorbs else rounds, 3), np.int32),
-            np.zeros(n_arms * self.replicas, np.int64),
-            np.ones(1),
+        n_models, absorbs = shape.n_models, self.model.incremental
+        ranking = tie_ranking(self.ties, shape.n_arms, rng)
+        kept = 1 if absorbs else shape.capacity
+        return _State(
+            empty_rows(n_models, shape.width, kept),
+            np.zeros(n_models, np.int64),
+            start_model(self.model, n_models * self.replicas, shape.width, shape.capacity, rng),
+            np.zeros((kept, self.replicas, 3), np.int32),
+            np.empty((kept, 3), np.int32),
+            np.zeros(n_models * self.replicas, np.int64),
+            np.zeros(1, np.int64),
+            design_of(shape),
             float(a),
             float(self.growth),
             absorbs,
-            tie_ranking(self.ties, n_arms, rng),
+            ranking,
         )

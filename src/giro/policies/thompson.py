@@ -9,9 +9,10 @@ from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.beta_law import beta_law
 from giro.kernels.beta_race import highest_beta
+from giro.kernels.draws.gamma import beta as beta_draw
 from giro.kernels.rounding import bernoulli_rounded
 from giro.kernels.ties import argmax
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -22,26 +23,25 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if state.is_whole:
-        return highest_beta(state.alpha, state.beta, rng)
-    values = np.empty(state.alpha.size)
-    for arm in range(values.size):
-        values[arm] = rng.beta(state.alpha[arm], state.beta[arm])
-    return argmax(values, state.ranking, rng)
+        return highest_beta(state.alpha, state.beta, offer.arms, rng)
+    values = np.empty(offer.arms.size)
+    for i in range(values.size):
+        arm = offer.arms[i]
+        values[i] = beta_draw(state.alpha[arm], state.beta[arm], rng)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     one = bernoulli_rounded(reward, rng)
     state.alpha[arm] += one
     state.beta[arm] += 1.0 - one
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    return beta_law(state.alpha, state.beta)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    return beta_law(state.alpha[offer.arms], state.beta[offer.arms])
 
 
 @dataclass(frozen=True)
@@ -68,8 +68,8 @@ class Thompson(Policy, name="thompson"):
                 f"thompson needs finite alpha, beta > 0, got alpha={self.alpha}, beta={self.beta}"
             )
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the prior of every arm."""
-        alpha, beta = np.full(n_arms, float(self.alpha)), np.full(n_arms, float(self.beta))
+        alpha, beta = (np.full(shape.n_arms, float(a)) for a in (self.alpha, self.beta))
         is_whole = float(self.alpha).is_integer() and float(self.beta).is_integer()
-        return _State(alpha, beta, is_whole, np.empty(0, np.int64))
+        return _State(alpha, beta, is_whole, np.empty(0))

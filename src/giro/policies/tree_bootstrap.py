@@ -7,32 +7,32 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.bootstrap_counts import REAL
-from giro.kernels.contexts import with_bias
+from giro.kernels.design import Design, case_row, design_of, round_row
 from giro.kernels.rows import Rows, append_row, empty_rows, positions_of
 from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.model import Sample
 from giro.models.tree import State as Trees
 from giro.models.tree import Tree, check_limits, leaf, refit
 from giro.policies.prior import check_prior
-from giro.policy import Context, Policy
+from giro.policy import Case, Context, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
     rows: Rows
     trees: Trees  # a slot an arm
     counts: np.ndarray  # [i, kind] room for the bootstrap sample of one arm
-    one: np.ndarray  # [1] the context where the problem has none
+    design: Design
     zeros: int  # prior rewards
     ones: int
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    values = np.empty(state.rows.of_arm.length.size)
-    for arm in range(values.size):
-        values[arm] = _resampled_value(state, with_bias(context, state.one), arm, rng)
-    return argmax(values, state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    values, x = np.empty(offer.arms.size), round_row(state.design, offer.context)
+    for i in range(values.size):
+        values[i] = _resampled_value(state, x, offer.arms[i], rng)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
@@ -69,10 +69,8 @@ def _draw(
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
-    append_row(state.rows, with_bias(context, state.one), arm, reward)
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    append_row(state.rows, case_row(state.design, case), arm, reward)
 
 
 @dataclass(frozen=True)
@@ -103,14 +101,14 @@ class TreeBootstrap(Policy, name="tree-bootstrap"):
         check_prior("tree-bootstrap", zeros=self.zeros, ones=self.ones)
         check_limits("tree-bootstrap", depth=self.depth, leaf=self.leaf)
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""
-        features = max(n_features, 1)
+        n_arms, capacity = shape.n_arms, shape.capacity
         return _State(
-            empty_rows(n_arms, features, rounds),
-            Tree(self.depth, self.leaf).start(n_arms, features, rounds, rng),
-            np.empty((rounds, 3), np.int32),
-            np.ones(1),
+            empty_rows(n_arms, shape.width, capacity),
+            Tree(self.depth, self.leaf).start(n_arms, shape.width, capacity, rng),
+            np.empty((capacity, 3), np.int32),
+            design_of(shape),
             self.zeros,
             self.ones,
             tie_ranking(self.ties, n_arms, rng),

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
 from giro.kernels.winning_law import argmax_law
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -19,37 +19,37 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    return argmax(_bounds(state), state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    return argmax(_bounds(state, offer.arms), offer.arms, state.ranking, rng)
 
 
 @kernel
-def _bounds(state: _State) -> np.ndarray:
-    """Return the upper confidence bound of each arm, infinity for an arm never pulled."""
-    bounds = np.full(state.pulls.size, np.inf)
-    n = state.pulls.sum()
-    for arm in range(bounds.size):
-        n_j = state.pulls[arm]
+def _bounds(state: _State, arms: np.ndarray) -> np.ndarray:
+    """Return the upper confidence bound of each of these arms, infinity for one never pulled."""
+    bounds = np.full(arms.size, np.inf)
+    n = 0
+    for arm in arms:
+        n += state.pulls[arm]
+    for i in range(bounds.size):
+        n_j = state.pulls[arms[i]]
         if n_j > 0:
-            bounds[arm] = state.total[arm] / n_j + math.sqrt(2 * math.log(n) / n_j)
+            bounds[i] = state.total[arms[i]] / n_j + math.sqrt(2 * math.log(n) / n_j)
     return bounds
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     state.pulls[arm] += 1
     state.total[arm] += reward
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    return argmax_law(_bounds(state), state.ranking)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    return argmax_law(_bounds(state, offer.arms), of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)
 class Ucb1(Policy, name="ucb1"):
-    """Pulls the arm with the highest mean plus sqrt(2 log n / pulls)."""
+    """Pulls the arm with the highest mean plus sqrt(2 log n / pulls), n those of all on offer."""
 
     source = "Auer et al. 2002, Figure 1"
     choose = staticmethod(_choose)
@@ -58,8 +58,10 @@ class Ucb1(Policy, name="ucb1"):
 
     ties: Ties = field(default="random", kw_only=True)
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""
         return _State(
-            np.zeros(n_arms, np.int64), np.zeros(n_arms), tie_ranking(self.ties, n_arms, rng)
+            np.zeros(shape.n_arms, np.int64),
+            np.zeros(shape.n_arms),
+            tie_ranking(self.ties, shape.n_arms, rng),
         )

@@ -8,54 +8,61 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
-from giro.kernels.contexts import with_bias
+from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.draws.uniform import integer_below
 from giro.kernels.inverse import squared_width
-from giro.kernels.propensity import shares_of_highest
-from giro.kernels.ties import argmax, tie_ranking
+from giro.kernels.ties import argmax, of_arms, tie_ranking
 from giro.kernels.vectors import dot
+from giro.kernels.winning_law import argmax_law
 from giro.policies.logistic_arms import LogisticArms, empty_logistic_arms, observe
 from giro.policies.widths import NOISE, OptimisticPolicy, logistic_slope
-from giro.policy import Context
+from giro.policy import Case, Offer, Shape
 
 
 class _State(NamedTuple):
     arms: LogisticArms
     alpha: float
-    tau: int  # rewards before which arms are drawn
-    one: np.ndarray  # [1] the context where the problem has none
+    tau: int  # rewards before which arms are drawn, or -1: as many as there are parameters
+    design: Design
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    if state.arms.rows.filled[0] < state.tau:
-        return int(rng.integers(0, state.arms.theta.shape[0]))
-    return argmax(_bounds(state, with_bias(context, state.one)), state.ranking, rng)
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    if _draws(state, offer):
+        return int(offer.arms[integer_below(offer.arms.size, rng)])
+    return argmax(_bounds(state, offer), offer.arms, state.ranking, rng)
 
 
 @kernel
-def _bounds(state: _State, x: np.ndarray) -> np.ndarray:
-    """Return x'θ + α (x'V⁻¹x)^(1/2) of each arm."""
-    arms = state.arms
-    bounds = np.empty(arms.theta.shape[0])
-    for arm in range(bounds.size):
-        width = math.sqrt(squared_width(arms.factor[arm], x, arms.room))
-        bounds[arm] = dot(x, arms.theta[arm]) + state.alpha * width
+def _draws(state: _State, offer: Offer) -> bool:
+    """Tell whether arms are still drawn uniformly."""
+    parameters = state.design.row.size * (1 if state.design.shared else offer.arms.size)
+    tau = state.tau if state.tau >= 0 else parameters
+    return bool(state.arms.rows.filled[0] < tau)
+
+
+@kernel
+def _bounds(state: _State, offer: Offer) -> np.ndarray:
+    """Return x'θ + α (x'V⁻¹x)^(1/2) of each arm on offer."""
+    arms, x = state.arms, round_row(state.design, offer.context)
+    bounds = np.empty(offer.arms.size)
+    for i in range(bounds.size):
+        model = put_arm(state.design, offer, i)
+        width = math.sqrt(squared_width(arms.factor[model], x, arms.room))
+        bounds[i] = dot(x, arms.theta[model]) + state.alpha * width
     return bounds
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
-    observe(state.arms, with_bias(context, state.one), arm, reward)
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    observe(state.arms, case_row(state.design, case), model_of(state.design, arm), reward)
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    n_arms = state.arms.theta.shape[0]
-    if state.arms.rows.filled[0] < state.tau:
-        return np.full(n_arms, 1.0 / n_arms)
-    return shares_of_highest(_bounds(state, with_bias(context, state.one)), state.ranking)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    if _draws(state, offer):
+        return np.full(offer.arms.size, 1.0 / offer.arms.size)
+    return argmax_law(_bounds(state, offer), of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)
@@ -66,9 +73,10 @@ class UcbGlm(OptimisticPolicy, name="ucb-glm"):
     estimate of the arm's parameters and the multiple is that of Theorem 2,
     α = (σ / κ) (d/2 log(1 + 2n/d) + log(1/δ))^(1/2), for n rounds, σ = 1/2, and the least slope κ
     of the logistic function within 1 of parameters no longer than `norm`, for contexts no longer
-    than 1; `scale` takes its place. Differs from the paper: parameters are not shared between arms;
-    likelihood and V have a penalty, because V may stay singular; and `tau`, for which the paper's
-    condition depends on the unknown, is by default as many as there are parameters.
+    than 1; `scale` takes its place. Differs from the paper: parameters are shared between arms only
+    if arms have features; likelihood and V have a penalty, because V may stay singular; and `tau`,
+    for which the paper's condition depends on the unknown, is by default as many as there are
+    parameters of the arms on offer.
     """
 
     source = "Li et al. 2017, Algorithm 1"
@@ -84,15 +92,14 @@ class UcbGlm(OptimisticPolicy, name="ucb-glm"):
         if self.tau is not None and not (isinstance(self.tau, int) and self.tau >= 0):
             raise BadParameter(f"ucb-glm needs a whole tau >= 0 or none, got tau={self.tau}")
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return models fitted to nothing."""
-        d = max(n_features, 1)
         return _State(
-            empty_logistic_arms(n_arms, d, rounds, self.penalty),
-            self._alpha(d, rounds) if self.scale is None else float(self.scale),
-            n_arms * d if self.tau is None else self.tau,
-            np.ones(1),
-            tie_ranking(self.ties, n_arms, rng),
+            empty_logistic_arms(shape.n_models, shape.width, shape.capacity, self.penalty),
+            self._alpha(shape.width, shape.rounds) if self.scale is None else float(self.scale),
+            -1 if self.tau is None else self.tau,
+            design_of(shape),
+            tie_ranking(self.ties, shape.n_arms, rng),
         )
 
     def _alpha(self, d: int, n: int) -> float:

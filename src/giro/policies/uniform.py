@@ -6,27 +6,26 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
-from giro.policy import Context, Policy
+from giro.kernels.draws.uniform import integer_below
+from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
-    n_arms: int
+    nothing: np.ndarray  # there is nothing to remember
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
-    return int(rng.integers(0, state.n_arms))
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    return int(offer.arms[integer_below(offer.arms.size, rng)])
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     pass
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
-    return np.full(state.n_arms, 1.0 / state.n_arms)
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    return np.full(offer.arms.size, 1.0 / offer.arms.size)
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,6 @@ class Uniform(Policy, name="uniform"):
     propensities = staticmethod(_propensities)
     prefers_untried = False
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
-        """Return the number of arms: there is nothing else to remember."""
-        return _State(n_arms)
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
+        """Return an empty state."""
+        return _State(np.empty(0))

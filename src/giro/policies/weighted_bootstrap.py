@@ -13,7 +13,7 @@ from giro.kernels.rewards import Rewards, all_binary, beta_of, entries_of, no_re
 from giro.kernels.reweight import exponential_mean, gaussian_mean, shifted_mean
 from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.policies.prior import check_prior
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
 _KINDS = ("exponential", "gaussian", "additive")
 
@@ -29,33 +29,33 @@ class _State(NamedTuple):
 
 
 @kernel
-def _choose(state: _State, context: Context, rng: np.random.Generator) -> int:
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if state.kind == 0 and min(state.zeros, state.ones) > 0 and all_binary(state.rewards):
-        return highest_beta(*beta_of(state.rewards, state.zeros, state.ones), rng)
-    values = np.empty(state.rewards.total.size)
-    for arm in range(values.size):
-        entries = entries_of(state.rewards, arm, state.zeros, state.ones)
+        ones, zeros = beta_of(state.rewards, state.zeros, state.ones)
+        return highest_beta(ones, zeros, offer.arms, rng)
+    values = np.empty(offer.arms.size)
+    for i in range(values.size):
+        entries = entries_of(state.rewards, offer.arms[i], state.zeros, state.ones)
         if state.kind == 0:
-            values[arm] = exponential_mean(entries, rng)
+            values[i] = exponential_mean(entries, rng)
         elif state.kind == 1:
-            values[arm] = gaussian_mean(entries, state.squares[arm], rng)
+            values[i] = gaussian_mean(entries, state.squares[offer.arms[i]], rng)
         else:
-            values[arm] = shifted_mean(entries, state.sd, rng)
-    return argmax(values, state.ranking, rng)
+            values[i] = shifted_mean(entries, state.sd, rng)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _learn(
-    state: _State, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     remember(state.rewards, arm, reward)
     state.squares[arm] += reward * reward
 
 
-def _propensities(state: _State, context: Context) -> np.ndarray:
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if state.kind > 0 or min(state.zeros, state.ones) == 0 or not all_binary(state.rewards):
         return np.empty(0)
-    return beta_law(*beta_of(state.rewards, state.zeros, state.ones))
+    ones, zeros = beta_of(state.rewards, state.zeros, state.ones)
+    return beta_law(ones[offer.arms], zeros[offer.arms])
 
 
 @dataclass(frozen=True)
@@ -94,19 +94,18 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
         if not 0.0 < self.sd < np.inf:
             raise BadParameter(f"weighted-bootstrap needs a finite sd > 0, got sd={self.sd}")
 
-    def has_propensities(self, *, n_features: int, binary: bool) -> bool:
+    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the law is known: Thompson sampling's, while rewards are 0 or 1."""
         return binary and self.weights == "exponential" and min(self.zeros, self.ones) > 0
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories and the pseudo rewards."""
-        ranking = tie_ranking(self.ties, n_arms, rng)
         return _State(
-            no_rewards(n_arms, rounds),
+            no_rewards(shape.n_arms, shape.capacity),
             self.zeros,
             self.ones,
-            np.zeros(n_arms),
+            np.zeros(shape.n_arms),
             _KINDS.index(self.weights),
             float(self.sd),
-            ranking,
+            tie_ranking(self.ties, shape.n_arms, rng),
         )

@@ -14,6 +14,8 @@ NOISE = 0.5  # rewards in [0, 1] are sub-Gaussian with this R or sigma (Hoeffdin
 class OptimisticPolicy(Policy):
     """Parameters of policies that add a width to what an arm is expected to pay."""
 
+    uses_arm_features = True
+
     scale: float | None = None
     penalty: float = field(default=1.0, kw_only=True)
     delta: float = field(default=0.05, kw_only=True)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
+from giro.offer import Offer, offer_of
 from giro.problem import Means
 from giro.problems.means import MeansProblem, reveal_means
 
@@ -13,7 +14,7 @@ from giro.problems.means import MeansProblem, reveal_means
 class _Instance(NamedTuple):
     means: np.ndarray  # [arm]
     best: float
-    context: np.ndarray  # empty
+    offer: Offer  # of all arms
 
 
 @kernel
@@ -32,4 +33,4 @@ class Bernoulli(MeansProblem, name="bernoulli"):
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the means of one run."""
         means = self.draw_means(rng)
-        return _Instance(means, float(means.max()), np.empty(0))
+        return _Instance(means, float(means.max()), offer_of(means.size))

@@ -7,6 +7,8 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.draws.gamma import beta
+from giro.offer import Offer, offer_of
 from giro.problem import Means
 from giro.problems.means import MeansProblem, reveal_means
 
@@ -14,7 +16,7 @@ from giro.problems.means import MeansProblem, reveal_means
 class _Instance(NamedTuple):
     means: np.ndarray  # [arm]
     best: float
-    context: np.ndarray  # empty
+    offer: Offer  # of all arms
     v: float
 
 
@@ -23,7 +25,7 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
     mean, v = float(means[arm]), instance.v
     if mean in (0.0, 1.0):
         return mean
-    return rng.beta(v * mean, v * (1.0 - mean))
+    return beta(v * mean, v * (1.0 - mean), rng)
 
 
 @dataclass(frozen=True)
@@ -45,4 +47,4 @@ class Beta(MeansProblem, name="beta"):
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the means of one run."""
         means = self.draw_means(rng)
-        return _Instance(means, float(means.max()), np.empty(0), float(self.v))
+        return _Instance(means, float(means.max()), offer_of(means.size), float(self.v))

@@ -13,7 +13,7 @@ from giro.datasets.scaling import Scale
 from giro.datasets.shipped import SHAPES
 from giro.errors import BadParameter, UnknownName
 from giro.kernel import kernel
-from giro.policy import Context
+from giro.offer import NO_FEATURES, Offer
 from giro.problem import Means, Problem
 from giro.problems.rows import Rows, digest_of, file_rows, rows_of, shipped_rows
 
@@ -25,16 +25,18 @@ class _Instance(NamedTuple):
     labels: np.ndarray  # [row] shared by all runs
     order: np.ndarray  # [i] rows; the first so many were visited in this pass
     means: np.ndarray  # [arm] of the present round
+    arms: np.ndarray  # [arm] all of them
+    features: np.ndarray  # of arms: none
 
 
 @kernel
-def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Context, Means, float]:
+def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
     row = _next_row(instance.order, t, rng)
     means = instance.means
     for arm in range(means.size):
         means[arm] = 0.0
     means[instance.labels[row]] = 1.0
-    return instance.contexts[row], means, 1.0
+    return Offer(instance.arms, instance.contexts[row], instance.features), means, 1.0
 
 
 @kernel
@@ -62,11 +64,11 @@ class Classification(Problem, name="classification"):
     `label`; there, words become a feature for each word. Every run visits all rows in an order of
     its own before any row comes again. `scale` is what is done to the features: `column` gives each
     mean 0 and standard deviation 1 over the data set, `unit` does so and then gives each row length
-    one, `range` maps each to [0, 1], `none` leaves them. A constant 1 is appended for the bias.
+    one, `range` maps each to [0, 1], `none` leaves them.
 
     >>> problem = Classification("adult")
     >>> problem.n_arms, problem.n_features
-    (14, 95)
+    (14, 94)
     """
 
     source = "Kveton et al. 2019, Section 6.2; data as in Riquelme et al. 2018"
@@ -89,7 +91,7 @@ class Classification(Problem, name="classification"):
             self._take(_rows_of_file(self.data, self.label, self.scale))
         else:
             shape = _shape_of_shipped(self.data, self.label)
-            self._set(n_arms=shape.classes, n_features=shape.features + 1)
+            self._set(n_arms=shape.classes, n_features=shape.features)
 
     @classmethod
     def from_arrays(cls, X: Any, y: Any, *, scale: Scale = "column") -> Self:  # noqa: N803  # as everywhere
@@ -101,7 +103,7 @@ class Classification(Problem, name="classification"):
 
         >>> problem = Classification.from_arrays([[0.1], [0.7], [0.9]], ["no", "yes", "yes"])
         >>> problem.n_arms, problem.n_features, problem.classes
-        (2, 2, ('no', 'yes'))
+        (2, 1, ('no', 'yes'))
         """
         problem = cls(scale=scale)
         rows = rows_of(dataset_from_arrays(X, y), scale)
@@ -123,7 +125,8 @@ class Classification(Problem, name="classification"):
         """Return all rows, none of them visited."""
         rows = self.rows
         order = np.arange(rows.labels.size)
-        return _Instance(rows.contexts, rows.labels, order, np.zeros(self.n_arms))
+        means, arms = np.zeros(self.n_arms), np.arange(self.n_arms)
+        return _Instance(rows.contexts, rows.labels, order, means, arms, NO_FEATURES)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take in what pickle kept; it forgets that arrays cannot be written to."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.offer import Offer, offer_of
 from giro.problem import Means, Problem
 from giro.problems.means import reveal_means
 
@@ -21,7 +22,7 @@ _DIGITS = 12  # of a mean: arms that are equal on paper are equal here, whatever
 class _Instance(NamedTuple):
     means: np.ndarray  # [arm]
     best: float
-    context: np.ndarray  # empty
+    offer: Offer  # of all arms
     values: np.ndarray  # [arm, i] possible rewards
     cumulative: np.ndarray  # [arm, i] probability of the first i + 1 of them, ends with 1
 
@@ -71,7 +72,7 @@ class Discrete(Problem, name="discrete"):
         cumulative /= cumulative[:, -1:]
         shares = np.diff(cumulative, axis=1, prepend=0.0)
         means = np.round((values * shares).sum(axis=1), _DIGITS)
-        return _Instance(means, float(means.max()), np.empty(0), values, cumulative)
+        return _Instance(means, float(means.max()), offer_of(means.size), values, cumulative)
 
     def _values_by_arm(self) -> Rows:
         """Return a row of values for each arm."""

@@ -1,30 +1,42 @@
-"""Contexts, and parameters of arms, that are drawn: for problems whose means are known."""
+"""Problems whose means follow from drawn contexts, or features of arms, and drawn parameters."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
-from giro.policy import Context
+from giro.kernels.draws.normal import standard_normal
+from giro.offer import Offer
 from giro.problem import Problem
 
 
 class Drawn(NamedTuple):
     """What a run draws, and where a round writes to; the next round overwrites it."""
 
-    theta: np.ndarray  # [arm, feature] parameters of the arms
-    context: np.ndarray  # [feature] a point of the unit sphere, and a constant 1
-    means: np.ndarray  # [arm]
+    theta: np.ndarray  # [model, column] parameters of each arm, or those that all arms share
+    arms: np.ndarray  # [arm] all of them
+    context: np.ndarray  # [feature] a point of the unit sphere; empty if arms have features
+    features: (
+        np.ndarray
+    )  # [arm, feature] points of the unit sphere; none if the round has a context
+    scores: np.ndarray  # [arm]
 
 
 @kernel
-def draw_context(context: Context, rng: np.random.Generator) -> None:
-    """Write a context: a point of the unit sphere, drawn uniformly, and last a constant 1."""
-    draw_direction(context[:-1], rng)
-    context[-1] = 1.0
+def draw_round(drawn: Drawn, rng: np.random.Generator) -> Offer:
+    """Draw the context, or the features of all arms, and set the score (x, 1)'θ of each arm."""
+    shared = drawn.features.shape[0] > 0
+    if not shared:
+        draw_direction(drawn.context, rng)
+    for arm in range(drawn.scores.size):
+        if shared:
+            draw_direction(drawn.features[arm], rng)
+        x = drawn.features[arm] if shared else drawn.context
+        drawn.scores[arm] = inner_product(drawn.theta[0 if shared else arm], x)
+    return Offer(drawn.arms, drawn.context, drawn.features)
 
 
 @kernel
@@ -33,7 +45,7 @@ def draw_direction(direction: np.ndarray, rng: np.random.Generator) -> None:
     square = 0.0
     while square == 0.0:
         for i in range(direction.size):
-            direction[i] = rng.standard_normal()
+            direction[i] = standard_normal(rng)
             square += direction[i] * direction[i]
     length = math.sqrt(square)
     for i in range(direction.size):
@@ -41,12 +53,12 @@ def draw_direction(direction: np.ndarray, rng: np.random.Generator) -> None:
 
 
 @kernel
-def inner_product(theta: np.ndarray, context: Context) -> float:
-    """Return the sum of products, term by term: compiled and plain Python give the same bits."""
+def inner_product(theta: np.ndarray, x: np.ndarray) -> float:
+    """Return (x, 1)'θ, term by term: compiled and plain Python give the same bits."""
     total = 0.0
-    for i in range(context.size):
-        total += theta[i] * context[i]
-    return total
+    for i in range(x.size):
+        total += theta[i] * x[i]
+    return total + float(theta[-1])
 
 
 @dataclass(frozen=True)
@@ -54,11 +66,14 @@ class DrawnProblem(Problem):
     """Arms whose mean depends on a drawn context through parameters of their own.
 
     A context is a point of the unit sphere with `dimension` coordinates, drawn uniformly in each
-    round, and a constant 1. An arm's parameters are drawn uniformly from a sphere in each run.
+    round. An arm's parameters, one for each coordinate and a constant, are drawn uniformly from a
+    sphere in each run. With `shared`, there is no context: each arm has features, drawn in the same
+    way in each round, and all arms share the same parameters.
     """
 
     n_arms: int = 10
     dimension: int = 10
+    shared: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -68,13 +83,24 @@ class DrawnProblem(Problem):
                 raise BadParameter(f"{self.name} needs at least one {what}, got {key}={value}")
 
     @property
-    def n_features(self) -> int:  # type: ignore[override]  # known with the dimension
-        """Numbers in a context: its dimension and the constant."""
-        return self.dimension + 1
+    def n_features(self) -> int:  # type: ignore[override]  # known with the parameters
+        """Numbers in a context."""
+        return 0 if self.shared else self.dimension
+
+    @property
+    def n_arm_features(self) -> int:  # type: ignore[override]  # known with the parameters
+        """Numbers known of each arm."""
+        return self.dimension if self.shared else 0
 
     def draw(self, rng: np.random.Generator, *, length: float) -> Drawn:
         """Return the arms of one run, whose parameters are vectors of this length."""
-        theta = np.empty((self.n_arms, self.n_features))
+        theta = np.empty((1 if self.shared else self.n_arms, self.dimension + 1))
         for row in theta:
             draw_direction(row, rng)
-        return Drawn(length * theta, np.empty(self.n_features), np.empty(self.n_arms))
+        return Drawn(
+            length * theta,
+            np.arange(self.n_arms),
+            np.empty(self.n_features),
+            np.empty((self.n_arms if self.shared else 0, self.n_arm_features)),
+            np.empty(self.n_arms),
+        )

@@ -8,28 +8,25 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
-from giro.policy import Context
+from giro.offer import Offer
 from giro.problem import Means
-from giro.problems.drawn import DrawnProblem, draw_context, inner_product
+from giro.problems.drawn import Drawn, DrawnProblem, draw_round
 
 _STRONGEST = 500.0  # above, exp(-x·θ) is not always finite
 
 
 class _Instance(NamedTuple):
-    theta: np.ndarray  # [arm, feature]
-    context: np.ndarray  # [feature] overwritten in each round
+    drawn: Drawn
     means: np.ndarray  # [arm] of the present round
 
 
 @kernel
-def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Context, Means, float]:
-    draw_context(instance.context, rng)
-    highest = 0.0
+def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
+    offer, highest = draw_round(instance.drawn, rng), 0.0
     for arm in range(instance.means.size):
-        z = inner_product(instance.theta[arm], instance.context)
-        instance.means[arm] = 1 / (1 + math.exp(-z))
+        instance.means[arm] = 1 / (1 + math.exp(-instance.drawn.scores[arm]))
         highest = max(highest, instance.means[arm])
-    return instance.context, instance.means, highest
+    return offer, instance.means, highest
 
 
 @kernel
@@ -39,11 +36,11 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
 
 @dataclass(frozen=True)
 class Logistic(DrawnProblem, name="logistic"):
-    """Rewards 0 and 1 with mean 1 / (1 + exp(-x·θ)), x the context and θ the arm's parameters.
+    """Rewards 0 and 1 with mean 1 / (1 + exp(-(x, 1)·θ)), x the context, θ the arm's parameters.
 
-    x is a uniform point of the unit sphere in `dimension` coordinates and a constant 1, drawn anew
-    in each round; each arm's θ is a uniform point of the sphere of radius `strength`, drawn anew in
-    each run.
+    x is a uniform point of the unit sphere in `dimension` coordinates, drawn in each round; each
+    arm's θ is a uniform point of the sphere of radius `strength`, drawn in each run. With `shared`,
+    x are features of the arm, drawn for each arm in each round, and θ is the same for all arms.
     """
 
     source = "Kveton et al. 2019, Section 2, Equation (2)"
@@ -62,4 +59,4 @@ class Logistic(DrawnProblem, name="logistic"):
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the arms of one run."""
-        return _Instance(*self.draw(rng, length=float(self.strength)))
+        return _Instance(self.draw(rng, length=float(self.strength)), np.empty(self.n_arms))

@@ -8,14 +8,15 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
-from giro.policy import Context
+from giro.kernels.draws.uniform import uniforms
+from giro.offer import Offer
 from giro.problem import Means, Problem
 
 
 @kernel
-def reveal_means(instance: Any, t: int, rng: np.random.Generator) -> tuple[Context, Means, float]:
-    """Return what is the same in every round: no context, the means, and the highest."""
-    return instance.context, instance.means, instance.best
+def reveal_means(instance: Any, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
+    """Return what is the same in every round: all arms, the means, and the highest."""
+    return instance.offer, instance.means, instance.best
 
 
 @dataclass(frozen=True)
@@ -57,4 +58,4 @@ class MeansProblem(Problem):
         """Return the means of one run, [arm]."""
         if self.means is not None:
             return np.array(self.means)
-        return rng.uniform(self.low, self.high, self.n_arms)
+        return uniforms(self.low, self.high, self.n_arms, rng)

@@ -20,7 +20,7 @@ _one_at_a_time = threading.Lock()  # threads that start together are to make row
 class Rows(NamedTuple):
     """What the runs of a classification problem share; nothing of it can be written to."""
 
-    contexts: np.ndarray  # [row, feature] scaled, the last feature is 1
+    contexts: np.ndarray  # [row, feature] scaled
     labels: np.ndarray  # [row] the arm with reward 1
     classes: tuple[object, ...]  # [arm] what the arms are called
 

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.errors import GiroError
-from giro.kernel import borrowed, is_kernel, kernel, plain
+from giro.kernel import borrowed, kernel, plain
+from giro.offer import Shape, case_of, place_of
 from giro.policy import Policy, choose, learn
 from giro.policy import start as start_policy
 from giro.problem import Problem, reveal, reward
@@ -43,14 +44,15 @@ def play(state: Any, instance: Any, streams: Any, record: Record) -> tuple[int, 
     regret, total, best = 0.0, 0.0, 0
     arm, value = 0, 0.0
     for t in range(rounds):
-        context, means, highest = reveal(instance, t, streams[0])
-        arm = choose(state, context, streams[1])
-        if not 0 <= arm < means.size:
+        offer, means, highest = reveal(instance, t, streams[0])
+        arm = choose(state, offer, streams[1])
+        place = place_of(offer, arm)
+        if place < 0:
             return t, arm, 0.0
         value = reward(instance, means, arm, streams[2])
         if not 0.0 <= value <= 1.0:
             return t, arm, value
-        learn(state, context, arm, value, streams[1])
+        learn(state, case_of(offer, place), arm, value, streams[1])
         regret += highest - means[arm]
         total += value
         best += means[arm] == highest
@@ -83,7 +85,7 @@ def play_run(
     last = int(checkpoints[-1])
     streams = Streams(*(stream(seed, run, side) for side in range(3)))
     instance = start_problem(problem, streams.problem)
-    state = start_policy(policy, problem.n_arms, problem.n_features, rounds or last, streams.policy)
+    state = start_policy(policy, shape_of(problem, rounds or last), streams.policy)
     record = _empty_record(checkpoints, problem.n_arms, last if keep_arms else 0)
     loop = play if is_compiled(policy, problem) else plain(play)
     played, arm, value = loop(state, instance, streams, record)
@@ -94,8 +96,12 @@ def play_run(
 
 def is_compiled(policy: Policy, problem: Problem) -> bool:
     """Tell whether both sides are kernels, so that the whole loop compiles."""
-    sides = (*policy.functions(problem.n_features), problem.reveal, problem.reward)
-    return all(map(is_kernel, sides))
+    return policy.functions().compiled and problem.compiled
+
+
+def shape_of(problem: Problem, rounds: int) -> Shape:
+    """Return the shape of states for this many rounds of a problem."""
+    return Shape(problem.n_arms, problem.n_features, problem.n_arm_features, rounds, rounds)
 
 
 def _empty_record(checkpoints: np.ndarray, n_arms: int, n_kept: int) -> Record:
@@ -111,6 +117,6 @@ def _empty_record(checkpoints: np.ndarray, n_arms: int, n_kept: int) -> Record:
 
 
 def _complain(policy: Policy, problem: Problem, where: str, arm: int, value: float) -> None:
-    if not 0 <= arm < problem.n_arms:
-        raise GiroError(f"{where}: {policy} chose arm {arm} of {problem.n_arms}")
+    if 0.0 <= value <= 1.0:
+        raise GiroError(f"{where}: {policy} chose arm {arm}, which is not on offer")
     raise GiroError(f"{where}: {problem} gave reward {value}, rewards lie in [0, 1]")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import io
 import json
 import os
 from collections.abc import Iterable, Sequence
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from giro.errors import BadFile, BadParameter
+from giro.files import write_whole
 from giro.simulation.checkpoints import Spacing, checkpoints
 from giro.simulation.play import Record
 from giro.version import __version__
-from giro.whole_file import whole_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,8 +130,9 @@ def save_traces(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
         )
         for trace in traces
     ]
-    with whole_file(Path(path)) as partial:
-        pl.concat(tables).write_parquet(partial, metadata={_KEY: _FORMAT})
+    content = io.BytesIO()
+    pl.concat(tables).write_parquet(content, metadata={_KEY: _FORMAT})
+    write_whole(Path(path), [content.getbuffer()])
 
 
 def _literal(name: str, value: str | int) -> "pl.Expr":

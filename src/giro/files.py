@@ -3,25 +3,28 @@
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
+from giro.errors import BadFile
 
-@contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """Give a name to write to, which takes the place of `path` at the end.
 
-    A crash or a loss of power at any time leaves the old file or the new one.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
+def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write a file; a crash or a loss of power at any time leaves the old file or the new one."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
     try:
-        yield partial
-        with partial.open("r+b") as file:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with partial.open("wb") as file:
+            for part in parts:
+                file.write(part)
+            file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
+    except OSError as error:
+        raise BadFile(f"{path} cannot be written: {error}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
     _sync_folder(path.parent)
 
 

@@ -1,0 +1,224 @@
+"""LivePolicy: a policy at work outside of the simulator, one call at a time."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from giro.errors import BadFile, GiroError
+from giro.held import HeldInPython, hold
+from giro.kernel import borrowed, kernel, plain
+from giro.offer import Case, Offer, Shape, case_of, place_of
+from giro.policy import Policy, choose, learn, start
+from giro.seeds import NumberedStreams, stream
+from giro.state import arrays_of, grow, restored
+
+_START, _CHOOSE, _LEARN = range(3)  # what randomness is for, in the path of a stream
+_GAME = 64  # rounds of the game that tells behaviour
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class LivePolicy:
+    """A policy's state, which chooses from offers, learns, grows, and can be written down.
+
+    The state follows from the seed, the rewards in their order and, where `choose_mutates_state`,
+    the choices. Choice n draws from a stream that depends on the seed and n alone.
+    """
+
+    def __init__(self, policy: Policy, shape: Shape, *, seed: int) -> None:
+        """Start a state in which nothing is learned yet."""
+        self._begin(policy, shape, seed, start(policy, shape, stream(seed, _START)))
+
+    def _begin(self, policy: Policy, shape: Shape, seed: int, state: Any) -> None:
+        self.policy, self.shape, self.learned = policy, shape, 0
+        self._seed, self._functions = seed, policy.functions()
+        self._streams, self._learning = NumberedStreams(seed, _CHOOSE), stream(seed, _LEARN)
+        self._choose, self._vote = self._form(_choose), self._form(_vote)
+        self._learn, self._learn_all = self._form(_learn), self._form(_learn_all)
+        self._hold(state)
+
+    def _form(self, function: Function) -> Any:
+        return function if self._functions.compiled else plain(function)
+
+    def _hold(self, state: Any) -> None:
+        self.state = state
+        held = hold if self._functions.compiled else HeldInPython
+        self._held: Any = held(state, self._streams.generator, self._learning)
+
+    # -- choosing ----------------------------------------------------------------------------
+
+    def stream_of(self, number: int) -> np.random.Generator:
+        """Return the generator that choices draw from, at the start of this number's stream."""
+        return self._streams.at(number)
+
+    def choose(self, offer: Offer) -> int:
+        """Return the arm that the policy pulls, drawing on from where the generator stands."""
+        arm = int(self._choose(self._held, *offer))
+        if place_of(offer, arm) < 0:
+            raise GiroError(f"{self.policy} chose arm {arm}, which is not on offer")
+        return arm
+
+    def vote(self, offer: Offer, votes: int) -> np.ndarray:
+        """Return the share of each arm on offer in this many choices, [i]."""
+        counts = np.zeros(offer.arms.size, np.int64)
+        if not self._vote(self._held, *offer, votes, counts):
+            raise GiroError(f"{self.policy} chose an arm that is not on offer")
+        return counts / votes
+
+    def propensities(self, offer: Offer) -> np.ndarray | None:
+        """Return the exact probability of each arm on offer, [i]; None where it is not known."""
+        exact = self._functions.propensities
+        found = np.empty(0) if exact is None else np.asarray(exact(self.state, offer), float)
+        return found if found.size else None
+
+    # -- learning ----------------------------------------------------------------------------
+
+    def learn(self, case: Case, arm: int, reward: float) -> None:
+        """Take in one reward in [0, 1]."""
+        self.make_room(self.learned + 1)
+        self._learn(self._held, case.context, case.features, arm, reward)
+        self.learned += 1
+
+    def learn_all(
+        self,
+        contexts: np.ndarray,
+        features: np.ndarray,
+        rows: np.ndarray,
+        arms: np.ndarray,
+        rewards: np.ndarray,
+    ) -> None:
+        """Take in rewards[i] of arms[i], at contexts[rows[i]] with features[rows[i]] of the arm."""
+        self.make_room(self.learned + rewards.size)
+        self._learn_all(self._held, contexts, features, rows, arms, rewards)
+        self.learned += rewards.size
+
+    # -- growing -----------------------------------------------------------------------------
+
+    def make_room(self, rewards: int, *, n_arms: int = 0) -> None:
+        """Grow, if need be, to have room for this many rewards and arms; at least twofold.
+
+        Policies that plan then plan for twice the rounds.
+        """
+        shape = self.shape
+        if rewards > shape.capacity:
+            shape = shape._replace(capacity=max(2 * shape.capacity, rewards))
+        while rewards > shape.rounds:
+            shape = shape._replace(rounds=2 * shape.rounds)
+        if n_arms > shape.n_arms:
+            shape = shape._replace(n_arms=max(2 * shape.n_arms, n_arms))
+        if shape != self.shape:
+            self._hold(grow(self.policy, self.state, shape, stream(self._seed, _START)))
+            self.shape = shape
+
+    # -- writing down ------------------------------------------------------------------------
+
+    def snapshot(self) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
+        """Return plain data and copies of all arrays; None for a state of Python objects."""
+        arrays = arrays_of(self.state)
+        if arrays is None:
+            return None
+        about = {
+            "fingerprint": fingerprint(self.policy, self.shape),
+            "shape": list(self.shape),
+            "learned": self.learned,
+            "generator": _plain(self._learning.bit_generator.state),
+        }
+        return about, {path: array.copy() for path, array in arrays.items()}
+
+    @classmethod
+    def from_snapshot(
+        cls,
+        policy: Policy,
+        about: Mapping[str, Any],
+        arrays: Mapping[str, np.ndarray],
+        *,
+        seed: int,
+    ) -> Self | None:
+        """Return the policy as it was; None if this code would have made another state of it."""
+        try:
+            shape = Shape(*map(int, about["shape"]))
+            if about["fingerprint"] != fingerprint(policy, shape):
+                return None
+            state = restored(policy, shape, arrays, stream(seed, _START))
+        except BadFile:
+            return None
+        live = cls.__new__(cls)
+        live._begin(policy, shape, seed, state)
+        live.learned = int(about["learned"])
+        live._learning.bit_generator.state = about["generator"]
+        return live
+
+
+def _plain(state: Any) -> Any:
+    """Return the state of a generator as JSON has it."""
+    if isinstance(state, Mapping):
+        return {key: _plain(value) for key, value in state.items()}
+    return state if isinstance(state, str) else int(state)
+
+
+def fingerprint(policy: Policy, shape: Shape) -> str:
+    """Return a text that differs if the policy behaves differently, or its state looks different.
+
+    It plays a short game with rewards 0 and 1 and then others, among all arms and some of them.
+    """
+    small = Shape(5, shape.n_features, shape.n_arm_features, _GAME, _GAME)
+    live, rng = LivePolicy(policy, small, seed=0), stream(0, _GAME)
+    digest = hashlib.sha256()
+    for path, array in sorted((arrays_of(live.state) or {}).items()):
+        digest.update(f"{path} {array.dtype} {array.ndim};".encode())
+    for number in range(_GAME):
+        arms = np.arange(5) if number % 3 else np.array([0, 2, 3])
+        n_features = (arms.size, small.n_arm_features) if small.n_arm_features else (0, 0)
+        offer = Offer(arms, 2 * rng.random(small.n_features) - 1, rng.random(n_features))
+        live.stream_of(number)
+        arm, reward = live.choose(offer), float(rng.random() < 0.5)
+        reward = reward if number < _GAME // 2 else float(rng.random())
+        live.learn(case_of(offer, place_of(offer, arm)), arm, reward)
+        digest.update(f"{arm},".encode())
+    return digest.hexdigest()[:16]
+
+
+@kernel
+def _choose(held: Any, arms: np.ndarray, context: np.ndarray, features: np.ndarray) -> int:
+    return choose(borrowed(held.state), Offer(arms, context, features), held.choosing)
+
+
+@kernel
+def _vote(
+    held: Any,
+    arms: np.ndarray,
+    context: np.ndarray,
+    features: np.ndarray,
+    votes: int,
+    counts: np.ndarray,
+) -> bool:
+    """Count how often each arm is chosen; stop and return False at an illegal choice."""
+    state, offer = borrowed(held.state), Offer(arms, context, features)
+    for _ in range(votes):
+        place = place_of(offer, choose(state, offer, held.choosing))
+        if place < 0:
+            return False
+        counts[place] += 1
+    return True
+
+
+@kernel
+def _learn(held: Any, context: np.ndarray, features: np.ndarray, arm: int, reward: float) -> None:
+    learn(borrowed(held.state), Case(context, features), arm, reward, held.learning)
+
+
+@kernel
+def _learn_all(
+    held: Any,
+    contexts: np.ndarray,
+    features: np.ndarray,
+    rows: np.ndarray,
+    arms: np.ndarray,
+    rewards: np.ndarray,
+) -> None:
+    state = borrowed(held.state)
+    for i in range(arms.size):
+        case = Case(contexts[rows[i]], features[rows[i]])
+        learn(state, case, arms[i], rewards[i], held.learning)

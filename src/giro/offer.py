@@ -1,0 +1,72 @@
+"""Offer: what can be chosen in a round, and what is known of it."""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from giro.kernel import inline_kernel
+
+Context: TypeAlias = np.ndarray  # [feature], empty where nothing is known of the round
+
+
+class Offer(NamedTuple):
+    """The arms that can be chosen in a round, and what is known of the round and of them."""
+
+    arms: np.ndarray  # [i] numbers of the arms on offer, ascending
+    context: np.ndarray  # [feature] of the round
+    features: np.ndarray  # [i, feature] of each arm on offer; of shape (0, 0) without any
+
+
+class Case(NamedTuple):
+    """What was known when an arm was chosen: of the round, and of that arm."""
+
+    context: np.ndarray  # [feature]
+    features: np.ndarray  # [feature], empty without any
+
+
+class Shape(NamedTuple):
+    """How large a state is: what it can be offered, and how much it can learn."""
+
+    n_arms: int  # arms are numbered 0, 1, ..., n_arms - 1
+    n_features: int  # of a context
+    n_arm_features: int  # of each arm, 0 without any
+    rounds: int  # that are planned for; only some policies plan
+    capacity: int  # rewards that can be learned before the state has to grow
+
+    @property
+    def width(self) -> int:
+        """Columns of a regression: features of the context, of the arm, and a constant 1."""
+        return self.n_features + self.n_arm_features + 1
+
+    @property
+    def n_models(self) -> int:
+        """How many models there are: one for each arm, or one for all if arms have features."""
+        return 1 if self.n_arm_features > 0 else self.n_arms
+
+
+NO_FEATURES = np.empty((0, 0))  # of arms of which nothing is known
+NO_CONTEXT = np.empty(0)
+
+
+def offer_of(n_arms: int, context: Context = NO_CONTEXT) -> Offer:
+    """Return the offer of all arms, of which nothing is known."""
+    return Offer(np.arange(n_arms), context, NO_FEATURES)
+
+
+@inline_kernel
+def place_of(offer: Any, arm: int) -> int:
+    """Return where an arm stands among those on offer, -1 if it is not on offer."""
+    arms = offer.arms
+    if arm < 0:
+        return -1
+    if arm < arms.size and arms[arm] == arm:  # always, where all arms are on offer
+        return arm
+    place = int(np.searchsorted(arms, arm))
+    return place if place < arms.size and arms[place] == arm else -1
+
+
+@inline_kernel
+def case_of(offer: Any, place: int) -> Case:
+    """Return what is known of the round and of the arm at a place of the offer."""
+    known = offer.features.shape[0] > 0
+    return Case(offer.context, offer.features[place] if known else offer.context[:0])

@@ -1,0 +1,100 @@
+"""Sleeping: arms of another problem, of which only some are awake in a round."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.kernel import kernel
+from giro.offer import Offer
+from giro.problem import Means, Problem
+from giro.problem import reveal as reveal_all
+from giro.problem import reward as reward_of
+from giro.problem import start as start_problem
+
+
+class _Instance(NamedTuple):
+    inner: Any  # the instance of the other problem
+    arms: np.ndarray  # [i] arms that are awake, overwritten in each round
+    features: np.ndarray  # [i, feature] of these
+    awake: float  # probability of each arm
+
+
+@kernel
+def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
+    offer, means, _ = reveal_all(instance.inner, t, rng)
+    n = 0
+    while n == 0:
+        for arm in offer.arms:
+            if rng.random() < instance.awake:
+                instance.arms[n] = arm
+                n += 1
+    highest = means[instance.arms[0]]
+    for i in range(n):
+        highest = max(highest, means[instance.arms[i]])
+        if offer.features.shape[0] > 0:
+            instance.features[i] = offer.features[instance.arms[i]]
+    features = instance.features[: n if offer.features.shape[0] > 0 else 0]
+    return Offer(instance.arms[:n], offer.context, features), means, highest
+
+
+@kernel
+def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
+    return reward_of(instance.inner, means, arm, rng)
+
+
+@dataclass(frozen=True)
+class Sleeping(Problem, name="sleeping"):
+    """Arms of `problem`, of which each is awake with probability `awake` in a round.
+
+    Arms wake up independently of each other and of all else; a round in which none would is drawn
+    again. Regret is counted against the best arm that is awake.
+
+    >>> Sleeping.parse("sleeping:problem=[bernoulli:n_arms=3]").n_arms
+    3
+    """
+
+    source = "Kleinberg, Niculescu-Mizil and Sharma 2010, with independent arms"
+    reveal = staticmethod(_reveal)
+    reward = staticmethod(_reward)
+
+    problem: Problem
+    awake: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        object.__setattr__(self, "problem", Problem.parse(self.problem))
+        if isinstance(self.problem, Sleeping):
+            raise BadParameter("sleeping wraps a problem whose arms are all awake")
+        if not 0.0 < self.awake <= 1.0:
+            raise BadParameter(f"sleeping needs 0 < awake <= 1, got awake={self.awake}")
+
+    @property
+    def n_arms(self) -> int:  # type: ignore[override]  # known with the problem
+        """Arms of the problem, awake or not."""
+        return self.problem.n_arms
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]  # likewise
+        """Numbers in a context."""
+        return self.problem.n_features
+
+    @property
+    def n_arm_features(self) -> int:  # type: ignore[override]  # likewise
+        """Numbers known of each arm."""
+        return self.problem.n_arm_features
+
+    @property
+    def compiled(self) -> bool:
+        """Whether the problem compiles."""
+        return self.problem.compiled
+
+    def start(self, rng: np.random.Generator) -> _Instance:
+        """Return an instance of the problem, and where to write who is awake."""
+        inner = start_problem(self.problem, rng)
+        arms, features = (
+            np.empty(self.n_arms, np.int64),
+            np.empty((self.n_arms, self.n_arm_features)),
+        )
+        return _Instance(inner, arms, features, float(self.awake))
