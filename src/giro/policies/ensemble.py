@@ -62,7 +62,8 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     moments = state.moment[arm]
     for model in range(moments.shape[0]):
         perturbed = reward - _CENTRE + state.noise_sd * standard_normal(rng)
-        for j in range(x.size):
+        moments[model, -1] += perturbed  # of the constant, which comes last
+        for j in range(x.size - 1):
             moments[model, j] += perturbed * x[j]
 
 

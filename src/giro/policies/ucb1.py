@@ -24,7 +24,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     return argmax(_bounds(state, offer.arms), offer.arms, state.ranking, rng)
 
 
-@kernel
+@inline_kernel
 def _bounds(state: _State, arms: np.ndarray) -> np.ndarray:
     """Return the upper confidence bound of each of these arms, infinity for one never pulled."""
     if arms.size == state.pulls.size:  # all arms: nothing needs to be copied
