@@ -141,5 +141,8 @@ class LiteralGiro(Policy):
     a: float = 1.0
 
     def start(self, shape: Shape, rng: np.random.Generator) -> LiteralState:
-        rewards, lengths = np.empty((shape.n_arms, shape.capacity)), np.zeros(shape.n_arms, np.int64)
+        rewards, lengths = (
+            np.empty((shape.n_arms, shape.capacity)),
+            np.zeros(shape.n_arms, np.int64),
+        )
         return LiteralState(rewards, lengths, self.a, tie_ranking("random", shape.n_arms, rng))

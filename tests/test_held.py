@@ -64,7 +64,9 @@ def test_what_is_held_lives_as_long_as_its_holder() -> None:
 
 def test_held_states_of_foreign_classes_are_not_kept_on_disk() -> None:
     mine = hold(Tally(np.zeros(1), 1), stream(1), stream(2))
-    theirs = hold(start(Policy.parse("ucb1"), Shape(2, 0, 0, 1, 1), stream(0)), stream(1), stream(2))
+    theirs = hold(
+        start(Policy.parse("ucb1"), Shape(2, 0, 0, 1, 1), stream(0)), stream(1), stream(2)
+    )
     assert _has_foreign_class(mine._type)
     assert not _has_foreign_class(theirs._type)
 

@@ -6,6 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.held import HeldInPython, hold
+from giro.kernel import plain
+from giro.live import _choose, _learn  # those of a live policy, so that nothing compiles twice
 from giro.offer import NO_FEATURES, Case, Offer, Shape, case_of, place_of
 from giro.policy import Policy, start
 from giro.seeds import stream
@@ -56,7 +59,9 @@ def game(n_features: int, n_arm_features: int, *, fractional: bool, seed: int) -
         arms = np.flatnonzero(rng.random(known[t]) < 0.6)
         if arms.size == 0 or rng.random() < 0.4:
             arms = np.arange(known[t])
-        offers.append(Offer(arms, contexts[t], features[t, arms] if n_arm_features else NO_FEATURES))
+        offers.append(
+            Offer(arms, contexts[t], features[t, arms] if n_arm_features else NO_FEATURES)
+        )
     rewards = (rng.random((ROUNDS, N_ARMS)) < np.linspace(0.3, 0.7, N_ARMS)).astype(float)
     if fractional:
         odd = rng.random((ROUNDS, N_ARMS)) < 0.5
@@ -83,18 +88,25 @@ def unchanged(state: Any, shape: Shape, t: int) -> tuple[Any, Shape]:
 def played(
     policy: Policy, played_game: Game, shape: Shape, change: Change = unchanged, *, seed: int
 ) -> Played:
-    """Return what the policy does from a state of this shape that `change` changes in each round."""
-    functions, rng, result = policy.functions(), stream(seed, 1), Played.nothing()
+    """Return what the policy does from this shape; `change` changes its state in each round."""
+    functions, result = policy.functions(), Played.nothing()
+    form, handed_over = (_as_it_is, hold) if functions.compiled else (plain, HeldInPython)
+    choosing, learning = stream(seed, 1), stream(seed, 2)
     state = start(policy, shape, stream(seed, 0))
+    held = handed_over(state, choosing, learning)
     for t, offer in enumerate(played_game.offers):
-        state, shape = change(state, shape, t)
+        before, (state, shape) = state, change(state, shape, t)
+        held = held if state is before else handed_over(state, choosing, learning)
         if functions.propensities is not None and t % 4 == 0:
             result.laws.append(functions.propensities(state, offer).tolist())
-        arm = int(functions.choose(state, offer, rng))
-        reward = float(played_game.rewards[t, arm])
-        functions.learn(state, played_game.case(t, arm), arm, reward, rng)
+        arm = int(form(_choose)(held, *offer))
+        form(_learn)(held, *played_game.case(t, arm), arm, float(played_game.rewards[t, arm]))
         result.arms.append(arm)
     return result
+
+
+def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
 
 
 def written_and_read(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

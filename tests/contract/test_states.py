@@ -79,9 +79,7 @@ class Rereading:
         self.times += 1
         arrays = arrays_of(state)
         assert arrays is not None
-        return restored(
-            self.policy, shape, written_and_read(arrays), stream(self.seed, 0)
-        ), shape
+        return restored(self.policy, shape, written_and_read(arrays), stream(self.seed, 0)), shape
 
 
 @each_policy

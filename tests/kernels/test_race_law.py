@@ -45,7 +45,9 @@ def test_nothing_that_counts_is_left_out() -> None:
 @pytest.mark.parametrize("ranking", [ANEW, np.array([2.0, 0.0, 1.0])], ids=["anew", "fixed"])
 def test_the_race_follows_its_law(ranking: np.ndarray, seed: int) -> None:
     race, rng, arms = empty_race(3), stream(seed), np.arange(3)
-    assert race_law(race, arms, ranking).tolist() == ([1 / 3] * 3 if ranking.size == 0 else [1, 0, 0])
+    assert race_law(race, arms, ranking).tolist() == (
+        [1 / 3] * 3 if ranking.size == 0 else [1, 0, 0]
+    )
     for arm, (offset, n, m) in enumerate([(1.0, 4, 6), (0.0, 7, 7), (2.5, 3, 8)]):
         set_law(race, arm, 0, offset, n, 0.5, m)
         set_law(race, arm, 1, offset, n + 2, 0.4, m + 1)

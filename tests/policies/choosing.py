@@ -13,9 +13,7 @@ NO_CASE = Case(NO_CONTEXT, NO_CONTEXT)
 
 
 @kernel
-def _count(
-    state, offer: Offer, counts: np.ndarray, draws: int, rng: np.random.Generator
-) -> None:
+def _count(state, offer: Offer, counts: np.ndarray, draws: int, rng: np.random.Generator) -> None:
     for _ in range(draws):
         counts[choose(state, offer, rng)] += 1
 

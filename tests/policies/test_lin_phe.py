@@ -73,9 +73,7 @@ def test_arms_never_pulled_go_first_and_share(seed: int) -> None:
 @pytest.mark.parametrize("reward", [0.0, 1.0])
 def test_equal_rewards_in_equal_contexts_are_shared(reward: float, seed: int) -> None:
     past = Past(np.full((300, 6), 200.0), np.arange(300) % 3, np.full(300, reward), 3)
-    arms = chosen(
-        informed(LinPhe(), past), offer_of(3, np.full(6, 200.0)), draws=DRAWS, seed=seed
-    )
+    arms = chosen(informed(LinPhe(), past), offer_of(3, np.full(6, 200.0)), draws=DRAWS, seed=seed)
     assert_follows(arms, [1 / 3] * 3)
 
 

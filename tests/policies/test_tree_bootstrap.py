@@ -52,7 +52,9 @@ def test_arms_are_pulled_as_by_the_algorithm_written_out(
         for context, reward in zip(CONTEXTS[arm], REWARDS[arm], strict=True):
             learn(state, Case(np.array(context), NO_CONTEXT), arm, reward, stream(seed))
     ours, theirs = stream(seed, 1), stream(seed, 2)
-    chosen = np.bincount([choose(state, offer_of(2, ASKED), ours) for _ in range(4000)], minlength=2)
+    chosen = np.bincount(
+        [choose(state, offer_of(2, ASKED), ours) for _ in range(4000)], minlength=2
+    )
     written = [literal_choice(zeros, ones, theirs, **limits) for _ in range(2500)]
     assert p_value_of_same_counts(chosen, np.bincount(written, minlength=2)) > 1e-6
 

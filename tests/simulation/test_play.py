@@ -37,9 +37,7 @@ class AlwaysArm(Policy):
         return state.arm
 
     @staticmethod
-    def learn(
-        state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator
-    ) -> None:
+    def learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
         pass
 
 
@@ -69,7 +67,9 @@ def test_regret_and_reward_are_counted_by_the_loop() -> None:
 
 @pytest.mark.parametrize("arm", [-1, 2, 99])
 def test_an_arm_that_does_not_exist_is_refused(arm: int) -> None:
-    with pytest.raises(GiroError, match=f"run 0, round 1: .* chose arm {arm}, which is not on offer"):
+    with pytest.raises(
+        GiroError, match=f"run 0, round 1: .* chose arm {arm}, which is not on offer"
+    ):
         simulate(AlwaysArm(arm), AlwaysReward(), rounds=5, runs=1)
 
 
