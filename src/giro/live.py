@@ -85,13 +85,12 @@ class LivePolicy:
         self,
         contexts: np.ndarray,
         features: np.ndarray,
-        rows: np.ndarray,
         arms: np.ndarray,
         rewards: np.ndarray,
     ) -> None:
-        """Take in rewards[i] of arms[i], at contexts[rows[i]] with features[rows[i]] of the arm."""
+        """Take in rewards[i] of arms[i], at contexts[i] with features[i] of the arm."""
         self.make_room(self.learned + rewards.size)
-        self._learn_all(self._held, contexts, features, rows, arms, rewards)
+        self._learn_all(self._held, contexts, features, arms, rewards)
         self.learned += rewards.size
 
     # -- growing -----------------------------------------------------------------------------
@@ -214,11 +213,9 @@ def _learn_all(
     held: Any,
     contexts: np.ndarray,
     features: np.ndarray,
-    rows: np.ndarray,
     arms: np.ndarray,
     rewards: np.ndarray,
 ) -> None:
     state = borrowed(held.state)
     for i in range(arms.size):
-        case = Case(contexts[rows[i]], features[rows[i]])
-        learn(state, case, arms[i], rewards[i], held.learning)
+        learn(state, Case(contexts[i], features[i]), arms[i], rewards[i], held.learning)

@@ -211,18 +211,27 @@ def _note_decision(core: Core, event: Mapping[str, Any], time: float, *, constan
     among, arm = core.among(event["arms"]), core.active_arm(event["arm"])
     arms = core.log.sets[among]
     if [core.log.arms[other] for other in arms] != list(event["arms"]) or arm not in arms:
-        raise BadParameter(f"'{event['arm']}' of {event['arms']}")
+        raise BadParameter(f"'{event['arm']}' is not one of the arms {event['arms']}, in order")
     context = np.array(event["context"] or [], np.float64)
     context = context[:-1] if constant else context
-    features = np.array(event.get("features") or NO_FEATURES, np.float64)
+    features = _features(event.get("features"))
     core.check_widths(context, features, arms.size)
     own = None if event["id"] == f"{core.log.prefix}{core.log.n_decisions}" else event["id"]
     if own is not None:
         core.check_new_id(own)
     law = event["propensities"]
     law = None if law is None else np.array(law, np.float64)
-    if law is not None and (
-        law.size != arms.size or law.min() < 0.0 or abs(law.sum() - 1.0) > _SUM_TOLERANCE
+    if law is not None and not (
+        law.size == arms.size and law.min() >= 0.0 and abs(law.sum() - 1.0) <= _SUM_TOLERANCE
     ):
         raise BadParameter(f"{event['propensities']} are no probabilities of {arms.size} arms")
     core.note_decision(arm, among, Offer(arms, context, features), time, own, law)
+
+
+def _features(rows: list[list[float]] | None) -> np.ndarray:
+    """Return the features of the arms of a decision, [i, feature]."""
+    if not rows:
+        return NO_FEATURES
+    if len({len(row) for row in rows}) > 1:
+        raise BadParameter(f"arms have as many features each, got {[len(row) for row in rows]}")
+    return np.array(rows, np.float64)
