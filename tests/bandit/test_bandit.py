@@ -206,13 +206,13 @@ def test_a_choice_among_some_arms_has_the_law_of_a_bandit_that_has_no_others() -
     assert all_arms.decide(arms=["a", "b"]).propensities == pytest.approx(expected, abs=1e-12)
 
 
-def test_more_sets_of_arms_than_are_kept_make_no_difference() -> None:
+def test_a_state_made_again_before_each_choice_makes_no_difference() -> None:
     pairs = [[x, y] for x in "abcdefg" for y in "abcdefg" if x < y]
     assert len(pairs) > 16
     bandits = [bandit_of("thompson", "abcdefg") for _ in range(2)]
     for i in range(3 * len(pairs)):
         arms = pairs[i % len(pairs)]
-        bandits[1]._core.learners._learners.clear()  # nothing kept at all
+        bandits[1]._core.live = None  # nothing kept at all
         first, second = (bandit.decide(arms=arms) for bandit in bandits)
         assert first == second
         for bandit in bandits:
@@ -327,7 +327,8 @@ def test_a_policy_in_plain_python_works_the_same_way() -> None:
 def test_a_policy_that_chooses_an_arm_it_does_not_have_is_found_out() -> None:
     bandit = bandit_of("uniform")
     bandit.decide()
-    bandit._core.learners.ready(0)._functions.choose = lambda held, context: 5
-    with pytest.raises(giro.GiroError, match="chose arm 5 of 3"):
-        bandit.decide()
-    assert bandit.n_decisions == 1
+    bandit._core.live._choose = lambda held, arms, context, features: 1
+    assert bandit.decide().arm == "b"
+    with pytest.raises(giro.GiroError, match="chose arm 1, which is not on offer"):
+        bandit.decide(arms=["a", "c"])
+    assert bandit.n_decisions == 2

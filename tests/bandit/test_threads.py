@@ -50,8 +50,8 @@ def test_no_update_is_lost_or_doubled() -> None:
     assert counts["decision"] == counts["reward"] == n_threads * rounds
     decided, rewarded = (events.filter(pl.col("kind") == kind) for kind in ("decision", "reward"))
     assert decided["id"].n_unique() == rewarded["id"].n_unique() == n_threads * rounds
-    state = bandit._core.learners.ready(bandit._core.whole).state
-    assert state.alpha.sum() + state.beta.sum() == 4 * 2 + n_threads * rounds
+    state = bandit._core.live.state
+    assert state.alpha.sum() + state.beta.sum() == 2 * state.alpha.size + n_threads * rounds
     again = Bandit.replay(events, clock=bandit._core.clock)
     assert state_of(again) == state_of(bandit)
     assert [d.arm for d in again.decide_many(50)] == [d.arm for d in bandit.decide_many(50)]
@@ -62,4 +62,4 @@ def test_of_many_reports_of_one_decision_one_counts() -> None:
     decisions = bandit.decide_many(50)
     at_once(lambda _: [bandit.reward(d.id, 1.0) for d in decisions] and None, threads=6)
     assert bandit.n_rewards == 50
-    assert bandit._core.learners.ready(bandit._core.whole).state.pulls.sum() == 50
+    assert bandit._core.live.state.pulls.sum() == 50

@@ -216,16 +216,17 @@ def _note_decision(core: Core, event: Mapping[str, Any], time: float, *, constan
     context = context[:-1] if constant else context
     features = _features(event.get("features"))
     core.check_widths(context, features, arms.size)
-    own = None if event["id"] == f"{core.log.prefix}{core.log.n_decisions}" else event["id"]
-    if own is not None:
-        core.check_new_id(own)
+    is_own = event["id"] != f"{core.log.prefix}{core.log.n_decisions}"
+    if is_own:
+        core.check_new_id(event["id"])
     law = event["propensities"]
     law = None if law is None else np.array(law, np.float64)
     if law is not None and not (
         law.size == arms.size and law.min() >= 0.0 and abs(law.sum() - 1.0) <= _SUM_TOLERANCE
     ):
         raise BadParameter(f"{event['propensities']} are no probabilities of {arms.size} arms")
-    core.note_decision(arm, among, Offer(arms, context, features), time, own, law)
+    id = event["id"] if is_own else None
+    core.note_decision(arm, among, Offer(arms, context, features), time, id, law)
 
 
 def _features(rows: list[list[float]] | None) -> np.ndarray:

@@ -176,7 +176,7 @@ class Log:
         for decision in self.rewarded[left:]:
             self.reward_of[decision] = PENDING
         for column in (self.rewarded, self.value, self.came, self.expired):
-            del column[left:]  # type: ignore[attr-defined]  # each is an array
+            del column[left:]
         if self.is_binary(left):
             self.first_fraction = None
 
