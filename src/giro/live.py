@@ -34,6 +34,7 @@ class LivePolicy:
     def _begin(self, policy: Policy, shape: Shape, seed: int, state: Any) -> None:
         self.policy, self.shape, self.learned = policy, shape, 0
         self._seed, self._functions = seed, policy.functions()
+        self._fingerprint = ""  # not known yet
         self._streams, self._learning = NumberedStreams(seed, _CHOOSE), stream(seed, _LEARN)
         self._choose, self._vote = self._form(_choose), self._form(_vote)
         self._learn, self._learn_all = self._form(_learn), self._form(_learn_all)
@@ -118,8 +119,9 @@ class LivePolicy:
         arrays = arrays_of(self.state)
         if arrays is None:
             return None
+        self._fingerprint = self._fingerprint or fingerprint(self.policy, self.shape)
         about = {
-            "fingerprint": fingerprint(self.policy, self.shape),
+            "fingerprint": self._fingerprint,
             "shape": list(self.shape),
             "learned": self.learned,
             "generator": _plain(self._learning.bit_generator.state),
@@ -145,6 +147,7 @@ class LivePolicy:
             return None
         live = cls.__new__(cls)
         live._begin(policy, shape, seed, state)
+        live._fingerprint = about["fingerprint"]
         live.learned = int(about["learned"])
         live._learning.bit_generator.state = about["generator"]
         return live
