@@ -1,14 +1,16 @@
 """Decide now, reward later: what a bandit does and what it refuses."""
 
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from bandit.clock import Clock, bandit_of, state_of
 
 import giro
-from giro import BadParameter, Bandit, UnknownName
+from giro import BadParameter, Bandit, GiroError, Policy, UnknownName
+from giro.policy import Case, Offer, Shape
 
 
 def test_rewards_reach_the_arm_that_was_chosen() -> None:
@@ -332,3 +334,48 @@ def test_a_policy_that_chooses_an_arm_it_does_not_have_is_found_out() -> None:
     with pytest.raises(giro.GiroError, match="chose arm 1, which is not on offer"):
         bandit.decide(arms=["a", "c"])
     assert bandit.n_decisions == 2
+
+
+class _Rewards(NamedTuple):
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class Choking(Policy, name="choking-of-tests"):
+    """Takes the first arm, and cannot learn 0.5."""
+
+    def start(self, shape: Shape, rng: np.random.Generator) -> _Rewards:
+        return _Rewards([])
+
+    @staticmethod
+    def choose(state: _Rewards, offer: Offer, rng: np.random.Generator) -> int:
+        return int(offer.arms[0])
+
+    @staticmethod
+    def learn(state: _Rewards, case: Case, arm: int, reward: float, rng: Any) -> None:
+        state.values.append(reward)
+        if reward == 0.5:
+            raise GiroError("this model cannot learn 0.5")
+
+
+del Policy._known["choking-of-tests"]  # no policy for the contract tests
+
+
+def test_a_reward_that_cannot_be_learned_changes_nothing() -> None:
+    bandit = bandit_of(Choking(), name="x", propensities=False)
+    ids = [decision.id for decision in bandit.decide_many(6)]
+    bandit.reward_many({ids[0]: 0.0, ids[1]: 1.0})
+    before = state_of(bandit)
+    for call in (
+        lambda: bandit.reward(ids[2], 0.5),
+        lambda: bandit.reward_many({ids[2]: 0.25, ids[3]: 0.5, ids[4]: 1.0}),
+        lambda: bandit.expire(0.0, 0.5),
+    ):
+        with pytest.raises(GiroError, match="cannot learn"):
+            call()
+        assert state_of(bandit) == before
+        assert bandit._core.log.first_fraction is None
+    bandit.reward(ids[2], 0.25)
+    assert bandit.decide().arm == "a"
+    assert bandit._core.live.state.values == [0.0, 1.0, 0.25]
+    assert bandit._core.log.first_fraction == 2

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import polars as pl
 from bandit.clock import bandit_of, state_of
@@ -63,3 +64,34 @@ def test_of_many_reports_of_one_decision_one_counts() -> None:
     at_once(lambda _: [bandit.reward(d.id, 1.0) for d in decisions] and None, threads=6)
     assert bandit.n_rewards == 50
     assert bandit._core.live.state.pulls.sum() == 50
+
+
+def test_a_file_saved_while_others_decide_is_a_prefix_of_all_that_happens(tmp_path: Path) -> None:
+    bandit, files = bandit_of("thompson", "abcd", name="x"), []
+    n_threads, rounds = 4, 80
+
+    def work(number: int) -> None:
+        for i in range(rounds):
+            if number == 0 and i % 8 == 0:
+                files.append(tmp_path / f"{i}.giro")
+                bandit.save(files[-1])
+            elif number == 1 and i % 20 == 0:
+                bandit.add_arm(f"arm {i}")
+                bandit.retire_arm(f"arm {i}")
+            else:
+                own = f"{number} {i}" if i % 3 else None
+                bandit.reward(bandit.decide(id=own).id, i % 2)
+
+    at_once(work, threads=n_threads)
+    whole = bandit.events(propensities=False).drop("setting").rows()
+    lengths = []
+    for file in files:
+        loaded = Bandit.load(file)
+        mine = loaded.events(propensities=False).drop("setting").rows()
+        assert mine == whole[: len(mine)]
+        assert loaded._core.live.learned == loaded.n_rewards  # the state belongs to these events
+        again = Bandit.replay(loaded.events())
+        assert [d.arm for d in loaded.decide_many(20)] == [d.arm for d in again.decide_many(20)]
+        lengths.append(len(mine))
+    assert lengths == sorted(lengths)
+    assert bandit.n_decisions == bandit.n_rewards == n_threads * rounds - 10 - 4
