@@ -71,7 +71,7 @@ def test_epsilon_greedy_takes_the_arm_whose_model_expects_most(which: str, seed:
     policy = EpsilonGreedy(epsilon=0.3, model=model)
     state, values = informed(policy, seed), expected_by(fit, seed)
     best = np.isclose(values, values.max(), atol=1e-9)
-    law = policy.propensities(state, OFFER)
+    law = policy.functions().propensities(state, OFFER)
     assert law == pytest.approx(0.1 + 0.7 * best / best.sum(), abs=1e-12)
     rng = stream(seed, 2)
     assert_follows([choose(state, OFFER, rng) for _ in range(draws)], law)
@@ -81,12 +81,12 @@ def test_untried_arms_share_what_is_not_explored() -> None:
     policy = EpsilonGreedy(epsilon=0.3, model="linear")
     state = start(policy, SHAPE, stream(0))
     learn(state, Case(CONTEXT, NO_CONTEXT), 1, 1.0, stream(1))
-    assert policy.propensities(state, OFFER) == pytest.approx([0.45, 0.1, 0.45])
+    assert policy.functions().propensities(state, OFFER) == pytest.approx([0.45, 0.1, 0.45])
 
 
 def test_epsilon_falls_in_the_law_of_models_too(seed: int) -> None:
     policy = EpsilonGreedy(b=6.1, model="linear")
-    law = policy.propensities(informed(policy, seed), OFFER)
+    law = policy.functions().propensities(informed(policy, seed), OFFER)
     assert sorted(law)[:2] == pytest.approx([0.1 / 3] * 2)  # in round 61
 
 
@@ -105,7 +105,7 @@ def test_the_law_of_an_ensemble_counts_its_models(seed: int) -> None:
         gram = rows.T @ rows + np.eye(3)  # the prior is as wide as the noise
         values[:, arm] = np.linalg.solve(gram, state.moment[arm].T).T @ with_one(CONTEXT[None])[0]
     shares = np.bincount(values.argmax(axis=1), minlength=N_ARMS) / 50
-    law = policy.propensities(state, OFFER)
+    law = policy.functions().propensities(state, OFFER)
     assert law == pytest.approx(shares, abs=1e-12)
     rng = stream(seed, 2)
     assert_follows([choose(state, OFFER, rng) for _ in range(3_000)], law)
