@@ -20,6 +20,7 @@ from giro.errors import BadParameter
 from giro.kernel_cache import keep_on_disk
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Value = TypeVar("Value")
 
 
 def kernel(function: Function) -> Function:
@@ -143,7 +144,7 @@ def _implementation(generic: Callable[..., Any], state: type) -> Callable[..., A
 # -- references --------------------------------------------------------------------------------
 
 
-def borrowed(value: Function) -> Function:
+def borrowed(value: Value) -> Value:
     """Return a view of a tuple of arrays or of a generator that does not count its references.
 
     Counting costs two atomic operations per array and call, more than a kernel's work if there are

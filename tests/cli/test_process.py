@@ -7,10 +7,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from cli.terminal import read_until
 
 from giro.experiments.run import load_folder
 
@@ -18,14 +18,13 @@ GIRO = (sys.executable, "-c", "from giro.cli.main import main; main()")
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
-    with subprocess.Popen(
-        [*GIRO, "policies", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 1
+    reader, writer = os.pipe()
+    os.close(reader)  # before anything is written, however late that is
+    done = subprocess.run(
+        [*GIRO, "policies", "--json"], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, b"")
 
 
 def test_a_terminal_that_knows_ascii_only_gets_question_marks() -> None:
@@ -49,9 +48,9 @@ def test_ctrl_c_prints_and_keeps_the_finished_runs(tmp_path: Path, as_json: bool
     terminal, other_end = pty.openpty()
     with subprocess.Popen([*GIRO, *words], stdout=subprocess.PIPE, stderr=other_end) as process:
         os.close(other_end)
-        _read_until(terminal, rb"[1-9]\d*/2000000.*runs/s")  # the rate comes a moment later
+        read_until(terminal, rb"[1-9]\d*/2000000.*runs/s")  # the rate comes a moment later
         process.send_signal(signal.SIGINT)
-        shown = _read_until(terminal, rb"interrupted: [1-9]\d* of 2000000 runs finished, kept in")
+        shown = read_until(terminal, rb"interrupted: [1-9]\d* of 2000000 runs finished, kept in")
         assert process.stdout is not None
         out = process.stdout.read().decode()
     os.close(terminal)
@@ -63,15 +62,6 @@ def test_ctrl_c_prints_and_keeps_the_finished_runs(tmp_path: Path, as_json: bool
         assert [(r["policy"], r["runs"]) for r in json.loads(out)] == [("ucb1", finished)]
     else:
         assert re.search(rf"^ucb1 +{finished} ", out, re.MULTILINE)
-
-
-def _read_until(terminal: int, pattern: bytes, seconds: float = 120.0) -> bytes:
-    """Return what a terminal shows until it shows the pattern."""
-    shown, end = b"", time.monotonic() + seconds
-    while not re.search(pattern, shown):
-        assert time.monotonic() < end, shown
-        shown += os.read(terminal, 4096)
-    return shown
 
 
 WATCHED = """

@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from cli.conftest import Giro
+from cli.terminal import read_until
 
 from giro import simulate
 from giro.cli.reproduce_mab import split_policies
@@ -158,14 +159,3 @@ def test_ctrl_c_keeps_the_finished_runs_and_judges_nothing(tmp_path: Path) -> No
     (folder,) = (tmp_path / "runs").iterdir()
     assert load_folder(folder)[0].runs.size > 0
     assert not (tmp_path / "finals.csv").exists()
-
-
-def read_until(terminal: int, pattern: bytes) -> bytes:
-    """Return what a terminal shows until it shows the pattern."""
-    shown = b""
-    while not re.search(pattern, shown):
-        try:
-            shown += os.read(terminal, 4096)
-        except OSError:  # nobody writes any more
-            pytest.fail(shown[-2000:].decode(errors="replace"))
-    return shown

@@ -7,7 +7,7 @@ import pytest
 from evaluation.known_log import contextual_log, target, uniform_log
 
 from giro import BadParameter, UnknownName, evaluate
-from giro.evaluation import Log, read_log
+from giro.evaluation import Log, fitted_rewards, read_log
 
 SMALL = {"arm": ["a", "b", "a", "b"], "reward": [1, 2, 3, 5], "probability": [0.5, 0.5, 0.25, 0.75]}
 
@@ -64,6 +64,33 @@ def test_dr_is_exact_for_rewards_that_its_model_predicts(seed: int) -> None:
 def test_dr_has_the_smaller_error_where_contexts_tell_the_reward(seed: int) -> None:
     rows = evaluate(contextual_log(seed, 0, events=5000), target)
     assert rows["dr"].se < rows["snips"].se < rows["ips"].se
+
+
+def test_dr_takes_predictions_of_the_callers(seed: int) -> None:
+    log = contextual_log(seed, 0, events=200)
+    own = evaluate(log, target)["dr"]
+    assert evaluate(log, target, predicted=fitted_rewards(log, 5))["dr"] == own
+    nothing = evaluate(log, target, predicted=np.zeros((200, 3)))
+    assert nothing["dr"].value == pytest.approx(nothing["ips"].value)
+    for wrong in (np.zeros((200, 2)), np.full((200, 3), np.nan), "many"):
+        with pytest.raises(BadParameter, match="predicted rewards"):
+            evaluate(log, target, predicted=wrong)
+
+
+def test_predictions_outside_the_rewards_widen_the_bernstein_interval(seed: int) -> None:
+    log = contextual_log(seed, 0, events=200)
+    for prediction, width in ((0.0, 1.0), (-3.0, 4.0)):
+        row = evaluate(
+            log._replace(reward=np.clip(log.reward, 0.0, 1.0)),
+            "logged",
+            predicted=np.full((200, 3), prediction),
+            reward_range=(0.0, 1.0),
+            interval="bernstein",
+        )["dr"]
+        bound = 1.0 + 2.0 / log.probability.min()
+        second = 7.0 * width * bound * math.log(4.0 / 0.05) / (3.0 * 199)
+        first = row.se * math.sqrt(2.0 * math.log(4.0 / 0.05))
+        assert row.high - row.value == pytest.approx(first + second)
 
 
 def test_clipped_weights_are_cut_and_counted() -> None:

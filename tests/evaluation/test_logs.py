@@ -297,6 +297,29 @@ def test_vw_is_not_a_table() -> None:
         read_log(TABLE, format="vv")  # type: ignore[arg-type]
 
 
+def test_contexts_of_different_lengths_are_refused() -> None:
+    ragged = {"arm": ["a", "b"], "reward": [1, 0], "probability": [0.5, 0.5]}
+    with pytest.raises(BadParameter, match=r"event 2 has 2 entries .* 'context', event 1 has 1"):
+        read_log({**ragged, "context": [[1.0], [1.0, 2.0]]})
+    with pytest.raises(BadParameter, match=r"event 1 has .* in the context column 'context'"):
+        read_log({**ragged, "context": [["x", "y"], ["z", "w"]]})
+
+
+def test_rewards_may_be_whole_numbers_and_others() -> None:
+    log = {"arm": ["a", "b", "a"], "reward": [1, 0.5, True], "probability": [1, 0.5, 0.25]}
+    assert read_log(log).reward.tolist() == [1.0, 0.5, 1.0]
+    assert read_log(pd.DataFrame(log, dtype=object)).probability.tolist() == [1.0, 0.5, 0.25]
+    contexts = {**log, "context": [[1, 0.5], [0.5, 1], [1, 1]]}
+    assert read_log(contexts).contexts.tolist() == [[1.0, 0.5], [0.5, 1.0], [1.0, 1.0]]
+    with pytest.raises(BadParameter, match="event 2 has 'many' in column 'reward'"):
+        evaluate({**log, "reward": [1, "many", 0.5]}, "always:a")
+
+
+def test_columns_of_different_lengths_are_refused() -> None:
+    with pytest.raises(BadParameter, match="one length, got arm 2, reward 1, probability 2"):
+        evaluate({"arm": ["a", "b"], "reward": [1], "probability": [0.5, 0.5]}, "always:a")
+
+
 # -- Open Bandit
 
 OPEN_BANDIT = """\
@@ -327,3 +350,41 @@ def test_the_names_of_the_open_bandit_pipeline_are_read() -> None:
     assert log.probability.tolist() == [0.5, 0.25]
     with pytest.raises(BadParameter, match="has a column click or reward"):
         read_log({"item_id": [1], "pscore": [1.0]}, format="open-bandit")
+
+
+ITEMS = """\
+,item_id,item_feature_0,item_feature_1
+0,7,0.5,shoe
+1,79,-1.5,hat
+2,14,0.25,shoe
+"""
+
+
+def test_an_open_bandit_folder_is_read_with_the_features_of_its_items(tmp_path: Path) -> None:
+    folder = tmp_path / "all"
+    folder.mkdir()
+    (folder / "all.csv").write_text(OPEN_BANDIT)
+    (folder / "item_context.csv").write_text(ITEMS)
+    log = read_log(folder)
+    assert same(log, read_log(folder / "all.csv"))
+    assert log.arm_names == ("7", "79", "14")  # also an item that was never shown
+    assert log.arm.tolist() == [1, 2, 1]
+    assert log.arm_features is not None
+    assert log.arm_features.tolist() == [[0.5, 0, 1], [-1.5, 1, 0], [0.25, 0, 1]]
+    names = ("item_feature_0", "item_feature_1=hat", "item_feature_1=shoe")
+    assert log.arm_feature_names == names
+
+
+def test_open_bandit_events_are_in_the_order_of_time(tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    path.write_text(OPEN_BANDIT)
+    first, *lines = OPEN_BANDIT.splitlines()
+    shuffled = tmp_path / "shuffled.csv"
+    shuffled.write_text("\n".join([first, *reversed(lines)]))
+    assert same(read_log(shuffled), read_log(path))
+
+
+def test_a_table_beside_a_file_of_items_is_read_as_ever(tmp_path: Path) -> None:
+    pl.DataFrame(TABLE).write_csv(tmp_path / "log.csv")
+    (tmp_path / "item_context.csv").write_text(ITEMS)
+    assert same(read_log(tmp_path / "log.csv"), read_log(TABLE))

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -173,10 +172,8 @@ def test_a_process_that_is_interrupted_keeps_its_finished_runs(tmp_path: Path) -
     told = 0
     while told < 5:
         told += int(process.stdout.readline())
-    began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=600)  # all runs would take hours
     assert "KeyboardInterrupt" in error
-    assert time.monotonic() - began < 30
     (trace,) = load_folder(tmp_path)
-    assert trace.runs.size >= told + sum(map(int, out.split()))
+    assert told + sum(map(int, out.split())) <= trace.runs.size < 1_000_000

@@ -6,7 +6,7 @@ from laws import ALPHA, p_value_of_counts
 from scipy.stats import binom
 
 from giro.kernel import kernel
-from giro.kernels.binomial_tail import _surprise, binomial_from
+from giro.kernels.binomial_tail import binomial_from
 from giro.seeds import stream
 
 DRAWS = 200_000
@@ -34,13 +34,6 @@ def test_the_law_is_that_of_a_binomial(k: int, n: int, p: float, seed: int) -> N
     assert p_value_of_counts(counts, expected(k, n, p)) > ALPHA
     wrong = _drawn(k, n, p + 0.01, DRAWS, stream(seed))
     assert p_value_of_counts(wrong, expected(k, n, p)) < ALPHA
-
-
-@pytest.mark.parametrize("n", [2, 15, 16, 33, 5000, 10**6])
-@pytest.mark.parametrize("p", [1e-4, 0.3, 0.5, 0.999])
-def test_surprise_is_minus_the_logarithm_of_the_probability(n: int, p: float) -> None:
-    for k in {1, n // 3 + 1, n // 2 + 1, n - 1, n}:
-        assert _surprise(k, n, p) == pytest.approx(-binom.logpmf(k, n, p), rel=1e-9, abs=1e-9)
 
 
 def test_what_is_impossible_or_certain_is_never_drawn(seed: int) -> None:

@@ -11,6 +11,7 @@ from scipy import stats
 from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.bootstrap_counts import draw_counts
+from giro.kernels.draws.uniform import shuffle
 from giro.kernels.network_lanes import (
     LANES,
     fetch,
@@ -22,7 +23,7 @@ from giro.kernels.network_lanes import (
     within,
     zeros,
 )
-from giro.kernels.network_pass import descend, entries_of, shuffle, train
+from giro.kernels.network_pass import descend, entries_of, train
 from giro.kernels.network_step import LARGEST, Weights
 from giro.kernels.rows import Rows, append_row, empty_rows, is_sparse, positions_of
 from giro.model import Sample

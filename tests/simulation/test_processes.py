@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from simulation.notes import ONE_ARM, noting
+from simulation.notes import ONE_ARM, Notes, noting
 
 from giro import BadParameter, simulate
 from giro.policies.randomized import Randomized
@@ -14,13 +14,14 @@ SETTING: dict[str, Any] = {"rounds": 2, "runs": 4, "seed": 5}
 
 
 def test_plain_python_is_played_in_other_processes(tmp_path: Path) -> None:
-    policy, told = noting(tmp_path / "notes", seconds=0.05), list[int]()
+    notes, told = Notes(tmp_path / "notes"), list[int]()
+    policy = noting(notes.path)
     side_by_side = simulate(policy, ONE_ARM, **SETTING, jobs=2, progress=told.append)
-    others = set((tmp_path / "notes").read_text().split())
-    assert str(os.getpid()) not in others
+    here, others = str(os.getpid()), {process for process, _ in notes.read()}
+    assert here not in others
     assert sum(told) == 4
     alone = simulate(policy, ONE_ARM, **SETTING, jobs=1)
-    assert set((tmp_path / "notes").read_text().split()) == {*others, str(os.getpid())}
+    assert {process for process, _ in notes.read()} == {*others, here}
     assert side_by_side.reward.tolist() == alone.reward.tolist()
 
 

@@ -8,6 +8,7 @@ its choices and a floor of exploration are the probabilities, and the arm is dra
 import numpy as np
 
 from giro.bandit.setting import Setting
+from giro.kernels.draws.uniform import integer_below
 from giro.live import LivePolicy
 from giro.offer import Offer
 
@@ -27,7 +28,7 @@ def sample_arm(
         shares = mixed(live.vote(offer, setting.votes), floor)
         return int(offer.arms[drawn(shares, rng)]), shares
     if floor > 0.0 and rng.random() < floor:
-        return int(offer.arms[int(rng.random() * offer.arms.size)]), None
+        return int(offer.arms[integer_below(offer.arms.size, rng)]), None
     return live.choose(offer), None
 
 

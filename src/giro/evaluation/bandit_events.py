@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.evaluation.features import matrix_of_columns
+from giro.evaluation.features import padded
 from giro.evaluation.log import Log, arm_indices, checked
 from giro.evaluation.table import column
 
@@ -62,7 +62,8 @@ def _contexts(rewarded: "pl.DataFrame") -> tuple[np.ndarray, tuple[str, ...]]:
     if "context" not in rewarded.columns or not isinstance(rewarded["context"].dtype, pl.List):
         return np.empty((rewarded.height, 0)), ()
     filled = rewarded.select(pl.col("context").cast(pl.List(pl.Float64)).fill_null([]))
-    return matrix_of_columns(filled, ["context"])
+    contexts, names = padded(filled["context"].to_list(), "context")  # 0: not known at the time
+    return contexts, tuple(names)
 
 
 def _eligible(arms: list[list[str]], names: tuple[str, ...]) -> np.ndarray | None:

@@ -26,6 +26,7 @@ class Material(NamedTuple):
     target: Target
     weights: Weights
     folds: int | None
+    predicted: np.ndarray | None  # [event, arm] rewards expected by a model of the caller's
     low: float  # of rewards
     high: float
 
@@ -50,10 +51,11 @@ def dr(given: Material) -> Terms:
     seen that event.
     """
     log, w = given.log, given.weights.each
-    model = fitted_rewards(log, given.folds)
+    model = fitted_rewards(log, given.folds) if given.predicted is None else given.predicted
     expected = np.sum(given.target.probabilities * model, axis=1)
     surprise = log.reward - model[np.arange(log.events), log.arm]
-    span = (given.high - given.low) * (1.0 + 2.0 * given.weights.bound)
+    low, high = min(given.low, float(model.min())), max(given.high, float(model.max()))
+    span = (high - low) * (1.0 + 2.0 * given.weights.bound)
     return Terms(expected + w * surprise, np.ones(w.size), span)
 
 

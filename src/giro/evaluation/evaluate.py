@@ -13,6 +13,7 @@ from giro.evaluation.log import Log
 from giro.evaluation.read import read_log
 from giro.evaluation.replay import replayed, replayed_target
 from giro.evaluation.result import Evaluation, Row
+from giro.evaluation.reward_model import checked_predictions
 from giro.evaluation.rewards import checked_range
 from giro.evaluation.target import ALWAYS, LOGGED, Lead, target_of
 from giro.evaluation.weights import notes_on, weights_of
@@ -30,6 +31,7 @@ class _Settings(NamedTuple):
     interval: Interval
     clip: float | None
     folds: int | None
+    predicted: np.ndarray | None
 
 
 def evaluate(
@@ -42,6 +44,7 @@ def evaluate(
     clip: float | None = None,
     reward_range: tuple[float, float] | None = None,
     folds: int | None = None,
+    predicted: Any = None,
     votes: int = 100,
     seed: int = 0,
 ) -> Evaluation:
@@ -66,8 +69,10 @@ def evaluate(
     "rejection-replay" (any log, thinned to a uniform one). `clip` cuts weights to trade variance
     for bias. See `intervals.estimate` for `interval`. `reward_range` maps rewards to the [0, 1]
     that policies learn from; estimates keep the log's units. `folds` are those of the model in dr:
-    5, or for a bandit's own events none, then an event's model knows earlier events only. `votes`
-    are the choices from which probabilities are found where a policy cannot tell them.
+    5, or for a bandit's own events none, then an event's model knows earlier events only.
+    `predicted` is an array [event, arm] of the rewards that a model of yours expects, which takes
+    its place; it should not have seen the event, as `giro.evaluation.fitted_rewards` has not.
+    `votes` are the choices from which probabilities are found where a policy cannot tell them.
 
     >>> log = {"arm": ["a", "b"] * 50, "reward": [1, 0] * 50, "probability": [0.5] * 100}
     >>> evaluate(log, "always:a")["snips"].value
@@ -75,9 +80,11 @@ def evaluate(
     """
     log = read_log(events)
     lead = Lead(votes, seed, None if reward_range is None else checked_range(reward_range))
-    settings = _checked(_Settings(lead, level, interval, clip, folds), estimators)
+    settings = _checked(_Settings(lead, level, interval, clip, folds, None), estimators)
     if folds is None and not log.adaptive:
         settings = settings._replace(folds=_FOLDS)
+    if predicted is not None:
+        settings = settings._replace(predicted=checked_predictions(predicted, log))
     weighted = [name for name in estimators if name in ESTIMATORS]
     rows = [*_weighted_rows(log, policy, weighted, settings)] if weighted else []
     rows += [_replay_row(log, policy, name, settings) for name in estimators if "replay" in name]
@@ -92,7 +99,7 @@ def _weighted_rows(
     target = target_of(policy, log, settings.lead)
     weights = weights_of(target, log, settings.clip)
     low, high = settings.lead.reward_range or (float(log.reward.min()), float(log.reward.max()))
-    material = Material(log, target, weights, settings.folds, low, high)
+    material = Material(log, target, weights, settings.folds, settings.predicted, low, high)
     notes = [*notes_on(weights), *([target.note] if target.note else [])]
     for place, name in enumerate(estimators):
         terms = ESTIMATORS[name](material)

@@ -94,8 +94,24 @@ def _one_hot(column: "pl.Series") -> tuple[np.ndarray, list[str]]:
 
 def _lists(column: "pl.Series") -> tuple[np.ndarray, list[str]]:
     rows = column.to_list()
+    for event, row in enumerate(rows):
+        if len(row) != len(rows[0]):
+            raise BadParameter(
+                f"event {event + 1} has {len(row)} entries in the context column '{column.name}', "
+                f"event 1 has {len(rows[0])}: all have the same features"
+            )
+    return padded(rows, column.name)
+
+
+def padded(rows: Sequence[Sequence[float]], name: str) -> tuple[np.ndarray, list[str]]:
+    """Return [event, feature] with 0 where a row ends early, and the features' names."""
     longest = max(map(len, rows), default=0)
-    matrix = np.zeros((len(rows), longest))  # a feature that a decision did not know yet is 0
-    for i, row in enumerate(rows):
-        matrix[i, : len(row)] = row
-    return matrix, [f"{column.name}.{i}" for i in range(longest)]
+    matrix = np.zeros((len(rows), longest))
+    for event, row in enumerate(rows):
+        try:
+            matrix[event, : len(row)] = row
+        except (TypeError, ValueError):
+            raise BadParameter(
+                f"event {event + 1} has {row} in the context column '{name}'; numbers are wanted"
+            ) from None
+    return matrix, [f"{name}.{i}" for i in range(longest)]

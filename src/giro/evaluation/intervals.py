@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from giro.evaluation.estimators import Terms
+from giro.kernels.draws.uniform import integers_below
 
 Interval: TypeAlias = Literal["normal", "bootstrap", "bernstein"]
 
@@ -98,6 +99,6 @@ def _studentised(terms: Terms, value: float, rng: np.random.Generator) -> np.nda
 
 def _counts(n: int, resamples: int, rng: np.random.Generator) -> np.ndarray:
     """Return [resample, event] how often n draws with replacement take each of n events."""
-    drawn = rng.integers(0, n, size=(resamples, n)) + n * np.arange(resamples)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n)
+    drawn = integers_below(n, resamples * n, rng) + n * np.repeat(np.arange(resamples), n)
+    counts = np.bincount(drawn, minlength=resamples * n).reshape(resamples, n)
     return counts.astype(np.float64)

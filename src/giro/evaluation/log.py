@@ -23,6 +23,8 @@ class Log(NamedTuple):
     probabilities: np.ndarray | None = None  # [event, arm] of all arms, where they were logged
     adaptive: bool = False  # whether the policy that made the log learned from it meanwhile
     left_out: int = 0  # decisions without a reward
+    arm_features: np.ndarray | None = None  # [arm, feature] what is known of the arms
+    arm_feature_names: tuple[str, ...] = ()
 
     @property
     def events(self) -> int:

@@ -1,10 +1,12 @@
 """The layout of the Open Bandit Dataset (Saito et al., 2020) -> Log."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from giro.errors import BadParameter
+from giro.evaluation.features import matrix_of_columns
 from giro.evaluation.log import Log
-from giro.evaluation.table import Columns, log_of_table
+from giro.evaluation.table import Columns, context_columns, log_of_table, texts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,12 +17,17 @@ _REWARD = ("click", "reward")
 _PROBABILITY = ("propensity_score", "action_prob", "pscore")
 
 
-def log_of_open_bandit(frame: "pl.DataFrame") -> Log:
-    """Return the log in a file such as `random/all/all.csv`.
+ITEMS = "item_context.csv"  # beside a log: what is known of its items
+
+
+def log_of_open_bandit(frame: "pl.DataFrame", items: "pl.DataFrame | None" = None) -> Log:
+    """Return the log in a file such as `random/all/all.csv`, in the order of its timestamps.
 
     Read are the item (arm), the click (reward), the propensity score, and as context the
     position and the columns `user_feature_*`, all of them one-hot: their values are names.
-    Columns `user-item_affinity_*` belong to an item, not to the context, and are not read.
+    Propensity scores are those at the event's position, so a policy's probabilities are too.
+    `items` are the lines of `item_context.csv`: all arms, and their features `item_feature_*`.
+    Columns `user-item_affinity_*` belong to an item and a user, and are not read.
     """
     import polars as pl  # noqa: PLC0415  # quick start without polars
 
@@ -28,10 +35,21 @@ def log_of_open_bandit(frame: "pl.DataFrame") -> Log:
         name for name in frame.columns if name == "position" or name.startswith("user_feature_")
     ]
     named = frame.with_columns(pl.col(context).cast(pl.String))
+    if "timestamp" in frame.columns:
+        named = named.sort("timestamp", maintain_order=True)
     columns = Columns(
         _first(frame, _ARM), _first(frame, _REWARD), _first(frame, _PROBABILITY), context
     )
-    return log_of_table(named, columns)
+    if items is None:
+        return log_of_table(named, columns)
+    log = log_of_table(named, columns, arms=texts(items, "item_id"))
+    features, names = matrix_of_columns(items, context_columns(items, "item_feature_"))
+    return log._replace(arm_features=features, arm_feature_names=names)
+
+
+def file_in_folder(path: Path) -> Path:
+    """Return the log in a folder such as `obd/random/all`; another path as it is."""
+    return path / f"{path.resolve().name}.csv" if (path / ITEMS).is_file() else path
 
 
 def is_open_bandit(names: list[str]) -> bool:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from giro.errors import BadFile, BadParameter, UnknownName
 from giro.evaluation.bandit_events import NEEDED, log_of_events
 from giro.evaluation.log import Log, checked
-from giro.evaluation.open_bandit import is_open_bandit, log_of_open_bandit
+from giro.evaluation.open_bandit import (
+    ITEMS,
+    file_in_folder,
+    is_open_bandit,
+    log_of_open_bandit,
+)
 from giro.evaluation.table import Columns, log_of_table
 from giro.evaluation.vw import log_of_vw
 
@@ -39,7 +44,8 @@ def read_log(
     - giro: the events of a `giro.Bandit` (`bandit.events()`), decisions joined with rewards.
     - table: a row per event with the columns `arm`, `reward`, `probability` and a `context`:
       a list of columns, the name of one, or what their names begin with. `arms` names all arms.
-    - open-bandit: the layout of the Open Bandit Dataset.
+    - open-bandit: the layout of the Open Bandit Dataset, a file or a folder such as
+      `obd/random/all`; the features of its items are read from the file beside it.
     - vw: lines of Vowpal Wabbit's JSON; files only.
 
     >>> log = read_log({"arm": ["a", "b"], "reward": [1, 0], "probability": [0.5, 0.5]})
@@ -50,19 +56,25 @@ def read_log(
         return checked(source)
     if format not in get_args(Format):
         raise UnknownName("format", format, known=get_args(Format))
+    items = None
     if isinstance(source, str | Path):
-        path = _existing(Path(source))
+        path = _existing(file_in_folder(Path(source)))
         if format == "vw" or (format == "auto" and _looks_like_vw(path)):
             return log_of_vw(_lines(path))
         frame = _frame_of_file(path)
+        items = _items_beside(path)
     else:
         frame = _frame_of(source)
     columns = Columns(arm, reward, probability, context)
-    return _log_of_frame(frame, format, columns, arms)
+    return _log_of_frame(frame, format, columns, arms, items)
 
 
 def _log_of_frame(
-    frame: "pl.DataFrame", form: Format, columns: Columns, arms: Sequence[str] | None
+    frame: "pl.DataFrame",
+    form: Format,
+    columns: Columns,
+    arms: Sequence[str] | None,
+    items: Path | None,
 ) -> Log:
     if form == "vw":
         raise BadParameter("logs of Vowpal Wabbit are read from files, not from tables")
@@ -71,7 +83,7 @@ def _log_of_frame(
     if form == "giro":
         return log_of_events(frame)
     if form == "open-bandit":
-        return log_of_open_bandit(frame)
+        return log_of_open_bandit(frame, None if items is None else _frame_of_file(items))
     return log_of_table(frame, columns, arms)
 
 
@@ -89,12 +101,26 @@ def _frame_of(source: Any) -> "pl.DataFrame":
     if isinstance(source, pl.DataFrame):
         return source
     if isinstance(source, Mapping):
-        return pl.DataFrame(dict(source))
+        return _frame_of_columns(source)
     if hasattr(source, "columns") and hasattr(source, "__getitem__"):  # pandas and its like
-        return pl.DataFrame({str(name): list(source[name]) for name in source.columns})
+        return _frame_of_columns({str(name): list(source[name]) for name in source.columns})
     raise BadParameter(
         f"a log is a DataFrame, a mapping of columns or a file, got {type(source).__name__}"
     )
+
+
+def _frame_of_columns(columns: Mapping[str, Any]) -> "pl.DataFrame":
+    import polars as pl  # noqa: PLC0415  # quick start without polars
+
+    lengths = {name: len(values) for name, values in columns.items() if hasattr(values, "__len__")}
+    if len(set(lengths.values())) > 1:
+        counted = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise BadParameter(f"the columns of a log have one length, got {counted}")
+    try:
+        return pl.DataFrame(dict(columns), strict=False)  # numbers may be whole or not
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+        first = str(error).strip().split("\n")[0]
+        raise BadParameter(f"the columns of the log cannot be read as a table: {first}") from None
 
 
 def _frame_of_file(path: Path) -> "pl.DataFrame":
@@ -113,6 +139,11 @@ def _frame_of_file(path: Path) -> "pl.DataFrame":
     except (pl.exceptions.PolarsError, OSError, RuntimeError) as error:
         first = str(error).strip().split("\n")[0]
         raise BadFile(f"{path} cannot be read as {path.suffix}: {first}") from None
+
+
+def _items_beside(path: Path) -> Path | None:
+    beside = path.with_name(ITEMS)
+    return beside if beside.is_file() else None
 
 
 def _existing(path: Path) -> Path:

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,23 @@ def fitted_rewards(log: Log, folds: int | None) -> np.ndarray:
         if known.size:
             predicted[asked] = _predicted(_fitted(log, known), log.contexts[asked])
     return predicted
+
+
+def checked_predictions(predicted: Any, log: Log) -> np.ndarray:
+    """Return predictions of the caller's, or say what is wrong with them."""
+    wanted = (log.events, len(log.arm_names))
+    try:
+        rewards = np.asarray(predicted, float)
+    except (TypeError, ValueError):
+        raise BadParameter("predicted rewards are an array of numbers [event, arm]") from None
+    if rewards.shape != wanted:
+        raise BadParameter(
+            f"predicted rewards have a row for each of {wanted[0]} events and a column for each "
+            f"of {wanted[1]} arms, got an array of shape {rewards.shape}"
+        )
+    if not np.isfinite(rewards).all():
+        raise BadParameter("predicted rewards are finite numbers")
+    return rewards
 
 
 def _splits(events: int, folds: int | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -29,7 +29,7 @@ def log_of_table(frame: "pl.DataFrame", columns: Columns, arms: Sequence[str] | 
     named; or all whose names begin so, which may be none. See `matrix_of_columns` for what they
     hold. `arms` names all arms, also those that were never chosen.
     """
-    logged = _texts(frame, columns.arm)
+    logged = texts(frame, columns.arm)
     index, names = arm_indices(logged, None if arms is None else tuple(map(str, arms)))
     contexts, features = matrix_of_columns(frame, context_columns(frame, columns.context))
     return checked(
@@ -79,7 +79,7 @@ def numbers(frame: "pl.DataFrame", name: str) -> np.ndarray:
     return as_numbers.to_numpy().copy()
 
 
-def _texts(frame: "pl.DataFrame", name: str) -> list[str]:
+def texts(frame: "pl.DataFrame", name: str) -> list[str]:
     """Return a column of arms as text."""
     import polars as pl  # noqa: PLC0415  # quick start without polars
 

@@ -18,7 +18,9 @@ import math
 import numpy as np
 
 from giro.kernel import inline_kernel, kernel
-from giro.kernels.binomial import binomial
+from giro.kernels.draws.binomial import binomial
+from giro.kernels.draws.exponential import standard_exponential
+from giro.kernels.draws.gamma import beta as beta_draw
 
 _NEAR = 1.0  # with a lower bound of I below this, a plain draw is quicker
 
@@ -32,7 +34,7 @@ def highest_beta(
     The parameters are whole numbers above zero.
     """
     first = _highest_mean(alpha, beta, arms)
-    best, x = first, rng.beta(alpha[first], beta[first])
+    best, x = first, beta_draw(alpha[first], beta[first], rng)
     for arm in arms:
         n = alpha[arm] + beta[arm] - 1.0
         distance = x - (alpha[arm] - 1.0) / n
@@ -40,9 +42,9 @@ def highest_beta(
         if arm == first:
             continue
         if cost < _NEAR:
-            value = rng.beta(alpha[arm], beta[arm])
+            value = beta_draw(alpha[arm], beta[arm], rng)
         else:
-            patience = rng.standard_exponential()
+            patience = standard_exponential(rng)
             value = beta_if_reached(alpha[arm], n, x, patience, rng) if patience >= cost else -1.0
         if value > x:
             best, x = int(arm), value
@@ -74,6 +76,6 @@ def beta_if_reached(
         return -1.0
     below = binomial(int(n), most / n, rng)
     slope = log_above - log_below
-    if below > most or rng.standard_exponential() < slope * (most - below):
+    if below > most or standard_exponential(rng) < slope * (most - below):
         return -1.0
-    return x + (1.0 - x) * rng.beta(alpha - below, n - most)
+    return x + (1.0 - x) * beta_draw(alpha - below, n - most, rng)

@@ -15,14 +15,9 @@ import math
 
 import numpy as np
 
-from giro.kernel import inline_kernel, kernel
-
-_LOG_2_PI = math.log(2.0 * math.pi)
-_FEW = 16  # from here on four terms of Stirling's series are enough for double precision
-_ERRORS = np.array(
-    [0.0]
-    + [math.lgamma(k + 1) - (k + 0.5) * math.log(k) + k - 0.5 * _LOG_2_PI for k in range(1, _FEW)]
-)
+from giro.kernel import kernel
+from giro.kernels.draws.exponential import standard_exponential
+from giro.kernels.draws.stirling import binomial_surprise
 
 
 @kernel
@@ -40,7 +35,7 @@ def binomial_from(k: int, n: int, p: float, patience: float, rng: np.random.Gene
     odds = p / (1.0 - p)
     ratio = (n - k) * odds / (k + 1)
     missing = 1.0 - ratio
-    at_k = _surprise(k, n, p)
+    at_k = binomial_surprise(k, n, p)
     left = patience - at_k - math.log(missing)
     if left < 0.0:
         return -1
@@ -48,25 +43,5 @@ def binomial_from(k: int, n: int, p: float, patience: float, rng: np.random.Gene
     more = int(-left / log_ratio)
     if k + more > n:
         return -1
-    excess = _surprise(k + more, n, p) - at_k + more * log_ratio
-    return k + more if rng.standard_exponential() >= excess else -1
-
-
-@kernel
-def _surprise(k: int, n: int, p: float) -> float:
-    """Return -log P(Bin(n, p) = k), by Stirling's formula with its error (Loader, 2000)."""
-    if k == n:
-        return -n * math.log(p)
-    ones, zeros = float(k), float(n - k)
-    divergence = ones * math.log(ones / (n * p)) + zeros * math.log(zeros / (n * (1.0 - p)))
-    errors = _stirling_error(k) + _stirling_error(n - k) - _stirling_error(n)
-    return divergence + 0.5 * (_LOG_2_PI + math.log(ones * zeros / n)) + errors
-
-
-@inline_kernel
-def _stirling_error(k: int) -> float:
-    """Return log k! minus Stirling's (k + 1/2) log k - k + log(2π) / 2."""
-    if k < _FEW:
-        return float(_ERRORS[k])
-    square = 1.0 / (float(k) * k)
-    return (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / k
+    excess = binomial_surprise(k + more, n, p) - at_k + more * log_ratio
+    return k + more if standard_exponential(rng) >= excess else -1

@@ -26,6 +26,7 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.draft import Draft, cumulant, finish, refine, restart
+from giro.kernels.draws.exponential import standard_exponential
 from giro.kernels.gate import closeness, gate
 from giro.kernels.ties import an_untried_arm, beats_in_tie, highest
 
@@ -49,7 +50,7 @@ def contest(draft: Draft, arms: np.ndarray, ranking: np.ndarray, rng: np.random.
         refine(draft, guess if records[guess].noise >= records[rival].noise else rival, rng)
         guess, rival, c = _guess(records, arms, x)
     best = _among_equals(records, arms, guess, ranking, rng)
-    doubted = rng.standard_exponential() >= c - math.log(arms.size)
+    doubted = standard_exponential(rng) >= c - math.log(arms.size)
     if doubted and _doubt(draft, arms, guess, x, c, rng):
         guess = _highest_in(records, arms)
         best = _among_equals(records, arms, guess, ranking, rng)
@@ -160,7 +161,7 @@ def _doubt(
     log_mean = cumulant(draft, guess, down) - theta * leads[place]
     if picked != guess:
         log_mean += cumulant(draft, picked, up)
-    if rng.standard_exponential() < -log_mean - least:
+    if standard_exponential(rng) < -log_mean - least:
         return False
     for arm in arms:
         if not records[arm].out:

@@ -16,7 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import inline_kernel, kernel
-from giro.kernels.binomial import binomial, fair_binomial
+from giro.kernels.draws.binomial import binomial, fair_binomial
+from giro.kernels.draws.exponential import standard_exponential
 from giro.kernels.ordered import (
     PLACE,
     Ordered,
@@ -236,7 +237,7 @@ def _sum_of_draws(
     total, kept = 0.0, 0
     while kept < count:
         y = pool[first + int(rng.random() * size)]
-        if u == 0.0 or rng.standard_exponential() >= u * (heaviest - y):
+        if u == 0.0 or standard_exponential(rng) >= u * (heaviest - y):
             total += y
             kept += 1
     return total

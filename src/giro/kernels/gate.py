@@ -16,6 +16,7 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.draft import Draft, finish, weight_of
+from giro.kernels.draws.exponential import standard_exponential
 
 _STEEPEST = 3.0  # a larger u would make draws from the weighted law slow
 _DRIFT = 1.5  # a u this many times too large or too small is found anew
@@ -34,12 +35,12 @@ def gate(draft: Draft, arm: int, x: float, rng: np.random.Generator) -> None:
     """Draw whether the undrawn arm reaches x: then finish its sample, else mark it as out."""
     its = draft.rewards.arms[arm]
     _tune(draft, arm, x)
-    if rng.standard_exponential() < its.tilt * its.m * x - its.gate_cost:
+    if standard_exponential(rng) < its.tilt * its.m * x - its.gate_cost:
         its.out = True
         return
     finish(draft, arm, its.tilt, rng)
     excess = its.m * (its.centre - x)
-    its.out = excess < 0.0 or rng.standard_exponential() < its.tilt * excess
+    its.out = excess < 0.0 or standard_exponential(rng) < its.tilt * excess
 
 
 @kernel

@@ -3,6 +3,7 @@
 import numpy as np
 
 from giro.kernel import kernel
+from giro.kernels.draws.uniform import shuffle
 from giro.kernels.network_step import (
     Bench,
     Weights,
@@ -50,14 +51,6 @@ def entries_of(positions: np.ndarray, counts: np.ndarray) -> np.ndarray:
                 entries[n + more] = entry
             n += count
     return entries[:n]
-
-
-@kernel
-def shuffle(entries: np.ndarray, rng: np.random.Generator) -> None:
-    """Put the entries into uniformly random order (Fisher and Yates)."""
-    for i in range(entries.size - 1, 0, -1):
-        j = int(rng.random() * (i + 1))
-        entries[i], entries[j] = entries[j], entries[i]
 
 
 @kernel

@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from giro.kernel import kernel
-from giro.kernels.binomial import fair_binomial
-from giro.kernels.coins import COINS, coins
+from giro.kernels.draws.binomial import fair_binomial
+from giro.kernels.draws.uniform import COINS, coins
 from giro.kernels.pseudo import pseudo_count_law
 
 _FEW = 6  # so many coins are thrown one by one faster than counted together

@@ -15,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import inline_kernel, kernel
-from giro.kernels.binomial import binomial
 from giro.kernels.binomial_tail import binomial_from
+from giro.kernels.draws.binomial import binomial
+from giro.kernels.draws.exponential import standard_exponential
 from giro.kernels.sorted_arms import SortedArms, set_key, without_keys
 from giro.kernels.ties import an_untried_arm, beats_in_tie, highest
 
@@ -164,7 +165,7 @@ def _winner_of_sorted(race: Race, ranking: np.ndarray, rng: np.random.Generator)
 @inline_kernel
 def _unlucky(rng: np.random.Generator) -> int:
     """Return how many arms come before the next whose exponential is `_FAR` or more."""
-    return int(rng.standard_exponential() * _PLACES_PER_UNIT)
+    return int(standard_exponential(rng) * _PLACES_PER_UNIT)
 
 
 @inline_kernel
@@ -174,7 +175,7 @@ def _challenge(race: Race, arm: int, x: float, known: float, rng: np.random.Gene
     cost = race.gates[arm].rate * distance * distance if distance > 0.0 else 0.0
     if cost < _NEAR:
         return _value(race, arm, rng)
-    patience = known + rng.standard_exponential()
+    patience = known + standard_exponential(rng)
     return _value_if_reached(race, arm, x, patience, rng) if patience >= cost else -1.0
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from giro.kernel import kernel
+from giro.kernels.draws.binomial import binomial, fair_binomial
 
 
 @kernel
@@ -17,8 +18,8 @@ def resampled_mean(rewards: np.ndarray, k: int, rng: np.random.Generator) -> flo
     if s == 0:
         return np.inf
     m = s + 2 * k
-    observed = rng.binomial(m, s / m) if k > 0 else m
-    total = float(rng.binomial(m - observed, 0.5))
+    observed = binomial(m, s / m, rng) if k > 0 else m
+    total = float(fair_binomial(m - observed, rng))
     for _ in range(observed):
         total += rewards[int(rng.random() * s)]
     return total / m

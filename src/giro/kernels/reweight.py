@@ -9,6 +9,10 @@ import math
 import numpy as np
 
 from giro.kernel import kernel
+from giro.kernels.draws.binomial import binomial
+from giro.kernels.draws.exponential import standard_exponential
+from giro.kernels.draws.gamma import beta, standard_gamma
+from giro.kernels.draws.normal import standard_normal
 from giro.kernels.rewards import Entries
 
 
@@ -23,11 +27,11 @@ def multinomial_mean(entries: Entries, rng: np.random.Generator) -> float:
     if m == 0:
         return np.inf
     if binary:
-        return rng.binomial(m, (total + ones) / m) / m
+        return binomial(m, (total + ones) / m, rng) / m
     drawn, observed = 0.0, m
     if zeros + ones > 0:
-        observed = rng.binomial(m, rewards.size / m)
-        drawn += rng.binomial(m - observed, ones / (zeros + ones))
+        observed = binomial(m, rewards.size / m, rng)
+        drawn += binomial(m - observed, ones / (zeros + ones), rng)
     for _ in range(observed):
         drawn += rewards[int(rng.random() * rewards.size)]
     return drawn / m
@@ -48,7 +52,7 @@ def exponential_mean(entries: Entries, rng: np.random.Generator) -> float:
     weighted = _gamma_or_zero(ones, rng)
     weights = weighted + _gamma_or_zero(zeros, rng)
     for reward in rewards:
-        weight = rng.standard_exponential()
+        weight = standard_exponential(rng)
         weighted += weight * reward
         weights += weight
     return weighted / weights
@@ -59,12 +63,12 @@ def _beta_or_end(ones: float, zeros: float, rng: np.random.Generator) -> float:
     """Return a draw of Beta(ones, zeros), 0 without ones and 1 without zeros."""
     if ones == 0.0 or zeros == 0.0:
         return 0.0 if ones == 0.0 else 1.0
-    return rng.beta(ones, zeros)
+    return beta(ones, zeros, rng)
 
 
 @kernel
 def _gamma_or_zero(shape: int, rng: np.random.Generator) -> float:
-    return rng.standard_gamma(float(shape)) if shape > 0 else 0.0
+    return standard_gamma(float(shape), rng) if shape > 0 else 0.0
 
 
 @kernel
@@ -81,8 +85,8 @@ def gaussian_mean(entries: Entries, squares: float, rng: np.random.Generator) ->
     rest = max(squares + entries.ones - total * total / m, 0.0)  # variance given sum w
     weights = 0.0
     while weights <= 0.0:
-        weights = m + math.sqrt(m) * rng.standard_normal()
-    return total / m + math.sqrt(rest) * rng.standard_normal() / weights
+        weights = m + math.sqrt(m) * standard_normal(rng)
+    return total / m + math.sqrt(rest) * standard_normal(rng) / weights
 
 
 @kernel
@@ -94,4 +98,4 @@ def shifted_mean(entries: Entries, sd: float, rng: np.random.Generator) -> float
     m = entries.rewards.size + entries.zeros + entries.ones
     if m == 0:
         return np.inf
-    return (entries.total + entries.ones) / m + sd / math.sqrt(m) * rng.standard_normal()
+    return (entries.total + entries.ones) / m + sd / math.sqrt(m) * standard_normal(rng)

@@ -12,8 +12,8 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.bootstrap_counts import ONE, REAL, ZERO
+from giro.kernels.draws.uniform import shuffled
 from giro.kernels.rows import Rows
-from giro.kernels.shuffle import shuffled
 from giro.kernels.vectors import dot
 
 _MOST_PASSES = 1000

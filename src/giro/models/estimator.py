@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.errors import BadParameter, GiroError
+from giro.kernels.draws.uniform import integers_below
 from giro.model import Model, Sample
 from giro.models.estimator_rows import TrainingRows, one_each, repeated, training_rows
 from giro.models.estimator_ways import Ways, fresh, goes_on, ways_of
@@ -91,7 +92,7 @@ def _training_rows(
 def _seed(estimator: Any, ways: Ways, rng: np.random.Generator) -> None:
     """Give the estimator integers to draw its random numbers from, anew for each fit."""
     if ways.seeds:
-        drawn = rng.integers(0, 2**32, size=len(ways.seeds), dtype=np.uint32).tolist()
+        drawn = integers_below(2**32, len(ways.seeds), rng).tolist()
         estimator.set_params(**dict(zip(ways.seeds, drawn, strict=True)))
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernels.bootstrap_counts import ONE, REAL
+from giro.kernels.draws.binomial import binomials
 from giro.model import Sample
 
 
@@ -68,7 +69,7 @@ def _classes(sample: Sample, rng: np.random.Generator | None) -> tuple[np.ndarra
     s = sample.positions.size
     observed, real = sample.rows.rewards[sample.positions], sample.counts[:, REAL]
     if rng is not None and not np.isin(observed, (0.0, 1.0)).all():
-        real_ones = rng.binomial(real, observed)
+        real_ones = binomials(real, observed, rng)
     else:
         real_ones = real * observed
     ones = real_ones + sample.counts[:, ONE]

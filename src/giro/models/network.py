@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.draws.uniform import uniforms
 from giro.kernels.network_pass import entries_of, train
 from giro.kernels.network_step import (
     Bench,
@@ -93,7 +94,7 @@ class Network(Model, name="network"):
         d, width = n_features, width_of(self.hidden)
         hidden, output = aligned_zeros(slots, d * width), aligned_zeros(slots, width)
         inner, outer = math.sqrt(6 / (d + self.hidden)), math.sqrt(6 / (self.hidden + 1))
-        drawn = rng.uniform(-1.0, 1.0, (slots, d + 1, self.hidden))  # slot by slot
+        drawn = uniforms(-1.0, 1.0, (slots, d + 1, self.hidden), rng)  # slot by slot
         hidden.reshape(slots, d, width)[:, :, : self.hidden] = inner * drawn[:, :d]
         output[:, : self.hidden] = outer * drawn[:, d]
         bench = empty_bench(d, width, self.batch)

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
+from giro.kernels.draws.hypergeometric import hypergeometric
+from giro.kernels.draws.uniform import shuffled
 from giro.kernels.history import rewards_of
-from giro.kernels.hypergeometric import hypergeometric
 from giro.kernels.rewards import Rewards, no_rewards, remember
-from giro.kernels.shuffle import shuffled
 from giro.kernels.subsample import subsampled_sum
 from giro.kernels.ties import Ties, beats_in_tie, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape

@@ -9,6 +9,7 @@ from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.cholesky import solve
 from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.draws.normal import normals, standard_normal
 from giro.kernels.inverse import add_row, set_penalty
 from giro.kernels.ties import argmax
 from giro.kernels.vectors import add_multiple, dot
@@ -52,7 +53,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     x, arm = case_row(state.design, case), model_of(state.design, arm)
     add_row(state.factor[arm], x, 1.0, state.room)
     for model in range(state.moment.shape[1]):
-        perturbed = reward - _CENTRE + state.noise_sd * rng.standard_normal()
+        perturbed = reward - _CENTRE + state.noise_sd * standard_normal(rng)
         add_multiple(state.moment[arm, model], perturbed, x)
 
 
@@ -106,7 +107,7 @@ class Ensemble(Policy, name="ensemble"):
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the models' draws from the prior."""
         prior_pulls = (self.noise_sd / self.prior_sd) ** 2
-        drawn = rng.normal(0.0, self.prior_sd, (shape.n_models, self.models, shape.width))
+        drawn = normals(0.0, self.prior_sd, (shape.n_models, self.models, shape.width), rng)
         factor = np.empty((shape.n_models, shape.width, shape.width))
         for arm in range(shape.n_models):
             set_penalty(factor[arm], prior_pulls)

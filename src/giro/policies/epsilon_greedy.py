@@ -7,6 +7,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.draws.uniform import integer_below
 from giro.kernels.means import means_of
 from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
 from giro.kernels.winning_law import argmax_law
@@ -36,7 +37,7 @@ class _State(NamedTuple):
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if rng.random() < _epsilon(state):
-        return int(offer.arms[int(rng.random() * offer.arms.size)])
+        return int(offer.arms[integer_below(offer.arms.size, rng)])
     means = means_of(state.pulls, state.total, offer.arms)
     return argmax(means, offer.arms, state.ranking, rng)
 

@@ -7,6 +7,7 @@ import numpy as np
 from giro.kernel import form_for, kernel
 from giro.kernels.bootstrap_counts import REAL
 from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.draws.uniform import integer_below
 from giro.kernels.rows import Rows, append_row, empty_rows, positions_of, set_only_row
 from giro.kernels.ties import argmax, of_arms
 from giro.kernels.winning_law import argmax_law
@@ -43,7 +44,7 @@ def choose_by_model(state: _State, offer: Offer, rng: np.random.Generator) -> in
         for i in range(1 if state.design.shared else offer.arms.size):
             _fit(state, model_of(state.design, offer.arms[i]), rng)
     if rng.random() < exploring(state.epsilon, state.b, state.pulls.sum() + 1):
-        return int(offer.arms[int(rng.random() * offer.arms.size)])
+        return int(offer.arms[integer_below(offer.arms.size, rng)])
     return argmax(_values(state, offer), offer.arms, state.ranking, rng)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.kernel import kernel
 from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.draws.normal import standard_normal
 from giro.kernels.inverse import squared_width
 from giro.kernels.propensity import chances_of_highest_normal
 from giro.kernels.ridge import Ridge, empty_ridge, observe
@@ -32,7 +33,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
         return argmax(_drawn_values(state, offer, rng), offer.arms, state.ranking, rng)
     values, deviations = _posterior(state, offer)
     for i in range(values.size):
-        values[i] += deviations[i] * rng.standard_normal()
+        values[i] += deviations[i] * standard_normal(rng)
     return argmax(values, offer.arms, state.ranking, rng)
 
 
@@ -57,7 +58,7 @@ def _drawn_values(state: _State, offer: Offer, rng: np.random.Generator) -> np.n
     ridge, v, x = state.ridge, _spread(state), round_row(state.design, offer.context)
     theta, factor = np.empty(x.size), ridge.factor[0]
     for j in range(theta.size - 1, -1, -1):
-        rest = rng.standard_normal()
+        rest = standard_normal(rng)
         for k in range(j + 1, theta.size):
             rest -= factor[j, k] * theta[k]
         theta[j] = rest / factor[j, j]

@@ -40,7 +40,7 @@ class Randomized(Policy, name="randomized"):
     out a sampling distribution in a few lines of Python, and not compiled.
 
     >>> def bootstrap_mean(history, rng):
-    ...     return rng.choice(history, history.size).mean()
+    ...     return history[(rng.random(history.size) * history.size).astype(int)].mean()
     >>> Randomized(bootstrap_mean).text
     'randomized:draw=bootstrap_mean'
     """

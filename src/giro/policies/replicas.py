@@ -9,6 +9,7 @@ from giro.errors import BadParameter
 from giro.kernel import form_for, kernel
 from giro.kernels.bootstrap_counts import ONE, REAL, ZERO
 from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.draws.poisson import poisson
 from giro.kernels.rows import Rows, append_row, empty_rows, positions_of, set_only_row
 from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
 from giro.kernels.winning_law import argmax_law, replica_law
@@ -77,9 +78,9 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 def draw_weights(weights: np.ndarray, a: float, rng: np.random.Generator) -> None:
     """Set weights[replica] of one observation: Poisson(1) of its reward, Poisson(a) of 1 and 0."""
     for replica in range(weights.shape[0]):
-        weights[replica, REAL] = rng.poisson(1.0)
-        weights[replica, ONE] = rng.poisson(a) if a > 0.0 else 0
-        weights[replica, ZERO] = rng.poisson(a) if a > 0.0 else 0
+        weights[replica, REAL] = poisson(1.0, rng)
+        weights[replica, ONE] = poisson(a, rng) if a > 0.0 else 0
+        weights[replica, ZERO] = poisson(a, rng) if a > 0.0 else 0
 
 
 @kernel

@@ -9,6 +9,7 @@ from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.beta_law import beta_law
 from giro.kernels.beta_race import highest_beta
+from giro.kernels.draws.gamma import beta as beta_draw
 from giro.kernels.rounding import bernoulli_rounded
 from giro.kernels.ties import argmax
 from giro.policy import Case, Offer, Policy, Shape
@@ -28,7 +29,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     values = np.empty(offer.arms.size)
     for i in range(values.size):
         arm = offer.arms[i]
-        values[i] = rng.beta(state.alpha[arm], state.beta[arm])
+        values[i] = beta_draw(state.alpha[arm], state.beta[arm], rng)
     return argmax(values, offer.arms, state.ranking, rng)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.draws.uniform import integer_below
 from giro.kernels.inverse import squared_width
 from giro.kernels.ties import argmax, of_arms, tie_ranking
 from giro.kernels.vectors import dot
@@ -29,7 +30,7 @@ class _State(NamedTuple):
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if _draws(state, offer):
-        return int(offer.arms[int(rng.random() * offer.arms.size)])
+        return int(offer.arms[integer_below(offer.arms.size, rng)])
     return argmax(_bounds(state, offer), offer.arms, state.ranking, rng)
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
+from giro.kernels.draws.uniform import integer_below
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -15,7 +16,7 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    return int(offer.arms[int(rng.random() * offer.arms.size)])
+    return int(offer.arms[integer_below(offer.arms.size, rng)])
 
 
 @kernel

@@ -7,6 +7,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.draws.gamma import beta
 from giro.offer import Offer, offer_of
 from giro.problem import Means
 from giro.problems.means import MeansProblem, reveal_means
@@ -24,7 +25,7 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
     mean, v = float(means[arm]), instance.v
     if mean in (0.0, 1.0):
         return mean
-    return rng.beta(v * mean, v * (1.0 - mean))
+    return beta(v * mean, v * (1.0 - mean), rng)
 
 
 @dataclass(frozen=True)

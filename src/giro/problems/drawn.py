@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.draws.normal import standard_normal
 from giro.offer import Offer
 from giro.problem import Problem
 
@@ -44,7 +45,7 @@ def draw_direction(direction: np.ndarray, rng: np.random.Generator) -> None:
     square = 0.0
     while square == 0.0:
         for i in range(direction.size):
-            direction[i] = rng.standard_normal()
+            direction[i] = standard_normal(rng)
             square += direction[i] * direction[i]
     length = math.sqrt(square)
     for i in range(direction.size):

@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.draws.gamma import beta
 from giro.offer import Offer
 from giro.problem import Means
 from giro.problems.drawn import Drawn, DrawnProblem, draw_round
@@ -36,7 +37,7 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
         return 1.0 if rng.random() < mean else 0.0
     if mean in (0.0, 1.0):
         return mean
-    return rng.beta(v * mean, v * (1.0 - mean))
+    return beta(v * mean, v * (1.0 - mean), rng)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.kernel import kernel
+from giro.kernels.draws.uniform import uniforms
 from giro.offer import Offer
 from giro.problem import Means, Problem
 
@@ -57,4 +58,4 @@ class MeansProblem(Problem):
         """Return the means of one run, [arm]."""
         if self.means is not None:
             return np.array(self.means)
-        return rng.uniform(self.low, self.high, self.n_arms)
+        return uniforms(self.low, self.high, self.n_arms, rng)

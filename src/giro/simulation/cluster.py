@@ -14,7 +14,7 @@ from giro.simulation.chunks import Chunks, Work, play_chunk, versions
 from giro.simulation.engines import Engine
 from giro.simulation.trace import Trace
 
-PATIENCE = 5.0  # seconds until a cluster has answered
+PATIENCE = 30.0  # seconds until a busy cluster has answered; where nobody listens it takes none
 _ATTEMPTS = 3  # without a single chunk that ends
 _BATCH = 4  # chunks per worker sent together, where results do not come one by one
 

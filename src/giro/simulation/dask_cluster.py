@@ -21,10 +21,10 @@ def dask_cluster(address: str | None, *, jobs: int) -> Iterator[Cluster]:
     with _connected(address) if address is not None else _started(jobs) as client:
         yield Cluster(
             Backend(
-                make=lambda: _Backend(client=client),
+                make=lambda: _Backend(client=client, wait_for_workers_timeout=PATIENCE),
                 workers=max(1, sum(client.ncores().values())),
                 streams=True,
-                lost=(KilledWorker, CancelledError, CommClosedError),
+                lost=(KilledWorker, CancelledError, CommClosedError, TimeoutError),
             )
         )
 

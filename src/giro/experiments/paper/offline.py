@@ -11,6 +11,7 @@ from giro.experiments.claims import Claim, Comparison
 from giro.experiments.paper.contextual import DATA, Setup
 from giro.kernel import kernel
 from giro.kernels.bootstrap_counts import REAL
+from giro.kernels.draws.uniform import shuffled
 from giro.kernels.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Model, Sample, refit, start, value
 from giro.problem import Problem
@@ -53,7 +54,7 @@ def scores(
         problem = Problem.parse(Setup(scale).problem(name))
         assert isinstance(problem, Classification)
         for split in range(splits):
-            order = stream(seed, split).permutation(problem.rows.labels.size)[:most]
+            order = shuffled(problem.rows.labels.size, stream(seed, split))[:most]
             contexts, labels = problem.rows.contexts[order], problem.rows.labels[order]
             for model in PASSES:
                 trained = _trained(model, contexts, labels, problem.n_arms, stream(seed, split, 1))

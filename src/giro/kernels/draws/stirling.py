@@ -1,0 +1,68 @@
+"""Stirling's formula for log k!, what it lacks, and probabilities by it."""
+
+import math
+
+import numpy as np
+
+from giro.kernel import inline_kernel, kernel
+from giro.kernels.draws.fixed_point import UNIT, fixed, log1p
+
+_HALF_LOG_2_PI = "0.918938533204672741780329736405617639861"
+_LOG_2_PI = 2.0 * float(_HALF_LOG_2_PI)
+_FEW = 16  # from here on four terms of Stirling's series are enough for double precision
+_MANY = 1024  # below, log k! is in a table
+
+
+def _tables() -> tuple[np.ndarray, np.ndarray]:
+    """Return log k! and what Stirling's formula lacks of it, for k below `_MANY`."""
+    constant, log, log_factorial = fixed(_HALF_LOG_2_PI), 0, 0
+    log_factorials, errors = [0.0], [0.0]
+    for k in range(1, _MANY):
+        log += log1p(UNIT // (k - 1)) if k > 1 else 0
+        log_factorial += log
+        log_factorials.append(log_factorial / UNIT)
+        errors.append((log_factorial - (k * log + log // 2 - k * UNIT + constant)) / UNIT)
+    return np.array(log_factorials), np.array(errors)
+
+
+_LOG_FACTORIALS, _ERRORS = _tables()
+
+
+@inline_kernel
+def stirling_error(k: int) -> float:
+    """Return log k! minus Stirling's (k + 1/2) log k - k + log(2π) / 2; 0 for k = 0."""
+    if k < _FEW:
+        return float(_ERRORS[k])
+    square = 1.0 / (float(k) * k)
+    return (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / k
+
+
+@inline_kernel
+def log_factorial(k: int) -> float:
+    """Return log k!."""
+    if k < _MANY:
+        return float(_LOG_FACTORIALS[k])
+    square = 1.0 / (float(k) * k)
+    return (k + 0.5) * math.log(k) - k + 0.5 * _LOG_2_PI + (1 / 12 - square / 360) / k
+
+
+@kernel
+def binomial_surprise(k: int, n: int, p: float) -> float:
+    """Return -log P(Bin(n, p) = k), 0 < p < 1 (Loader, 2000)."""
+    if k == n:
+        return -n * math.log(p)
+    if k == 0:
+        return -n * math.log1p(-p)
+    ones, zeros = float(k), float(n - k)
+    divergence = ones * math.log(ones / (n * p)) + zeros * math.log(zeros / (n * (1.0 - p)))
+    errors = stirling_error(k) + stirling_error(n - k) - stirling_error(n)
+    return divergence + 0.5 * (_LOG_2_PI + math.log(ones * zeros / n)) + errors
+
+
+@inline_kernel
+def poisson_surprise(k: int, mean: float) -> float:
+    """Return -log P(Poisson(mean) = k), mean > 0 (Loader, 2000)."""
+    if k == 0:
+        return mean
+    divergence = k * math.log(k / mean) + mean - k
+    return divergence + 0.5 * (_LOG_2_PI + math.log(k)) + stirling_error(k)

@@ -1,0 +1,77 @@
+"""Uniform draws: whole numbers, coins, orders, and numbers from an interval."""
+
+import numpy as np
+
+from giro.kernel import borrowed, inline_kernel, kernel
+
+COINS = 53  # random bits in a uniform number of double precision
+_WORD = 1 << 32
+_LARGEST = 1 << 31  # numbers below which the product with a word has less than 63 bits
+
+
+@kernel
+def coins(rng: np.random.Generator) -> int:
+    """Return `COINS` independent fair coins as the bits of an integer."""
+    return int(rng.random() * 2.0**COINS)
+
+
+@inline_kernel
+def integer_below(n: int, rng: np.random.Generator) -> int:
+    """Return 0, ..., n - 1, each exactly equally likely; 0 < n < 2^53.
+
+    Of n 2^32 numbers in a row, the 32 bits of a word w pick n w, in the block n w // 2^32 of the
+    n blocks of length 2^32. Some blocks are hit once more than others; their first hit is drawn
+    again (Lemire, 2019, Algorithm 5).
+    """
+    rng = borrowed(rng)
+    if n > _LARGEST:
+        return _large_integer_below(n, rng)
+    product = int(rng.random() * _WORD) * n
+    while product & (_WORD - 1) < n:  # once in 2^32 / n draws, so the remainder is hardly taken
+        if product & (_WORD - 1) >= _WORD % n:
+            break
+        product = int(rng.random() * _WORD) * n
+    return product >> 32
+
+
+@kernel
+def _large_integer_below(n: int, rng: np.random.Generator) -> int:
+    """Return a remainder by n of 53 bits, of those below the last multiple of n."""
+    rng = borrowed(rng)
+    bits = coins(rng)
+    while bits - bits % n > (1 << COINS) - n:
+        bits = coins(rng)
+    return bits % n
+
+
+@kernel
+def integers_below(n: int, size: int, rng: np.random.Generator) -> np.ndarray:
+    """Return an array of draws of `integer_below`."""
+    out = np.empty(size, np.int64)
+    for i in range(size):
+        out[i] = integer_below(n, rng)
+    return out
+
+
+@kernel
+def shuffle(values: np.ndarray, rng: np.random.Generator) -> None:
+    """Put the values into uniformly random order (Fisher and Yates)."""
+    rng = borrowed(rng)
+    for i in range(values.size - 1, 0, -1):
+        j = integer_below(i + 1, rng)
+        values[i], values[j] = values[j], values[i]
+
+
+@kernel
+def shuffled(n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return 0, ..., n - 1 in uniformly random order."""
+    order = np.arange(n)
+    shuffle(order, rng)
+    return order
+
+
+def uniforms(
+    low: float, high: float, shape: int | tuple[int, ...], rng: np.random.Generator
+) -> np.ndarray:
+    """Return an array of numbers from [low, high)."""
+    return low + (high - low) * rng.random(shape)
