@@ -18,6 +18,7 @@ from pathlib import Path
 import bandit_speed
 import contextual_giro
 import contextual_peers
+import draws_speed
 import ensemble_and_vw
 import exact_giro
 import long_run
@@ -42,6 +43,7 @@ def _only_a_figure(folder: Path, quick: bool) -> Iterator[Ratio]:
 
 SECTIONS: dict[str, Section] = {
     "exact": lambda _, quick: exact_giro.against_plain(quick=quick),
+    "draws": lambda _, quick: draws_speed.every_distribution(quick=quick),
     "growth": lambda _, quick: exact_giro.growth(quick=quick),
     "bernoulli": lambda _, quick: exact_giro.bernoulli(quick=quick),
     "peers": lambda _, quick: python_libraries.every_library(quick=quick),

@@ -54,6 +54,15 @@ def offer_of(n_arms: int, context: Context = NO_CONTEXT) -> Offer:
 
 
 @inline_kernel
+def of_arms(values: np.ndarray, arms: np.ndarray) -> np.ndarray:
+    """Return values[arm] of these arms in their order; the array itself if these are all arms.
+
+    An empty array, as the ranking of arms whose ties are drawn, stays empty.
+    """
+    return values if values.size in (arms.size, 0) else values[arms]
+
+
+@inline_kernel
 def place_of(offer: Any, arm: int) -> int:
     """Return where an arm stands among those on offer, -1 if it is not on offer."""
     arms = offer.arms

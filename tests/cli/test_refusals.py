@@ -40,7 +40,7 @@ REFUSED = {
     "plot {folder}/none -o x.png": "there is no folder",
     "plot {folder} -o x.png": "no results of giro in",
     "plot {results} -o x.bmp": "a picture is a .png, .svg or .pdf file",
-    "plot {foreign} -o x.png": "was not written by giro",
+    "plot {foreign} -o x.png": "no results of giro in",
     "plot {cut} -o x.png": "cannot be read as Parquet",
 }
 

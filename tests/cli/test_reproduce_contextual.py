@@ -7,6 +7,9 @@ import pytest
 from cli.conftest import Giro
 
 from giro.experiments.paper import contextual
+from giro.seeds import stream
+from giro.simulation import play
+from giro.simulation.trace import load_traces
 
 TINY = ("--only", "statlog", "--rounds", 40, "--runs", 2)
 
@@ -54,6 +57,28 @@ def test_a_call_with_fewer_runs_forgets_none(giro: Giro, tmp_path: Path) -> None
     fewer = giro("reproduce", "contextual", *TINY[:-1], 1, *words)
     assert fewer.status == 0
     assert pl.read_csv(tmp_path / "there" / "finals.csv")["runs"].to_list() == [2]
+
+
+def test_runs_of_other_samplers_are_judged_until_as_many_are_played(
+    giro: Giro, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def table() -> str:
+        return (tmp_path / "finals.csv").read_text()
+
+    words = ("reproduce", "contextual", *TINY, "--out", tmp_path)
+    both = ("--policies", "lin-ucb,ucb-glm")
+    assert "judging" not in giro(*words, *both).error
+    before, verdicts = table(), (tmp_path / "claims.csv").read_text()
+    monkeypatch.setattr(play, "stream", lambda seed, *path: stream(seed + 1, *path))
+    said = "judging 4 runs made by giro 0"
+    assert said in giro(*words, *both).error
+    assert said in giro(*words, "--policies", "lin-ucb", "--fresh").error  # half of it
+    assert (table(), (tmp_path / "claims.csv").read_text()) == (before, verdicts)
+    assert "judging" not in giro(*words, *both, "--fresh").error
+    assert table() != before
+    assert "runs of giro" in (tmp_path / "made-by.txt").read_text()
+    assert {trace.runs.size for trace in load_traces(tmp_path / "runs.parquet")} == {2}
+    assert len(load_traces(tmp_path / "runs.parquet")) == 4
 
 
 def test_verdicts_say_how_much_of_a_claim_was_played(giro: Giro, tmp_path: Path) -> None:

@@ -9,7 +9,10 @@ from cli.conftest import Giro
 
 from giro import simulate
 from giro.cli.results import decimals_for, number
+from giro.seeds import stream
+from giro.simulation import play
 from giro.simulation.metrics import best_share, final_regret, mean_reward
+from giro.version import __version__
 
 SMALL = ("--rounds", 50, "--runs", 4, "--seed", 3)
 
@@ -63,7 +66,19 @@ def test_results_are_kept_and_found_again(giro: Giro, tmp_path: Path) -> None:
     words = ("simulate", "ucb1", "greedy", *SMALL, "--out", tmp_path, "--json")
     first, second = giro(*words).records, giro(*words).records
     assert first == second  # seconds too: nothing was computed
-    assert len(list(tmp_path.glob("*.parquet"))) == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.parquet"]
+
+
+def test_results_of_other_samplers_are_played_anew_and_said_to_stay(
+    giro: Giro, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("simulate", "ucb1", "greedy", *SMALL, "--out", tmp_path, "--json")
+    first = giro(*words)
+    monkeypatch.setattr(play, "stream", lambda seed, *path: stream(seed + 1, *path))
+    second, third = giro(*words), giro(*words)
+    assert (first.error, third.error) == ("", "")
+    assert f"giro {__version__} left in {tmp_path}: its own are played" in second.error
+    assert first.records != second.records == third.records
 
 
 def test_jobs_change_nothing_but_the_time(giro: Giro) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from giro import BadFile, BadParameter, Trace, simulate
-from giro.experiments import run as run_module
+from giro.experiments import kept as kept_module
 from giro.experiments.experiment import Experiment
-from giro.experiments.run import load_folder, run, trace_file
+from giro.experiments.kept import Kept, load_folder
+from giro.experiments.run import run
 from giro.simulation.engines import Threads
-from giro.simulation.simulate import make_setting
 from giro.simulation.trace import Setting
 
 SMALL = Experiment(["bernoulli", "beta"], ["ucb1", "greedy"], rounds=50, runs=5, seed=3)
@@ -46,15 +46,15 @@ def test_every_policy_is_run_on_every_problem_in_the_order_asked_for() -> None:
 def test_numbers_are_those_of_simulate(tmp_path: Path) -> None:
     alone = simulate("greedy", "beta", rounds=50, runs=5, seed=3)
     for folder in (None, tmp_path, tmp_path):
-        assert list(run(SMALL, folder))[-1].regret.tolist() == alone.regret.tolist()
+        assert list(run(SMALL, Kept(folder)))[-1].regret.tolist() == alone.regret.tolist()
 
 
 def test_a_second_run_computes_nothing(tmp_path: Path, computed: list[int]) -> None:
-    first = list(run(SMALL, tmp_path))
+    first = list(run(SMALL, Kept(tmp_path)))
     assert len(computed) == 20
     computed.clear()
     told: list[int] = []
-    second = list(run(SMALL, tmp_path, on_runs=lambda setting, count: told.append(count)))
+    second = list(run(SMALL, Kept(tmp_path), on_runs=lambda setting, count: told.append(count)))
     assert computed == []
     assert sum(told) == 20
     assert [t.regret.tolist() for t in first] == [t.regret.tolist() for t in second]
@@ -62,28 +62,27 @@ def test_a_second_run_computes_nothing(tmp_path: Path, computed: list[int]) -> N
 
 def test_more_runs_compute_only_the_new_ones(tmp_path: Path, computed: list[int]) -> None:
     few, many = (Experiment(["bernoulli"], ["ucb1"], 50, runs=n, seed=3) for n in (5, 8))
-    list(run(few, tmp_path))
+    list(run(few, Kept(tmp_path)))
     computed.clear()
-    (trace,) = run(many, tmp_path)
+    (trace,) = run(many, Kept(tmp_path))
     assert computed == [5, 6, 7]
     assert trace.runs.tolist() == list(range(8))
-    (trace,) = run(few, tmp_path)
+    (trace,) = run(few, Kept(tmp_path))
     assert trace.runs.tolist() == list(range(5))
 
 
 def test_another_setting_is_computed_anew(tmp_path: Path, computed: list[int]) -> None:
     for seed in (1, 2):
-        list(run(Experiment(["bernoulli"], ["ucb1"], 50, runs=2, seed=seed), tmp_path))
+        list(run(Experiment(["bernoulli"], ["ucb1"], 50, runs=2, seed=seed), Kept(tmp_path)))
     assert len(computed) == 4
-    assert len(list(tmp_path.iterdir())) == 2
+    assert sorted(trace.setting.seed for trace in load_folder(tmp_path)) == [1, 2]
 
 
 def test_a_damaged_file_is_refused_and_not_overwritten(tmp_path: Path) -> None:
-    setting = make_setting("ucb1", "bernoulli", rounds=50, seed=3)
-    trace_file(tmp_path, setting).write_bytes(b"mine")
-    with pytest.raises(BadFile):
-        list(run(Experiment(["bernoulli"], ["ucb1"], 50, runs=2, seed=3), tmp_path))
-    assert trace_file(tmp_path, setting).read_bytes() == b"mine"
+    (tmp_path / "runs.parquet").write_bytes(b"mine")
+    with pytest.raises(BadFile, match=r"runs.parquet cannot be read as Parquet"):
+        Kept(tmp_path)
+    assert (tmp_path / "runs.parquet").read_bytes() == b"mine"
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -98,7 +97,7 @@ def test_ctrl_c_yields_and_keeps_what_is_finished(tmp_path: Path, kept: bool) ->
 
     traces: list[Trace] = []
     with pytest.raises(KeyboardInterrupt):
-        for trace in run(SMALL, tmp_path if kept else None, jobs=1, on_runs=interrupt):
+        for trace in run(SMALL, Kept(tmp_path if kept else None), jobs=1, on_runs=interrupt):
             traces.append(trace)
     assert [trace.runs.size for trace in traces] == [5, 2]
     if kept:
@@ -108,14 +107,15 @@ def test_ctrl_c_yields_and_keeps_what_is_finished(tmp_path: Path, kept: bool) ->
 def test_results_are_saved_while_a_long_experiment_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_module, "_SAVE_EVERY", 0.0)
+    monkeypatch.setattr(kept_module, "_SAVE_EVERY", 0.0)
     seen: list[int] = []
 
     def look(setting: Setting, count: int) -> None:
-        path = trace_file(tmp_path, setting)
+        path = tmp_path / "runs.parquet"
         seen.append(Trace.load(path).runs.size if path.exists() else 0)
 
-    list(run(Experiment(["bernoulli"], ["ucb1"], 50, runs=4), tmp_path, jobs=1, on_runs=look))
+    experiment = Experiment(["bernoulli"], ["ucb1"], 50, runs=4)
+    list(run(experiment, Kept(tmp_path), jobs=1, on_runs=look))
     assert seen == [0, 0, 1, 2, 3]
 
 
@@ -151,11 +151,12 @@ def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
 ENDLESS = """
 from pathlib import Path
 from giro.experiments.experiment import Experiment
+from giro.experiments.kept import Kept
 from giro.experiments.run import run
 experiment = Experiment(["bernoulli"], ["ucb1"], rounds=20_000, runs=1_000_000)
 def tell(setting, count):
     print(count, flush=True)
-list(run(experiment, Path("{folder}"), jobs=2, on_runs=tell))
+list(run(experiment, Kept(Path("{folder}")), jobs=2, on_runs=tell))
 """
 
 

@@ -30,6 +30,7 @@ from sklearn.svm import LinearSVC
 from giro import Policy, Problem, Trace, simulate
 from giro.errors import BadParameter, GiroError
 from giro.experiments.experiment import Experiment
+from giro.experiments.kept import Kept
 from giro.experiments.run import run
 from giro.model import Model, Sample, absorb, refit, start, value
 from giro.models.estimator import Estimator, as_model
@@ -38,6 +39,7 @@ from giro.models.linear import Linear
 from giro.policies.contextual_giro import ContextualGiro
 from giro.seeds import stream
 from giro.simulation.play import play_run
+from giro.simulation.trace import load_traces
 
 LINEAR = Problem.parse("linear:n_arms=3,dimension=4")
 ASKED = np.array([0.3, -0.4, 1.0])
@@ -298,9 +300,9 @@ def test_results_of_an_estimator_are_kept_but_always_made_anew(tmp_path: Path) -
     experiment = Experiment([LINEAR], [ContextualGiro(1.0, Ridge())], rounds=6, runs=1)
     played: list[int] = []
     for _ in range(2):
-        list(run(experiment, tmp_path, on_runs=lambda setting, count: played.append(count)))
+        list(run(experiment, Kept(tmp_path), on_runs=lambda setting, count: played.append(count)))
     assert played == [0, 1, 0, 1]
-    assert len(list(tmp_path.glob("*.parquet"))) == 1
+    assert len(load_traces(tmp_path / "runs.parquet")) == 2
 
 
 # -- the object that was given -----------------------------------------------------------------

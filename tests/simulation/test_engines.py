@@ -13,7 +13,8 @@ from simulation.notes import ONE_ARM, Notes, noting
 
 from giro import BadParameter, GiroError, Policy, Problem, Trace, UnknownName, simulate
 from giro.experiments.experiment import Experiment
-from giro.experiments.run import load_folder, run
+from giro.experiments.kept import Kept, load_folder
+from giro.experiments.run import run
 from giro.policies.randomized import Randomized
 from giro.simulation import cluster as cluster_module
 from giro.simulation.chunks import Work
@@ -130,14 +131,14 @@ def test_what_was_interrupted_is_not_computed_again(address: str, tmp_path: Path
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(run(experiment, tmp_path, engine="dask", address=address, on_runs=interrupt))
+        list(run(experiment, Kept(tmp_path), engine="dask", address=address, on_runs=interrupt))
     kept = sum(trace.runs.size for trace in load_folder(tmp_path))
     assert kept >= 50
     computed: list[int] = []
     traces = list(
         run(
             experiment,
-            tmp_path,
+            Kept(tmp_path),
             engine="dask",
             address=address,
             on_runs=lambda setting, count: computed.append(count),
@@ -150,7 +151,7 @@ def test_what_was_interrupted_is_not_computed_again(address: str, tmp_path: Path
 def test_no_cluster_is_asked_when_nothing_is_missing(tmp_path: Path) -> None:
     experiment = Experiment(["beta"], ["ucb1"], rounds=10, runs=2)
     list(run(experiment, tmp_path))
-    (trace,) = run(experiment, tmp_path, engine="dask", address="tcp://127.0.0.1:1")
+    (trace,) = run(experiment, Kept(tmp_path), engine="dask", address="tcp://127.0.0.1:1")
     assert trace.runs.size == 2
 
 

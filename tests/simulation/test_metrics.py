@@ -90,9 +90,11 @@ def test_classification_is_judged_by_reward_and_anything_else_by_regret() -> Non
     assert usual_metric([coins]) == usual_metric([coins, rows]) == "regret"
 
 
-def test_paired_differences_need_the_same_problem_rounds_and_seed() -> None:
-    for other in (small_trace(seed=2), small_trace(problem="bernoulli:means=[0.6,0.4]")):
-        with pytest.raises(BadParameter, match="same problem, rounds and seed"):
+def test_paired_differences_need_the_same_problem_rounds_seed_and_version() -> None:
+    trace = small_trace()
+    older = replace(trace, setting=replace(trace.setting, version="0.0"))
+    for other in (small_trace(seed=2), small_trace(problem="bernoulli:means=[0.6,0.4]"), older):
+        with pytest.raises(BadParameter, match="same problem, rounds, seed and version"):
             paired_difference(small_trace(), other)
 
 

@@ -53,7 +53,6 @@ def test_progress_is_told_of_every_run() -> None:
 
 def test_integers_of_numpy_are_welcome() -> None:
     trace = simulate("ucb1", "bernoulli", rounds=np.int64(20), runs=np.int32(2), seed=np.int64(3))
-    assert trace.setting.slug
     assert type(trace.setting.rounds) is int
 
 

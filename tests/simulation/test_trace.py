@@ -1,6 +1,7 @@
 """What happened, to Parquet and back."""
 
 import dataclasses
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from simulation.traces import small_trace
 
 from giro import BadFile, BadParameter, Trace, simulate
-from giro.simulation.trace import merge
+from giro.simulation.trace import load_traces, merge, save_traces
 
 
 def assert_same(first: Trace, second: Trace) -> None:
@@ -86,6 +87,7 @@ def test_a_file_cut_short_anywhere_is_refused(tmp_path: Path) -> None:
     "metadata",
     [
         {"giro-trace": "0"},
+        {"giro-trace": "2"},
         {"giro-trace": "1"},
         {"giro-trace": "1", "setting": "not json"},
         {"giro-trace": "1", "setting": '{"policy": "ucb1"}'},
@@ -106,11 +108,30 @@ def test_a_file_that_does_not_say_how_it_was_made_is_refused(
 
 def test_rows_that_are_missing_are_noticed(tmp_path: Path) -> None:
     small_trace().save(tmp_path / "t.parquet")
-    metadata = pl.read_parquet_metadata(tmp_path / "t.parquet")
-    kept = {key: metadata[key] for key in ("giro-trace", "setting")}
-    small_trace().table().head(3).write_parquet(tmp_path / "t.parquet", metadata=kept)
+    whole = pl.read_parquet(tmp_path / "t.parquet")
+    whole.head(3).write_parquet(tmp_path / "t.parquet", metadata={"giro-trace": "2"})
     with pytest.raises(BadFile, match="damaged"):
         Trace.load(tmp_path / "t.parquet")
+
+
+def test_a_file_holds_the_traces_of_many_settings_in_their_order(tmp_path: Path) -> None:
+    traces = [
+        simulate("ucb1", "bernoulli:means=[0.7,0.4]", rounds=30, runs=2),
+        simulate("greedy", "bernoulli", rounds=20, runs=3, seed=9),  # more arms, other points
+        small_trace(policy="greedy"),
+    ]
+    save_traces(traces, tmp_path / "t.parquet")
+    for first, second in zip(load_traces(tmp_path / "t.parquet"), traces, strict=True):
+        assert_same(first, second)
+    with pytest.raises(BadFile, match="holds 3 traces"):
+        Trace.load(tmp_path / "t.parquet")
+
+
+def test_a_file_of_the_older_format_is_read(tmp_path: Path) -> None:
+    trace = small_trace()
+    metadata = {"giro-trace": "1", "setting": json.dumps(dataclasses.asdict(trace.setting))}
+    trace.table().write_parquet(tmp_path / "t.parquet", metadata=metadata)
+    assert_same(Trace.load(tmp_path / "t.parquet"), trace)
 
 
 def test_merging_keeps_every_run_once_and_in_order() -> None:
@@ -130,15 +151,6 @@ def test_only_traces_of_one_setting_are_merged() -> None:
 
 def test_only_the_first_runs_are_kept() -> None:
     assert small_trace(runs=[0, 5]).only(5).runs.tolist() == [0]
-
-
-def test_every_setting_has_a_file_name_of_its_own() -> None:
-    setting = small_trace().setting
-    changes = {"rounds": 21, "seed": 2, "points": 2, "spacing": "log", "version": "9"}
-    others = [dataclasses.replace(setting, **{key: value}) for key, value in changes.items()]
-    slugs = {other.slug for other in [setting, *others]}
-    assert len(slugs) == 6
-    assert all(slug.startswith("ucb1-bernoulli-means-0.7-0.4-") for slug in slugs)
 
 
 def test_simulating_does_not_import_what_only_files_and_plots_need() -> None:

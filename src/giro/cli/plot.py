@@ -8,7 +8,7 @@ import typer
 from giro.cli.app import app
 from giro.cli.output import tell
 from giro.cli.targets import check_picture
-from giro.experiments.run import load_folder
+from giro.experiments.kept import load_folder
 from giro.simulation.metrics import Metric
 
 Scale = Literal["linear", "log"]

@@ -9,7 +9,14 @@ import typer
 from giro.cli import reproduce as command
 from giro.cli.engine import Address, Engine
 from giro.cli.output import print_json, print_line
-from giro.cli.playing import INTERRUPTED, Place, finished_traces, say_what_is_there
+from giro.cli.playing import (
+    INTERRUPTED,
+    Place,
+    check,
+    finished_traces,
+    say_what_is_judged,
+    say_what_is_there,
+)
 from giro.cli.reproduce_mab import split_policies
 from giro.cli.results import print_results
 from giro.cli.targets import check_folder
@@ -17,8 +24,8 @@ from giro.cli.verdicts import print_claims, print_test
 from giro.datasets.scaling import Scale
 from giro.errors import UnknownName
 from giro.experiments.claims import Judgement, finding_records, judge, record
+from giro.experiments.kept import Evidence, Kept
 from giro.experiments.paper import contextual as paper
-from giro.experiments.run import kept_traces
 from giro.experiments.tables import curve_records, final_record
 from giro.policy import Policy
 from giro.simulation.trace import Trace
@@ -47,6 +54,7 @@ def contextual(
     jobs: command.Jobs = None,
     out: Annotated[Path | None, command.option("FOLDER", "Default: results/contextual...")] = None,
     json: command.Json = False,
+    fresh: command.Fresh = False,
     engine: Engine = "threads",
     address: Address = None,
 ) -> None:
@@ -73,18 +81,21 @@ def contextual(
     )
     folder = out or Path("results") / ("contextual" if scale == "paper" else "contextual-quick")
     check_folder(folder)
-    place = Place(folder / "runs", jobs, engine, address, by_source=True)
-    traces, interrupted = finished_traces(part, place)
     size = size._replace(runs=max(size.runs, usual[1]))  # others may have been played before
     further = _beyond_the_usual(setup, [*chosen, *further])
-    whole = paper.experiment(setup, **size._asdict(), also=further)
-    outcome = _outcome(setup, kept_traces(whole, place.folder, by_source=True))
+    whole = list(paper.experiment(setup, **size._asdict(), also=further).cells())
+    kept = Kept(folder)
+    check(kept, whole)
+    traces, interrupted = finished_traces(part, Place(kept, jobs, engine, address, fresh))
+    evidence = kept.evidence(whole, runs=size.runs)
+    say_what_is_judged(evidence)
+    outcome = _outcome(setup, evidence)
     if json:
         print_json(_document(outcome))
     else:
         _print(outcome, size.runs)
     if interrupted:
-        say_what_is_there(part, traces, place.folder)
+        say_what_is_there(part, traces, kept)
         raise typer.Exit(INTERRUPTED)
     made_by = f"giro reproduce contextual --scale {scale} {_said(size)} {_told(setup, further)}"
     _write(folder, outcome, setup, made_by)
@@ -98,6 +109,7 @@ class _Size(NamedTuple):
 
 class _Outcome(NamedTuple):
     traces: list[Trace]
+    version: str  # which made them
     judgements: list[Judgement]  # on the trends that the paper sees
     apart: list[Judgement]  # a family each
 
@@ -121,11 +133,12 @@ def _beyond_the_usual(setup: paper.Setup, policies: Sequence[str]) -> list[str]:
     return [text for text in texts if text not in (*setup.policies(), *paper.BEYOND)]
 
 
-def _outcome(setup: paper.Setup, traces: list[Trace]) -> _Outcome:
+def _outcome(setup: paper.Setup, evidence: Evidence) -> _Outcome:
     """Return the verdicts on what was played now and before."""
+    traces, version, _ = evidence
     judgements = judge(paper.claims(setup, traces), family=paper.n_comparisons())
     apart = (paper.width_claims(setup, traces), paper.poisson_claims(setup, traces))
-    return _Outcome(traces, judgements, [one for claims in apart for one in judge(claims)])
+    return _Outcome(traces, version, judgements, [one for claims in apart for one in judge(claims)])
 
 
 def _print(outcome: _Outcome, runs: int) -> None:
@@ -166,7 +179,7 @@ def _write(folder: Path, outcome: _Outcome, setup: paper.Setup, made_by: str) ->
             line for judgement in outcome.all_judgements for line in finding_records(judgement)
         ],
     }
-    command.write_tables(folder, tables, made_by)
+    command.write_tables(folder, tables, made_by, outcome.version)
     for name, traces in _figures(outcome.traces, setup).items():
         closer = name == "reward-closer"
         figure = regret_figure(traces, metric="reward", names=paper.names(setup), closer=closer)

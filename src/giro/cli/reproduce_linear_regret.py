@@ -15,6 +15,7 @@ from giro.cli.results import decimals_for, number
 from giro.cli.targets import check_folder
 from giro.cli.verdicts import print_claims, print_test
 from giro.experiments.claims import Judgement, finding_records, judge, record
+from giro.experiments.kept import Kept
 from giro.experiments.tables import curve_records
 from giro.simulation.trace import Trace
 
@@ -45,7 +46,7 @@ def linear_regret(
 
     experiment = paper.experiment(rounds=rounds, runs=runs, seed=seed)
     check_folder(out)
-    place = Place(out / "runs", jobs, engine, address, by_source=True)
+    place = Place(Kept(out), jobs, engine, address)
     traces, interrupted = finished_traces(experiment, place)
     outcome = _outcome(traces, rounds, judged=not interrupted)
     if json:
@@ -54,7 +55,7 @@ def linear_regret(
     else:
         _print(outcome)
     if interrupted:
-        say_what_is_there(experiment, traces, place.folder)
+        say_what_is_there(experiment, traces, place.kept)
         raise typer.Exit(INTERRUPTED)
     made_by = f"giro reproduce linear-regret --rounds {rounds} --runs {runs} --seed {seed}"
     _write(out, traces, outcome, made_by)

@@ -14,6 +14,7 @@ from giro.cli.results import print_results
 from giro.cli.targets import check_folder
 from giro.cli.verdicts import print_claims, print_test
 from giro.experiments.claims import Judgement, finding_records, judge, record
+from giro.experiments.kept import Kept
 from giro.experiments.paper import mab as paper
 from giro.experiments.tables import curve_records, final_record
 from giro.policy import Policy
@@ -48,7 +49,7 @@ def mab(
     further = split_policies(also)
     experiment = paper.experiment(rounds=rounds, runs=runs, seed=seed, also=further)
     check_folder(out)
-    place = Place(out / "runs", jobs, engine, address, by_source=True)
+    place = Place(Kept(out), jobs, engine, address)
     traces, interrupted = finished_traces(experiment, place)
     outcome = _outcome(traces, further, judged=not interrupted)
     if json:
@@ -56,7 +57,7 @@ def mab(
     else:
         _print(outcome, runs)
     if interrupted:
-        say_what_is_there(experiment, traces, place.folder)
+        say_what_is_there(experiment, traces, place.kept)
         raise typer.Exit(INTERRUPTED)
     made_by = f"giro reproduce mab --rounds {rounds} --runs {runs} --seed {seed}"
     _write(out, outcome, made_by + (f" --with {also}" if also else ""))

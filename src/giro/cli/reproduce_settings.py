@@ -11,17 +11,23 @@ import typer
 from giro.cli import reproduce as command
 from giro.cli.engine import Address, Engine
 from giro.cli.output import Column, print_json, print_line, print_table
-from giro.cli.playing import INTERRUPTED, Place, finished_traces, say_what_is_there
+from giro.cli.playing import (
+    INTERRUPTED,
+    Place,
+    check,
+    finished_traces,
+    say_what_is_judged,
+    say_what_is_there,
+)
 from giro.cli.reproduce_contextual import split_data
 from giro.cli.results import number
 from giro.cli.targets import check_folder
 from giro.cli.verdicts import said
+from giro.experiments.kept import Kept
 from giro.experiments.paper import settings as paper
 from giro.experiments.paper.contextual import Fit
-from giro.experiments.run import kept_traces
 from giro.experiments.tables import final_record
 from giro.simulation.metrics import Estimate
-from giro.simulation.trace import Trace
 
 _CONTEXTS = "Play only this scaling of contexts: column, unit or range."
 _FIT = "Play only models fitted like this: exact or sgd."
@@ -38,6 +44,7 @@ def settings(
     jobs: command.Jobs = None,
     out: command.Out = Path("results/settings"),
     json: command.Json = False,
+    fresh: command.Fresh = False,
     engine: Engine = "threads",
     address: Address = None,
 ) -> None:
@@ -54,34 +61,32 @@ def settings(
       giro reproduce settings --only statlog --contexts unit --fit exact
     """
     check_folder(out)
-    place = Place(out / "runs", jobs, engine, address, by_source=True)
     experiments = partial(paper.experiments, rounds=rounds, seed=seed)
     setups = [s for s in paper.SETUPS if contexts in (None, s.scale) and fit in (None, s.fit)]
+    most = max(runs, paper.RUNS)  # others may have been played before
+    whole = [cell for part in experiments(runs=most) for cell in part.cells()]
+    kept = Kept(out)
+    check(kept, whole)
+    place = Place(kept, jobs, engine, address, fresh)
     for part in experiments(runs=runs, data=split_data(only), setups=setups):
         traces, interrupted = finished_traces(part, place)
         if interrupted:
-            say_what_is_there(part, traces, place.folder)
+            say_what_is_there(part, traces, kept)
             raise typer.Exit(INTERRUPTED)
-    kept = partial(kept_traces, folder=place.folder, by_source=True)
-    most = max(runs, paper.RUNS)  # others may have been played before
-    together = _once([trace for part in experiments(runs=most) for trace in kept(part)])
-    table = paper.verdicts(together)
+    evidence = kept.evidence(whole, runs=most)
+    say_what_is_judged(evidence)
+    table = paper.verdicts(evidence.traces)
     tables = {
         "claims": list(paper.rows(table)),
         "comparisons": list(paper.comparisons(table)),
-        "finals": [final_record(trace) for trace in together],
+        "finals": [final_record(trace) for trace in evidence.traces],
     }
     if json:
         print_json(tables)
     else:
         _print(table)
     made_by = f"giro reproduce settings --rounds {rounds} --runs {most} --seed {seed}"
-    command.write_tables(out, tables, made_by)
-
-
-def _once(traces: Sequence[Trace]) -> list[Trace]:
-    """Return each trace once: a network is the same whichever way other models are fitted."""
-    return list({trace.setting: trace for trace in traces}.values())
+    command.write_tables(out, tables, made_by, evidence.version)
 
 
 def _with_error(earned: Estimate) -> str:

@@ -14,6 +14,7 @@ from giro.cli.results import print_results, record
 from giro.cli.targets import check_folder, check_picture
 from giro.errors import BadParameter
 from giro.experiments.experiment import Experiment
+from giro.experiments.kept import Kept
 from giro.problem import Problem
 from giro.problems import Classification
 from giro.simulation.checkpoints import Spacing
@@ -71,7 +72,8 @@ def simulate(
         check_folder(out)
     if plot is not None:
         check_picture(plot)
-    traces, interrupted = finished_traces(experiment, Place(out, jobs, engine, address))
+    kept = Kept(out)
+    traces, interrupted = finished_traces(experiment, Place(kept, jobs, engine, address))
     if json:
         print_json([record(trace) for trace in traces])
     else:
@@ -79,7 +81,7 @@ def simulate(
     if plot is not None and traces:
         _draw(traces, plot, spacing, metric)
     if interrupted:
-        say_what_is_there(experiment, traces, out)
+        say_what_is_there(experiment, traces, kept)
         raise typer.Exit(INTERRUPTED)
 
 

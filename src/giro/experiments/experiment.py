@@ -7,17 +7,8 @@ from giro.errors import BadParameter
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.simulation.checkpoints import Spacing
+from giro.simulation.chunks import Work
 from giro.simulation.simulate import make_setting, run_count
-from giro.simulation.trace import Setting
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One policy on one problem."""
-
-    policy: Policy
-    problem: Problem
-    setting: Setting
 
 
 @dataclass(frozen=True)
@@ -41,7 +32,7 @@ class Experiment:
         if len(set(settings)) < len(settings):
             raise BadParameter("a policy or a problem is listed twice")
 
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[Work]:
         """Yield each policy on each problem, problem by problem."""
         for problem in map(Problem.parse, self.problems):
             for policy in map(Policy.parse, self.policies):
@@ -53,4 +44,4 @@ class Experiment:
                     points=self.points,
                     spacing=self.spacing,
                 )
-                yield Cell(policy, problem, setting)
+                yield Work(policy, problem, setting)

@@ -9,7 +9,6 @@ from typing import Any
 import numba
 import numpy as np
 
-from giro.kernel_cache import package_digest
 from giro.simulation.metrics import (
     Curve,
     Metric,
@@ -24,7 +23,7 @@ from giro.version import __version__
 
 Record = Mapping[str, Any]
 
-_DIGITS = 6  # of a number in a CSV file; Parquet keeps all
+_DIGITS = 6  # of a number in a CSV file
 
 
 def final_record(trace: Trace) -> dict[str, Any]:
@@ -69,20 +68,11 @@ def _interval(metric: Metric, curve: Curve, point: int) -> dict[str, float]:
 
 
 def write_table(folder: Path, name: str, records: Sequence[Record]) -> None:
-    """Write records as Parquet and as CSV."""
-    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
-
-    pl.DataFrame(records).write_parquet(folder / f"{name}.parquet")
+    """Write records as CSV."""
     with (folder / f"{name}.csv").open("w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(records[0])
         rows.writerows([_text(value) for value in record.values()] for record in records)
-
-
-def forget_table(folder: Path, name: str) -> None:
-    """Delete a table if there is one."""
-    for ending in ("parquet", "csv"):
-        (folder / f"{name}.{ending}").unlink(missing_ok=True)
 
 
 def _text(value: Any) -> str:
@@ -91,11 +81,12 @@ def _text(value: Any) -> str:
     return "" if math.isnan(value) else f"{value:.{_DIGITS}g}"
 
 
-def write_made_by(folder: Path, command: str) -> None:
-    """Write down the command that makes this folder anew, and with what it was made."""
+def write_made_by(folder: Path, command: str, version: str = __version__) -> None:
+    """Write down the command that makes this folder anew, and the versions behind it."""
+    runs_of = "" if version == __version__ else f", runs of giro {version}"
     lines = (
         command,
-        f"giro {__version__}, source {package_digest()}",
+        f"giro {__version__}{runs_of}",
         f"numpy {np.__version__}, numba {numba.__version__}",
     )
     (folder / "made-by.txt").write_text("\n".join(lines) + "\n")

@@ -26,38 +26,33 @@ _NEAR = 1.0  # with a lower bound of I below this, a plain draw is quicker
 
 
 @inline_kernel
-def highest_beta(
-    alpha: np.ndarray, beta: np.ndarray, arms: np.ndarray, rng: np.random.Generator
-) -> int:
-    """Return which of these arms has the highest draw from Beta(alpha[arm], beta[arm]).
-
-    The parameters are whole numbers above zero.
-    """
-    first = _highest_mean(alpha, beta, arms)
+def highest_beta(alpha: np.ndarray, beta: np.ndarray, rng: np.random.Generator) -> int:
+    """Return the place of the highest draw from Beta(alpha, beta), whole numbers above zero."""
+    first = _highest_mean(alpha, beta)
     best, x = first, beta_draw(alpha[first], beta[first], rng)
-    for arm in arms:
-        n = alpha[arm] + beta[arm] - 1.0
-        distance = x - (alpha[arm] - 1.0) / n
+    for i in range(alpha.size):
+        n = alpha[i] + beta[i] - 1.0
+        distance = x - (alpha[i] - 1.0) / n
         cost = 2.0 * n * distance * distance if distance > 0.0 else 0.0
-        if arm == first:
+        if i == first:
             continue
         if cost < _NEAR:
-            value = beta_draw(alpha[arm], beta[arm], rng)
+            value = beta_draw(alpha[i], beta[i], rng)
         else:
             patience = standard_exponential(rng)
-            value = beta_if_reached(alpha[arm], n, x, patience, rng) if patience >= cost else -1.0
+            value = beta_if_reached(alpha[i], n, x, patience, rng) if patience >= cost else -1.0
         if value > x:
-            best, x = int(arm), value
+            best, x = i, value
     return best
 
 
 @kernel
-def _highest_mean(alpha: np.ndarray, beta: np.ndarray, arms: np.ndarray) -> int:
-    best, highest = -1, -1.0
-    for arm in arms:
-        mean = alpha[arm] / (alpha[arm] + beta[arm])
+def _highest_mean(alpha: np.ndarray, beta: np.ndarray) -> int:
+    best, highest = 0, -1.0
+    for i in range(alpha.size):
+        mean = alpha[i] / (alpha[i] + beta[i])
         if mean > highest:
-            best, highest = int(arm), mean
+            best, highest = i, mean
     return best
 
 

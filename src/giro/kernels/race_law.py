@@ -7,6 +7,7 @@ import numpy as np
 from giro.kernel import kernel
 from giro.kernels.race import Race
 from giro.kernels.winning_law import Points, argmax_law, winning_law
+from giro.offer import of_arms
 
 _NEGLIGIBLE = 1e-19  # a probability, relative to the largest, that is left out
 
@@ -19,7 +20,7 @@ def race_law(race: Race, arms: np.ndarray, ranking: np.ndarray) -> np.ndarray:
     reaches, is left out.
     """
     gates, laws = race.gates[arms], race.laws[arms]
-    ranking = ranking[arms] if ranking.size else ranking
+    ranking = of_arms(ranking, arms)
     centre = np.ascontiguousarray(gates["centre"])
     if np.isinf(centre).any():
         return argmax_law(centre, ranking)

@@ -6,6 +6,7 @@ import numpy as np
 
 from giro.kernel import inline_kernel, kernel
 from giro.kernels.history import History, append, empty_history, rewards_of
+from giro.offer import of_arms
 
 
 class Rewards(NamedTuple):
@@ -61,6 +62,9 @@ def all_binary(rewards: Rewards) -> bool:
 
 
 @kernel
-def beta_of(rewards: Rewards, zeros: int, ones: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return each arm's ones and zeros, prior ones included, where all rewards are 0 or 1."""
-    return rewards.total + ones, rewards.history.length - rewards.total + zeros
+def beta_of(
+    rewards: Rewards, arms: np.ndarray, zeros: int, ones: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ones and zeros of these arms, prior ones included, where rewards are 0 or 1."""
+    total, length = of_arms(rewards.total, arms), of_arms(rewards.history.length, arms)
+    return total + ones, length - total + zeros

@@ -84,9 +84,3 @@ def an_untried_arm(
             if tied == 1 or beats_in_tie(arm, best, tied, ranking, rng):
                 best = int(arm)
     return best
-
-
-@kernel
-def of_arms(ranking: np.ndarray, arms: np.ndarray) -> np.ndarray:
-    """Return the ranking of these arms alone; an empty one stays empty."""
-    return ranking[arms] if ranking.size > 0 else ranking

@@ -24,18 +24,16 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    order = shuffled(offer.arms.size, rng)
-    return _champion(state, offer.arms[order], rng)
-
-
-@kernel
-def _champion(state: _State, arms: np.ndarray, rng: np.random.Generator) -> int:
-    """Return the winner of a tournament: of a duel between the champions of both halves."""
-    if arms.size == 1:
-        return int(arms[0])
-    middle = arms.size // 2
-    first = _champion(state, arms[:middle], rng)
-    return _winner(state, first, _champion(state, arms[middle:], rng), rng)
+    arms = offer.arms[shuffled(offer.arms.size, rng)]
+    level = 0
+    while (1 << level) < arms.size:
+        level += 1
+    for parts in range(level, 0, -1):  # neighbours among 2^parts parts of the arms duel
+        for part in range(0, 1 << parts, 2):
+            first, middle = (part * arms.size) >> parts, ((part + 1) * arms.size) >> parts
+            if first < middle < ((part + 2) * arms.size) >> parts:
+                arms[first] = _winner(state, arms[first], arms[middle], rng)
+    return int(arms[0])
 
 
 @kernel
@@ -76,6 +74,8 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 @dataclass(frozen=True)
 class Besa(Policy, name="besa"):
     """Lets arms duel in a random tournament: the higher mean of equally many rewards wins.
+
+    The champions of both halves of the arms, in random order, meet in the last duel, and so on.
 
     The arm with more rewards is represented by a sample of them, drawn without replacement. A tie
     goes to the arm pulled less often; `ties` decides where both were pulled equally often.

@@ -33,8 +33,8 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
         if not state.exponential:
             return winner(state.race, offer.arms, state.ranking, rng)
         if min(state.zeros, state.ones) > 0:
-            ones, zeros = beta_of(state.rewards, state.zeros, state.ones)
-            return highest_beta(ones, zeros, offer.arms, rng)
+            ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
+            return int(offer.arms[highest_beta(ones, zeros, rng)])
     values = np.empty(offer.arms.size)
     for i in range(values.size):
         entries = entries_of(state.rewards, offer.arms[i], state.zeros, state.ones)
@@ -58,8 +58,8 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if not state.exponential:
         return race_law(state.race, offer.arms, state.ranking)
     if min(state.zeros, state.ones) > 0:
-        ones, zeros = beta_of(state.rewards, state.zeros, state.ones)
-        return beta_law(ones[offer.arms], zeros[offer.arms])
+        ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
+        return beta_law(ones, zeros)
     return np.empty(0)
 
 

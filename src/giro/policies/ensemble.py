@@ -1,18 +1,19 @@
 """Ensemble sampling: a few models, each fitted to its own perturbation of the rewards."""
 
+import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.kernel import kernel
+from giro.kernel import inline_kernel, kernel
 from giro.kernels.cholesky import solve
 from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.draws.normal import normals, standard_normal
 from giro.kernels.inverse import add_row, set_penalty
 from giro.kernels.ties import argmax
-from giro.kernels.vectors import add_multiple, dot
+from giro.kernels.vectors import dot
 from giro.kernels.winning_law import argmax_law
 from giro.policy import Case, Offer, Policy, Shape
 
@@ -34,12 +35,15 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     values, x = np.empty(offer.arms.size), round_row(state.design, offer.context)
     for i in range(values.size):
         arm = put_arm(state.design, offer, i)
-        _solve(state, arm, x)
-        values[i] = dot(state.room, state.moment[arm, model])
+        if x.size == 1:  # no contexts: a division instead of solving equations
+            values[i] = state.moment[arm, model, 0] / state.factor[arm, 0, 0] ** 2
+        else:
+            _solve(state, arm, x)
+            values[i] = dot(state.room, state.moment[arm, model])
     return argmax(values, offer.arms, state.ranking, rng)
 
 
-@kernel
+@inline_kernel
 def _solve(state: _State, arm: int, x: np.ndarray) -> None:
     """Set the room to A⁻¹x: its product with a model's moment is what the model expects."""
     for j in range(x.size):
@@ -51,10 +55,16 @@ def _solve(state: _State, arm: int, x: np.ndarray) -> None:
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     """Show every model the reward with noise of its own."""
     x, arm = case_row(state.design, case), model_of(state.design, arm)
-    add_row(state.factor[arm], x, 1.0, state.room)
-    for model in range(state.moment.shape[1]):
+    if x.size == 1:
+        state.factor[arm, 0, 0] = math.sqrt(state.factor[arm, 0, 0] ** 2 + 1.0)
+    else:
+        add_row(state.factor[arm], x, 1.0, state.room)
+    moments = state.moment[arm]
+    for model in range(moments.shape[0]):
         perturbed = reward - _CENTRE + state.noise_sd * standard_normal(rng)
-        add_multiple(state.moment[arm, model], perturbed, x)
+        moments[model, -1] += perturbed  # of the constant, which comes last
+        for j in range(x.size - 1):
+            moments[model, j] += perturbed * x[j]
 
 
 @kernel

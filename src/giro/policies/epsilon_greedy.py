@@ -9,10 +9,11 @@ from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.means import means_of
-from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
+from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.kernels.winning_law import argmax_law
 from giro.model import Model
 from giro.models.estimator import as_model
+from giro.offer import of_arms
 from giro.policies.greedy_models import (
     Schedule,
     choose_by_model,

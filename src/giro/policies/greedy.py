@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
-from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
+from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.kernels.winning_law import argmax_law
+from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -20,7 +21,10 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    return argmax(state.means[offer.arms], offer.arms, state.ranking, rng)
+    arms = offer.arms
+    if arms.size == state.means.size:  # all arms: nothing needs to be copied
+        return argmax(state.means, arms, state.ranking, rng)
+    return argmax(state.means[arms], arms, state.ranking, rng)
 
 
 @kernel
@@ -31,7 +35,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    return argmax_law(state.means[offer.arms], of_arms(state.ranking, offer.arms))
+    return argmax_law(of_arms(state.means, offer.arms), of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.kernel import form_for, kernel
+from giro.kernel import form_for, inline_kernel, kernel
 from giro.kernels.bootstrap_counts import REAL
 from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.rows import Rows, append_row, empty_rows, positions_of, set_only_row
-from giro.kernels.ties import argmax, of_arms
+from giro.kernels.ties import argmax
 from giro.kernels.winning_law import argmax_law
 from giro.model import Model, Sample, absorb, refit, value
 from giro.model import start as start_model
+from giro.offer import of_arms
 from giro.policy import Case, Offer, Shape
 
 ABSORBS, SETTLES, GOES_ON = 0, 1, 2  # how a model follows its history, see `start_greedy`
@@ -61,7 +62,7 @@ def choose_by_model(state: _State, offer: Offer, rng: np.random.Generator) -> in
     return argmax(values, offer.arms, state.ranking, rng)
 
 
-@kernel
+@inline_kernel
 def _values(state: _State, offer: Offer) -> np.ndarray:
     """Return what the model of each arm on offer expects, infinity of an arm never pulled."""
     values, x = np.full(offer.arms.size, np.inf), round_row(state.design, offer.context)

@@ -10,8 +10,9 @@ from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.kl import kl, kl_upper
 from giro.kernels.rounding import bernoulli_rounded
-from giro.kernels.ties import Ties, beats_in_tie, of_arms, tie_ranking
+from giro.kernels.ties import Ties, beats_in_tie, tie_ranking
 from giro.kernels.winning_law import argmax_law
+from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 
 _MARGIN = 1e-10  # far above the error of an index, so that no tie is missed

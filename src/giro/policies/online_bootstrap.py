@@ -8,8 +8,9 @@ import numpy as np
 from giro.errors import BadParameter
 from giro.kernel import kernel
 from giro.kernels.draws.uniform import COINS, coins
-from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
+from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.kernels.winning_law import replica_law
+from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 
 

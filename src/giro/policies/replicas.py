@@ -11,11 +11,12 @@ from giro.kernels.bootstrap_counts import ONE, REAL, ZERO
 from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.draws.poisson import poisson
 from giro.kernels.rows import Rows, append_row, empty_rows, positions_of, set_only_row
-from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
+from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.kernels.winning_law import argmax_law, replica_law
 from giro.model import Model, Sample, absorb, refit, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
+from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 
 _EACH_TIME = 8  # rows up to which a model that cannot absorb is refitted with every new one

@@ -6,12 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.kernel import kernel
+from giro.kernel import inline_kernel, kernel
 from giro.kernels.beta_law import beta_law
 from giro.kernels.beta_race import highest_beta
 from giro.kernels.draws.gamma import beta as beta_draw
 from giro.kernels.rounding import bernoulli_rounded
-from giro.kernels.ties import argmax
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -19,18 +18,27 @@ class _State(NamedTuple):
     alpha: np.ndarray  # [arm] prior plus ones
     beta: np.ndarray  # [arm] prior plus zeros
     is_whole: bool  # whether all of these are whole numbers
-    ranking: np.ndarray  # empty: draws tie only by rounding
 
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    if state.is_whole:
-        return highest_beta(state.alpha, state.beta, offer.arms, rng)
-    values = np.empty(offer.arms.size)
-    for i in range(values.size):
-        arm = offer.arms[i]
-        values[i] = beta_draw(state.alpha[arm], state.beta[arm], rng)
-    return argmax(values, offer.arms, state.ranking, rng)
+    arms = offer.arms
+    if arms.size == state.alpha.size:  # all arms: nothing needs to be copied
+        return _highest(state.alpha, state.beta, state.is_whole, rng)
+    return int(arms[_highest(state.alpha[arms], state.beta[arms], state.is_whole, rng)])
+
+
+@inline_kernel
+def _highest(alpha: np.ndarray, beta: np.ndarray, is_whole: bool, rng: np.random.Generator) -> int:
+    """Return the place of the highest draw."""
+    if is_whole:
+        return highest_beta(alpha, beta, rng)
+    best, highest = 0, -1.0
+    for i in range(alpha.size):
+        value = beta_draw(alpha[i], beta[i], rng)
+        if value > highest:
+            best, highest = i, value
+    return best
 
 
 @kernel
@@ -72,4 +80,4 @@ class Thompson(Policy, name="thompson"):
         """Return the prior of every arm."""
         alpha, beta = (np.full(shape.n_arms, float(a)) for a in (self.alpha, self.beta))
         is_whole = float(self.alpha).is_integer() and float(self.beta).is_integer()
-        return _State(alpha, beta, is_whole, np.empty(0))
+        return _State(alpha, beta, is_whole)

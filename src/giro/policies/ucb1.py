@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
-from giro.kernels.ties import Ties, argmax, of_arms, tie_ranking
+from giro.kernel import inline_kernel, kernel
+from giro.kernels.ties import Ties, argmax, tie_ranking
 from giro.kernels.winning_law import argmax_law
+from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -23,17 +24,22 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     return argmax(_bounds(state, offer.arms), offer.arms, state.ranking, rng)
 
 
-@kernel
+@inline_kernel
 def _bounds(state: _State, arms: np.ndarray) -> np.ndarray:
     """Return the upper confidence bound of each of these arms, infinity for one never pulled."""
-    bounds = np.full(arms.size, np.inf)
-    n = 0
-    for arm in arms:
-        n += state.pulls[arm]
+    if arms.size == state.pulls.size:  # all arms: nothing needs to be copied
+        return _bounds_of(state.pulls, state.total)
+    return _bounds_of(state.pulls[arms], state.total[arms])
+
+
+@inline_kernel
+def _bounds_of(pulls: np.ndarray, total: np.ndarray) -> np.ndarray:
+    bounds = np.full(pulls.size, np.inf)
+    n = pulls.sum()
     for i in range(bounds.size):
-        n_j = state.pulls[arms[i]]
+        n_j = pulls[i]
         if n_j > 0:
-            bounds[i] = state.total[arms[i]] / n_j + math.sqrt(2 * math.log(n) / n_j)
+            bounds[i] = total[i] / n_j + math.sqrt(2 * math.log(n) / n_j)
     return bounds
 
 

@@ -31,8 +31,8 @@ class _State(NamedTuple):
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if state.kind == 0 and min(state.zeros, state.ones) > 0 and all_binary(state.rewards):
-        ones, zeros = beta_of(state.rewards, state.zeros, state.ones)
-        return highest_beta(ones, zeros, offer.arms, rng)
+        ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
+        return int(offer.arms[highest_beta(ones, zeros, rng)])
     values = np.empty(offer.arms.size)
     for i in range(values.size):
         entries = entries_of(state.rewards, offer.arms[i], state.zeros, state.ones)
@@ -54,8 +54,8 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if state.kind > 0 or min(state.zeros, state.ones) == 0 or not all_binary(state.rewards):
         return np.empty(0)
-    ones, zeros = beta_of(state.rewards, state.zeros, state.ones)
-    return beta_law(ones[offer.arms], zeros[offer.arms])
+    ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
+    return beta_law(ones, zeros)
 
 
 @dataclass(frozen=True)

@@ -109,13 +109,18 @@ def paired_difference(first: Trace, second: Trace, *, metric: Metric = "regret")
 
     With `metric` "reward" it is the difference of their rewards per round.
     """
-    same = ("problem", "rounds", "seed")
-    if any(getattr(first.setting, key) != getattr(second.setting, key) for key in same):
-        raise BadParameter("paired differences need the same problem, rounds and seed")
+    if not pairable(first, second):
+        raise BadParameter("paired differences need the same problem, rounds, seed and version")
     _, i, j = np.intersect1d(first.runs, second.runs, return_indices=True)
     if metric == "reward":
         return estimate((first.reward[i, -1] - second.reward[j, -1]) / first.setting.rounds)
     return estimate(first.regret[i, -1] - second.regret[j, -1])
+
+
+def pairable(first: Trace, second: Trace) -> bool:
+    """Tell whether runs of the same number met the same instance; other versions draw others."""
+    same = ("problem", "rounds", "seed", "version")
+    return all(getattr(first.setting, key) == getattr(second.setting, key) for key in same)
 
 
 def rounds_per_second(trace: Trace) -> float:

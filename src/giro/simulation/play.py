@@ -73,21 +73,23 @@ def play_run(
     *,
     seed: int,
     run: int,
+    rounds: int | None = None,
     keep_arms: bool = False,
 ) -> Record:
     """Return what happened in one run, numbered `run`, of the simulation with this seed.
 
+    It ends with the last checkpoint; `rounds` are those that the policy is started for, if more.
     Problem, policy and rewards have streams of their own: in run 7 every policy meets the same
     instance. The loop is compiled unless policy or problem are plain Python.
     """
-    rounds = int(checkpoints[-1])
+    last = int(checkpoints[-1])
     streams = Streams(*(stream(seed, run, side) for side in range(3)))
     instance = start_problem(problem, streams.problem)
-    state = start_policy(policy, shape_of(problem, rounds), streams.policy)
-    record = _empty_record(checkpoints, problem.n_arms, rounds if keep_arms else 0)
+    state = start_policy(policy, shape_of(problem, rounds or last), streams.policy)
+    record = _empty_record(checkpoints, problem.n_arms, last if keep_arms else 0)
     loop = play if is_compiled(policy, problem) else plain(play)
     played, arm, value = loop(state, instance, streams, record)
-    if played < rounds:
+    if played < last:
         _complain(policy, problem, f"run {run}, round {played + 1}", int(arm), float(value))
     return record
 

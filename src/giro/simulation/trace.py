@@ -2,17 +2,17 @@
 
 import dataclasses
 import functools
-import hashlib
+import io
 import json
 import os
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from giro.errors import BadFile, BadParameter
+from giro.files import write_whole
 from giro.simulation.checkpoints import Spacing, checkpoints
 from giro.simulation.play import Record
 from giro.version import __version__
@@ -20,8 +20,9 @@ from giro.version import __version__
 if TYPE_CHECKING:
     import polars as pl
 
-_FORMAT = "1"
 _KEY = "giro-trace"
+_FORMAT = "2"  # settings as columns, so that a file holds any number of traces
+_OLDER = "1"  # one trace, its setting as metadata
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,12 +42,8 @@ class Setting:
         """Rounds after which the curves are noted, [point]."""
         return checkpoints(self.rounds, points=self.points, spacing=self.spacing)
 
-    @property
-    def slug(self) -> str:
-        """A file name that is readable and differs for every setting."""
-        digest = hashlib.sha256(json.dumps(dataclasses.asdict(self)).encode()).hexdigest()[:10]
-        words = re.sub(r"[^a-z0-9.]+", "-", f"{self.policy}-{self.problem}".lower())
-        return f"{words[:80].strip('-')}-{digest}"
+
+_SETTING = [field.name for field in dataclasses.fields(Setting)]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -111,27 +108,52 @@ class Trace:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace to a Parquet file, whole or not at all."""
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        metadata = {_KEY: _FORMAT, "setting": json.dumps(dataclasses.asdict(self.setting))}
-        partial = target.with_name(f".{target.name}.{os.getpid()}")
-        try:
-            self.table().write_parquet(partial, metadata=metadata)
-            os.replace(partial, target)
-        finally:
-            partial.unlink(missing_ok=True)
+        save_traces([self], path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Trace":
         """Return the trace in a file written by `save`."""
-        import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+        traces = load_traces(path)
+        if len(traces) != 1:
+            raise BadFile(f"{path} holds {len(traces)} traces: load_traces returns all of them")
+        return traces[0]
 
-        setting = _read_setting(Path(path))
-        try:
-            table = pl.read_parquet(Path(path)).sort("run", "round")
-            return _from_table(setting, table)
-        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-            raise BadFile(f"{path} is a damaged result of giro: {error}") from error
+
+def save_traces(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
+    """Write traces to one Parquet file, whole or not at all; no setting may occur twice."""
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    tables = [
+        trace.table().select(
+            *(_literal(name, value) for name, value in dataclasses.asdict(trace.setting).items()),
+            pl.all(),
+        )
+        for trace in traces
+    ]
+    content = io.BytesIO()
+    pl.concat(tables).write_parquet(content, metadata={_KEY: _FORMAT})
+    write_whole(Path(path), [content.getbuffer()])
+
+
+def _literal(name: str, value: str | int) -> "pl.Expr":
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    return pl.lit(value, dtype=pl.String if isinstance(value, str) else pl.Int64).alias(name)
+
+
+def load_traces(path: str | os.PathLike[str]) -> list[Trace]:
+    """Return the traces in a file written by `save_traces`, in their order."""
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    older = _older_setting(Path(path))
+    try:
+        table = pl.read_parquet(Path(path))
+        if older:
+            return [_from_table(older, table)]
+        parts = table.partition_by(_SETTING, as_dict=True)
+        return [_from_table(Setting(*key), part) for key, part in parts.items()]
+    except (pl.exceptions.PolarsError, OSError, ValueError, TypeError) as error:
+        raise BadFile(f"{path} is a damaged result of giro: {error}") from error
 
 
 def merge(traces: Sequence[Trace]) -> Trace:
@@ -158,17 +180,17 @@ def _select(trace: Trace, which: np.ndarray) -> Trace:
     return Trace(trace.setting, *(getattr(trace, name)[which] for name in names))
 
 
-def _read_setting(path: Path) -> Setting:
-    """Return what made the file, from its metadata."""
-    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+def holds_traces(path: Path) -> bool:
+    """Tell whether a Parquet file was written by `save_traces`, now or in an older version."""
+    return _KEY in _metadata(path)
 
-    try:
-        metadata = pl.read_parquet_metadata(path)
-    except FileNotFoundError:
-        raise BadFile(f"there is no file {path}") from None
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise BadFile(f"{path} cannot be read as Parquet: {error}") from error
-    if metadata.get(_KEY) != _FORMAT:
+
+def _older_setting(path: Path) -> Setting | None:
+    """Return what made a file of the older format, None for one of the present format."""
+    metadata = _metadata(path)
+    if metadata.get(_KEY) == _FORMAT:
+        return None
+    if metadata.get(_KEY) != _OLDER:
         raise BadFile(f"{path} was not written by giro, or by a version this one cannot read")
     try:
         return Setting(**json.loads(metadata["setting"]))
@@ -176,7 +198,19 @@ def _read_setting(path: Path) -> Setting:
         raise BadFile(f"{path} does not say how it was made: {error}") from error
 
 
-def _from_table(setting: Setting, table: Any) -> Trace:
+def _metadata(path: Path) -> dict[str, str]:
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    try:
+        return pl.read_parquet_metadata(path)
+    except FileNotFoundError:
+        raise BadFile(f"there is no file {path}") from None
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise BadFile(f"{path} cannot be read as Parquet: {error}") from error
+
+
+def _from_table(setting: Setting, unsorted: "pl.DataFrame") -> Trace:
+    table = unsorted.sort("run", "round")
     runs = table["run"].unique().sort().to_numpy()
     shape = (runs.size, setting.checkpoints.size)
     if table.height != shape[0] * shape[1]:

@@ -41,6 +41,22 @@ def test_points_for_binomial_draws_are_in_the_square_and_the_easy_ones_all_kept(
         assert kept[np.abs(U) <= INNER].min() > v_r
 
 
+@pytest.mark.parametrize("p", [1e-6, 1e-3, 0.05, 0.2, 0.35, 0.5])
+def test_far_from_the_mode_the_binomial_law_is_between_its_bounds(p: float) -> None:
+    for mean in [10.0, 13.0, 30.0, 100.0, 3000.0]:
+        n = math.ceil(mean / p)
+        mode, variance = int((n + 1) * p), n * p * (1 - p)
+        reach = int(min(0.5 * variance, 40 * variance**0.5))
+        k = np.arange(max(0, mode - reach), min(n, mode + reach) + 1)
+        distance = np.abs(k - mode)
+        k, distance = k[distance > 15], distance[distance > 15]
+        rho = ((distance / 3 + 0.625) * distance + 1 / 6) / variance + 0.5
+        rho *= distance / variance
+        middle = -(distance**2) / (2 * variance)
+        law = stats.binom.logpmf(k, n, p) - stats.binom.logpmf(mode, n, p)
+        assert np.all(np.abs(law - middle) <= rho + 1e-5)  # scipy is not better
+
+
 @pytest.mark.parametrize("mean", [10.0, 10.3, 10.7, 11.5, 13.0, 17.0, 30.0, 100.0, 3000.0, 1e6])
 def test_points_for_poisson_draws_are_in_the_square_and_the_easy_ones_all_kept(
     mean: float,

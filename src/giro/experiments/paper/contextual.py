@@ -12,6 +12,7 @@ from giro.experiments.experiment import Experiment
 from giro.experiments.played import Played
 from giro.policy import Policy
 from giro.problem import Problem
+from giro.simulation.metrics import pairable
 from giro.simulation.trace import Trace
 
 Fit: TypeAlias = Literal["exact", "sgd"]
@@ -195,12 +196,12 @@ class _Judge(NamedTuple):
         return earns_more(*both) if both else None
 
     def _both(self, first: str, second: str, data: str) -> tuple[Trace, Trace] | None:
-        """Return the traces of both, None if there is no run of one and the other."""
+        """Return the traces of both, None if no instance was met by one and the other."""
         problem = self.setup.problem(data)
         one, other = self.played.find(first, problem), self.played.find(second, problem)
-        if one is None or other is None or not np.intersect1d(one.runs, other.runs).size:
+        if one is None or other is None or not pairable(one, other):
             return None
-        return one, other
+        return (one, other) if np.intersect1d(one.runs, other.runs).size else None
 
 
 def _not_said_to_be_worst(data: str) -> Sequence[str]:

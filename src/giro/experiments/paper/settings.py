@@ -72,7 +72,7 @@ def earned(setup: Setup, traces: Sequence[Trace]) -> Estimate:
     ]
     there = [trace for trace in found if trace is not None]
     nothing = Estimate(math.nan, math.nan, math.nan, math.nan)
-    if len(there) < len(found):
+    if len(there) < len(found) or len({trace.setting.version for trace in there}) > 1:
         return nothing
     of_all = functools.reduce(np.intersect1d, [trace.runs for trace in there])
     each = [_rewards(trace, of_all) for trace in there]

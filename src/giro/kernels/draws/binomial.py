@@ -104,12 +104,12 @@ def _is_below(v: float, k: int, n: int, p: float) -> bool:
     if distance <= _NEAR:
         return v <= _relative_to_mode(k, mode, n, p)
     variance = n * p * (1.0 - p)
-    # Hörmann's (1993) bounds of log P(k) / P(mode): t - rho and t + rho
+    # bounds of log P(k) / P(mode), t - rho and t + rho (Kachitvichyanukul and Schmeiser, 1988)
     rho = ((distance / 3.0 + 0.625) * distance + 1.0 / 6.0) / variance + 0.5
     rho *= distance / variance
     t = -0.5 * distance * distance / variance
     log_v = math.log(max(v, _TINY))
-    if abs(log_v - t) > rho:
+    if distance < 0.5 * variance and abs(log_v - t) > rho:
         return log_v < t
     return log_v <= binomial_surprise(mode, n, p) - binomial_surprise(k, n, p)
 
@@ -139,6 +139,7 @@ def binomials(n: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> np.ndar
 @kernel
 def fair_binomial(n: int, rng: np.random.Generator) -> int:
     """Return how many of n fair coins show 1."""
+    rng = borrowed(rng)
     if n > _FEW:
         return binomial(n, 0.5, rng)
     ones = 0

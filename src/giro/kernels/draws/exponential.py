@@ -26,7 +26,7 @@ def standard_exponential(rng: np.random.Generator) -> float:
     """
     scaled = rng.random() * LAYERS
     layer = int(scaled) & (LAYERS - 1)  # it is less anyway; this saves a check of the index
-    x: float = (scaled - layer + _HALF) * _EDGE[layer]
+    x: float = (scaled - np.floor(scaled) + _HALF) * _EDGE[layer]
     if x < _EDGE[layer + 1]:
         return x
     return _beyond(layer, x, borrowed(rng))

@@ -27,7 +27,7 @@ def standard_normal(rng: np.random.Generator) -> float:
     """
     scaled = rng.random() * LAYERS
     layer = int(scaled) & (LAYERS - 1)  # it is less anyway; this saves a check of the index
-    x: float = (2.0 * (scaled - layer) - _MIDDLE) * _EDGE[layer]
+    x: float = (2.0 * (scaled - np.floor(scaled)) - _MIDDLE) * _EDGE[layer]
     if abs(x) < _EDGE[layer + 1]:
         return x
     return _beyond(layer, x, borrowed(rng))

@@ -9,7 +9,7 @@ _WORD = 1 << 32
 _LARGEST = 1 << 31  # numbers below which the product with a word has less than 63 bits
 
 
-@kernel
+@inline_kernel
 def coins(rng: np.random.Generator) -> int:
     """Return `COINS` independent fair coins as the bits of an integer."""
     return int(rng.random() * 2.0**COINS)

@@ -1,0 +1,209 @@
+"""Runs that are kept: one file an experiment, and which of them the present code plays again.
+
+Numbers are repeatable bit for bit, so kept runs are recognised by what they play, whatever the code
+looks like: before runs are added to a cell (a policy on a problem), the beginning of one of its
+runs is played again. If the numbers are the same, the cell goes on. If not, its runs stay in the
+file under the version of giro that made them, and the present code's are kept beside them. They
+draw other numbers with the same law, so they are as good as evidence; but run 7 of one version and
+run 7 of another are not the same instance, so that such runs are never paired.
+"""
+
+import dataclasses
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.errors import BadFile, GiroError
+from giro.policy import Policy
+from giro.simulation.chunks import Work
+from giro.simulation.play import play_run
+from giro.simulation.trace import Setting, Trace, holds_traces, load_traces, merge, save_traces
+from giro.version import __version__
+
+FILE = "runs.parquet"
+
+_SAVE_EVERY = 20.0  # seconds, for each second (at least one) that saving takes
+_SHARE, _LEAST = 40, 100  # the beginning of a run: a fortieth of it, at least 100 rounds
+
+
+class Evidence(NamedTuple):
+    """What an experiment is judged by."""
+
+    traces: list[Trace]
+    version: str  # which made all of them, or all but those of cells that it did not play
+    is_present: bool  # whether the present code plays the same
+
+
+class Kept:
+    """The runs of an experiment, and the file of a folder that holds them if there is a folder."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """Read what the folder holds."""
+        self.folder = folder
+        self._file = folder / FILE if folder else None
+        self._traces = {trace.setting: trace for trace in _read(folder)}  # in order of beginning
+        self._reproduced: dict[Setting, bool] = {}
+        self._is_saved, self._stamp = True, _stamp(self._file)
+        self._next_save = time.monotonic() + _SAVE_EVERY
+
+    def check(self, cells: Iterable[Work]) -> None:
+        """Find out which of the runs of these cells the present code plays again."""
+        for cell in cells:
+            for trace in self._of(cell.setting):
+                if trace.setting not in self._reproduced:
+                    self._reproduced[trace.setting] = is_reproduced(cell, trace)
+
+    def present(self, setting: Setting) -> Trace | None:
+        """Return the runs of a cell that the present code plays again, of those checked."""
+        found = (trace for trace in self._of(setting) if self._reproduced.get(trace.setting))
+        return next(found, None)
+
+    def newest(self, setting: Setting) -> Trace | None:
+        """Return the runs of a cell that the present code plays, or else the newest."""
+        return self.present(setting) or next(self._of(setting), None)
+
+    def label(self, setting: Setting) -> Setting:
+        """Return the setting under which runs of a cell are kept from now on."""
+        present = self.present(setting)
+        return present.setting if present else _made_by(self._version(), setting)
+
+    def put(self, trace: Trace) -> None:
+        """Keep what the present code has played."""
+        self._add(trace)
+        self._reproduced[trace.setting] = True
+        self._is_saved = False
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to save."""
+        return time.monotonic() > self._next_save
+
+    def save(self) -> None:
+        """Write the file if there is one and something new for it.
+
+        What another process has added meanwhile is not lost.
+        """
+        if self._file is None or self._is_saved:
+            return
+        began = time.monotonic()
+        if _stamp(self._file) != self._stamp:
+            for trace in load_traces(self._file):
+                self._add(trace)
+        save_traces(self._traces.values(), self._file)
+        self._is_saved, self._stamp = True, _stamp(self._file)
+        self._next_save = time.monotonic() + _SAVE_EVERY * max(1.0, time.monotonic() - began)
+
+    def evidence(self, cells: Sequence[Work], *, runs: int) -> Evidence:
+        """Return what these cells are judged by: runs of one version, that with most of them.
+
+        Of two with as many, the newer; the present code's are newest. A cell that this version did
+        not play is there with the runs of another, which are not paired with the rest.
+        """
+        self.check(cells)
+        settings = list(dict.fromkeys(cell.setting for cell in cells))
+        made = [(v, [self._traces.get(_made_by(v, s)) for s in settings]) for v in self._versions()]
+        played = [self.present(setting) for setting in settings]
+        choices = [*made, (self._version(), played)]
+        version, chosen = max(reversed(choices), key=lambda choice: _count(choice[1], runs))
+        found = [
+            _relabelled(trace, version) if trace else self.newest(setting)
+            for setting, trace in zip(settings, chosen, strict=True)
+        ]
+        asked_for = [trace.only(runs) for trace in found if trace]
+        return Evidence([t for t in asked_for if t.runs.size], version, chosen is played)
+
+    def _add(self, trace: Trace) -> None:
+        there = self._traces.get(trace.setting)
+        self._traces[trace.setting] = merge([there, trace]) if there else trace
+
+    def _of(self, setting: Setting) -> Iterator[Trace]:
+        """Yield what each version has played of a cell, the newest first."""
+        for version in reversed(self._versions()):
+            trace = self._traces.get(_made_by(version, setting))
+            if trace:
+                yield trace
+
+    def _versions(self) -> list[str]:
+        """Return the versions that have played, in order of beginning."""
+        return list(dict.fromkeys(setting.version for setting in self._traces))
+
+    def _version(self) -> str:
+        """Return what the present code is called: its version, numbered if others had that name."""
+        others = {setting.version for setting, same in self._reproduced.items() if not same}
+        names = itertools.chain([__version__], (f"{__version__}+{i}" for i in itertools.count(1)))
+        return next(name for name in names if name not in others)
+
+
+def is_reproduced(cell: Work, kept: Trace) -> bool:
+    """Tell whether the present code plays the beginning of the first run that is kept.
+
+    Of a policy whose text does not say all about it, that is never said.
+    """
+    if not _is_repeatable(cell.policy):
+        return False
+    rounds, run = kept.setting.rounds, int(kept.runs[0])
+    enough = min(rounds, max(rounds // _SHARE, _LEAST))
+    points = 1 + int(np.searchsorted(kept.checkpoints, enough))
+    record = play_run(
+        cell.policy,
+        cell.problem,
+        kept.checkpoints[:points],
+        seed=kept.setting.seed,
+        run=run,
+        rounds=rounds,
+    )
+    curves = ((record.regret, kept.regret), (record.reward, kept.reward), (record.best, kept.best))
+    return all(np.array_equal(now, then[0, :points]) for now, then in curves)
+
+
+def load_folder(folder: Path) -> list[Trace]:
+    """Return the newest trace of every policy on every problem, ordered by problem and policy."""
+    if not folder.is_dir():
+        raise BadFile(f"there is no folder {folder}")
+    newest = {_made_by("", trace.setting): trace for trace in _read(folder)}.values()
+    if not newest:
+        raise BadFile(f"no results of giro in {folder}: make some with giro simulate --out")
+    return sorted(newest, key=lambda trace: (trace.setting.problem, trace.setting.policy))
+
+
+def _read(folder: Path | None) -> list[Trace]:
+    """Return the traces of a folder in order of beginning; older versions wrote a file for each."""
+    if folder is None:
+        return []
+    if (folder / FILE).exists():
+        return load_traces(folder / FILE)
+    older = sorted(folder.glob("*.parquet"), key=lambda path: path.stat().st_mtime)
+    return [trace for path in older if holds_traces(path) for trace in load_traces(path)]
+
+
+def _is_repeatable(policy: Policy) -> bool:
+    """Tell whether the policy's text says all about it (a user's function has only a name)."""
+    try:
+        return Policy.parse(policy.text) == policy
+    except GiroError:
+        return False
+
+
+def _made_by(version: str, setting: Setting) -> Setting:
+    return dataclasses.replace(setting, version=version)
+
+
+def _relabelled(trace: Trace, version: str) -> Trace:
+    return dataclasses.replace(trace, setting=_made_by(version, trace.setting))
+
+
+def _count(traces: Iterable[Trace | None], runs: int) -> int:
+    """Return how many of the runs asked for are there."""
+    return sum(int((trace.runs < runs).sum()) for trace in traces if trace)
+
+
+def _stamp(path: Path | None) -> tuple[int, int] | None:
+    """Return what changes when a file is replaced, None while there is none."""
+    if path is None or not path.exists():
+        return None
+    status = path.stat()
+    return status.st_ino, status.st_mtime_ns
