@@ -44,6 +44,15 @@ def test_a_decision_depends_on_its_number_and_not_on_who_asked_before() -> None:
     assert one.decide().arm == many.decide().arm
 
 
+def test_a_number_of_decisions_may_be_of_any_integer_type() -> None:
+    bandit = bandit_of("uniform")
+    assert len(bandit.decide_many(np.int64(3))) == 3
+    assert bandit.decide_many(0) == []
+    with pytest.raises(BadParameter, match="a number >= 0, got -3"):
+        bandit.decide_many(-3)
+    assert bandit.n_decisions == 3
+
+
 def test_the_same_report_again_changes_nothing() -> None:
     bandit = bandit_of()
     decision = bandit.decide()
@@ -69,9 +78,17 @@ def test_another_reward_for_the_same_decision_is_an_error_that_changes_nothing()
     decision = bandit.decide()
     bandit.reward(decision.id, 1.0)
     before = state_of(bandit)
-    with pytest.raises(BadParameter, match="already has the reward 1, got 0"):
+    with pytest.raises(BadParameter, match=r"already has the reward 1, got 0$"):
         bandit.reward(decision.id, 0.0)
     assert state_of(bandit) == before
+
+
+def test_rewards_that_differ_by_rounding_are_shown_so_that_they_differ() -> None:
+    bandit = bandit_of()
+    decision = bandit.decide()
+    bandit.reward(decision.id, 0.1 + 0.2)
+    with pytest.raises(BadParameter, match=r"the reward 0\.30000000000000004, got 0\.3$"):
+        bandit.reward(decision.id, 0.3)
 
 
 @pytest.mark.parametrize("id", ["", "nobody", "x-1", "x-00", "x--1", "x-²", "x-", 7, None])
@@ -131,10 +148,15 @@ def test_decisions_never_rewarded_expire_with_a_default() -> None:
     assert bandit.events()["kind"][-1] == "expired"
     assert bandit.events()["reward"][-1] == 0.0
     bandit.reward(old.id, 0.0)  # says the same
-    with pytest.raises(BadParameter, match="already has the reward 0"):
+    with pytest.raises(BadParameter, match="already has the reward 0 since it expired, got 1"):
         bandit.reward(old.id, 1.0)
     assert bandit.expire(older_than=0.0, reward=0.25) == [young]
-    for refused in ({"older_than": -1.0}, {"older_than": 1.0, "reward": 2.0}):
+    for refused in (
+        {"older_than": -1.0},
+        {"older_than": "1h"},
+        {"older_than": float("nan")},
+        {"older_than": 1.0, "reward": 2.0},
+    ):
         with pytest.raises(BadParameter):
             bandit.expire(**refused)
 

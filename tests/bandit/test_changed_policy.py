@@ -89,5 +89,5 @@ def test_an_evaluation_does_not_take_one_policys_probabilities_for_the_others(
     tmp_path: Path,
 ) -> None:
     changed = by_file(by_file(taught(), tmp_path, "thompson"), tmp_path)
-    with pytest.raises(BadParameter, match="event 1 has the probability nan"):
+    with pytest.raises(BadParameter, match="decision 'x-0', has no propensity"):
         evaluate(changed.events(), "always:a")

@@ -274,21 +274,36 @@ def test_files_of_other_kinds_and_of_newer_versions_are_refused(saved: Path) -> 
         Bandit.load(saved.parent)
 
 
+def _crash(*_: object) -> None:
+    raise OSError("disk on fire")
+
+
 def test_a_crash_while_saving_leaves_the_old_file(
     saved: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = saved.read_bytes()
-
-    def crash(*_: object) -> None:
-        raise OSError("disk on fire")
-
     for step in ("fsync", "replace"):
         with monkeypatch.context() as patch:
-            patch.setattr(os, step, crash)
+            patch.setattr(os, step, _crash)
             with pytest.raises(BadFile, match=r"x\.giro cannot be written: disk on fire"):
                 bandit_of().save(saved)
         assert saved.read_bytes() == before
         assert os.listdir(saved.parent) == [saved.name]
+
+
+def test_a_crash_while_writing_events_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("events.parquet", "events.jsonl"):
+        path = tmp_path / name
+        bandit_of().write_events(path)
+        before = path.read_bytes()
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "replace", _crash)
+            with pytest.raises(BadFile, match="cannot be written: disk on fire"):
+                eventful().write_events(path, propensities=False)
+        assert path.read_bytes() == before
+    assert sorted(os.listdir(tmp_path)) == ["events.jsonl", "events.parquet"]
 
 
 # -- files of earlier versions -----------------------------------------------------------------

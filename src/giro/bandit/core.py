@@ -17,6 +17,7 @@ from giro.bandit.propensity import mixed, sample_arm
 from giro.bandit.setting import FIRST_ROOM, Setting
 from giro.errors import BadParameter, UnknownName
 from giro.live import LivePolicy
+from giro.named import text_of
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 
 Arms: TypeAlias = Sequence[str] | Mapping[str, Given] | None  # names, or their features by name
@@ -228,8 +229,11 @@ class Core:
         reward = self.checked_value(value)
         known = self.log.reward_of[number]
         if known != PENDING and self.log.value[known] != reward:
-            before = self.log.value[known]
-            raise BadParameter(f"decision '{id}' already has the reward {before:g}, got {value}")
+            before, now = text_of(self.log.value[known]), text_of(reward)
+            expired = " since it expired" if self.log.expired[known] else ""
+            raise BadParameter(
+                f"decision '{id}' already has the reward {before}{expired}, got {now}"
+            )
         return number, reward
 
     def number_of(self, id: object) -> int:

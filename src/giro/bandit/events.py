@@ -1,5 +1,6 @@
 """The log as a table, and back."""
 
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from giro.bandit.core import Core
 from giro.bandit.log import ARM_ADDED, ARM_RETIRED, DECISION, EXPIRED, KINDS, PENDING, REWARD, Log
 from giro.bandit.log import column as copied
 from giro.errors import BadFile, BadParameter
+from giro.files import write_whole
 from giro.offer import NO_FEATURES, Offer
 
 if TYPE_CHECKING:
@@ -133,14 +135,15 @@ def _schema() -> dict[str, Any]:
 
 
 def write(events: "pl.DataFrame", path: Path) -> None:
-    """Write a table as its file's name says."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a table as its file's name says, whole or not at all."""
+    content = io.BytesIO()
     if path.suffix == ".parquet":
-        events.write_parquet(path)
+        events.write_parquet(content)
     elif path.suffix == ".jsonl":
-        events.write_ndjson(path)
+        events.write_ndjson(content)
     else:
         raise BadParameter(f"events are written to .parquet or .jsonl, got {path.name}")
+    write_whole(path, (content.getbuffer(),))
 
 
 def read(events: Any) -> "pl.DataFrame":

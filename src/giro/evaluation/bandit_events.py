@@ -45,6 +45,14 @@ def _has_constant(frame: "pl.DataFrame") -> bool:
 
 
 def _log(rewarded: "pl.DataFrame", left_out: int, *, constant: bool) -> Log:
+    unknown = rewarded["propensity"].is_null()
+    if unknown.any():
+        event = int(unknown.arg_max() or 0)
+        raise BadParameter(
+            f"event {event + 1}, decision '{rewarded['id'][event]}', has no propensity: a log made "
+            "with propensities=False cannot be evaluated, nor decisions of a policy that another "
+            "replaced before their propensities were read"
+        )
     arms = rewarded["arms"].to_list() if "arms" in rewarded.columns else None
     names = tuple(dict.fromkeys(name for row in arms or [] for name in row)) or None
     index, names = arm_indices(rewarded["arm"].to_list(), names)
