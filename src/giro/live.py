@@ -34,6 +34,7 @@ class LivePolicy:
     def _begin(self, policy: Policy, shape: Shape, seed: int, state: Any) -> None:
         self.policy, self.shape, self.learned = policy, shape, 0
         self._seed, self._functions = seed, policy.functions()
+        self._fingerprint = ""  # not known yet
         self._streams, self._learning = NumberedStreams(seed, _CHOOSE), stream(seed, _LEARN)
         self._choose, self._vote = self._form(_choose), self._form(_vote)
         self._learn, self._learn_all = self._form(_learn), self._form(_learn_all)
@@ -85,13 +86,12 @@ class LivePolicy:
         self,
         contexts: np.ndarray,
         features: np.ndarray,
-        rows: np.ndarray,
         arms: np.ndarray,
         rewards: np.ndarray,
     ) -> None:
-        """Take in rewards[i] of arms[i], at contexts[rows[i]] with features[rows[i]] of the arm."""
+        """Take in rewards[i] of arms[i], at contexts[i] with features[i] of the arm."""
         self.make_room(self.learned + rewards.size)
-        self._learn_all(self._held, contexts, features, rows, arms, rewards)
+        self._learn_all(self._held, contexts, features, arms, rewards)
         self.learned += rewards.size
 
     # -- growing -----------------------------------------------------------------------------
@@ -119,8 +119,9 @@ class LivePolicy:
         arrays = arrays_of(self.state)
         if arrays is None:
             return None
+        self._fingerprint = self._fingerprint or fingerprint(self.policy, self.shape)
         about = {
-            "fingerprint": fingerprint(self.policy, self.shape),
+            "fingerprint": self._fingerprint,
             "shape": list(self.shape),
             "learned": self.learned,
             "generator": _plain(self._learning.bit_generator.state),
@@ -146,6 +147,7 @@ class LivePolicy:
             return None
         live = cls.__new__(cls)
         live._begin(policy, shape, seed, state)
+        live._fingerprint = about["fingerprint"]
         live.learned = int(about["learned"])
         live._learning.bit_generator.state = about["generator"]
         return live
@@ -214,11 +216,9 @@ def _learn_all(
     held: Any,
     contexts: np.ndarray,
     features: np.ndarray,
-    rows: np.ndarray,
     arms: np.ndarray,
     rewards: np.ndarray,
 ) -> None:
     state = borrowed(held.state)
     for i in range(arms.size):
-        case = Case(contexts[rows[i]], features[rows[i]])
-        learn(state, case, arms[i], rewards[i], held.learning)
+        learn(state, Case(contexts[i], features[i]), arms[i], rewards[i], held.learning)

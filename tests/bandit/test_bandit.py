@@ -1,14 +1,16 @@
 """Decide now, reward later: what a bandit does and what it refuses."""
 
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from bandit.clock import Clock, bandit_of, state_of
 
 import giro
-from giro import BadParameter, Bandit, UnknownName
+from giro import BadParameter, Bandit, GiroError, Policy, UnknownName
+from giro.policy import Case, Offer, Shape
 
 
 def test_rewards_reach_the_arm_that_was_chosen() -> None:
@@ -42,6 +44,15 @@ def test_a_decision_depends_on_its_number_and_not_on_who_asked_before() -> None:
     assert one.decide().arm == many.decide().arm
 
 
+def test_a_number_of_decisions_may_be_of_any_integer_type() -> None:
+    bandit = bandit_of("uniform")
+    assert len(bandit.decide_many(np.int64(3))) == 3
+    assert bandit.decide_many(0) == []
+    with pytest.raises(BadParameter, match="a number >= 0, got -3"):
+        bandit.decide_many(-3)
+    assert bandit.n_decisions == 3
+
+
 def test_the_same_report_again_changes_nothing() -> None:
     bandit = bandit_of()
     decision = bandit.decide()
@@ -67,9 +78,17 @@ def test_another_reward_for_the_same_decision_is_an_error_that_changes_nothing()
     decision = bandit.decide()
     bandit.reward(decision.id, 1.0)
     before = state_of(bandit)
-    with pytest.raises(BadParameter, match="already has the reward 1, got 0"):
+    with pytest.raises(BadParameter, match=r"already has the reward 1, got 0$"):
         bandit.reward(decision.id, 0.0)
     assert state_of(bandit) == before
+
+
+def test_rewards_that_differ_by_rounding_are_shown_so_that_they_differ() -> None:
+    bandit = bandit_of()
+    decision = bandit.decide()
+    bandit.reward(decision.id, 0.1 + 0.2)
+    with pytest.raises(BadParameter, match=r"the reward 0\.30000000000000004, got 0\.3$"):
+        bandit.reward(decision.id, 0.3)
 
 
 @pytest.mark.parametrize("id", ["", "nobody", "x-1", "x-00", "x--1", "x-²", "x-", 7, None])
@@ -129,10 +148,15 @@ def test_decisions_never_rewarded_expire_with_a_default() -> None:
     assert bandit.events()["kind"][-1] == "expired"
     assert bandit.events()["reward"][-1] == 0.0
     bandit.reward(old.id, 0.0)  # says the same
-    with pytest.raises(BadParameter, match="already has the reward 0"):
+    with pytest.raises(BadParameter, match="already has the reward 0 since it expired, got 1"):
         bandit.reward(old.id, 1.0)
     assert bandit.expire(older_than=0.0, reward=0.25) == [young]
-    for refused in ({"older_than": -1.0}, {"older_than": 1.0, "reward": 2.0}):
+    for refused in (
+        {"older_than": -1.0},
+        {"older_than": "1h"},
+        {"older_than": float("nan")},
+        {"older_than": 1.0, "reward": 2.0},
+    ):
         with pytest.raises(BadParameter):
             bandit.expire(**refused)
 
@@ -206,13 +230,13 @@ def test_a_choice_among_some_arms_has_the_law_of_a_bandit_that_has_no_others() -
     assert all_arms.decide(arms=["a", "b"]).propensities == pytest.approx(expected, abs=1e-12)
 
 
-def test_more_sets_of_arms_than_are_kept_make_no_difference() -> None:
+def test_a_state_made_again_before_each_choice_makes_no_difference() -> None:
     pairs = [[x, y] for x in "abcdefg" for y in "abcdefg" if x < y]
     assert len(pairs) > 16
     bandits = [bandit_of("thompson", "abcdefg") for _ in range(2)]
     for i in range(3 * len(pairs)):
         arms = pairs[i % len(pairs)]
-        bandits[1]._core.learners._learners.clear()  # nothing kept at all
+        bandits[1]._core.live = None  # nothing kept at all
         first, second = (bandit.decide(arms=arms) for bandit in bandits)
         assert first == second
         for bandit in bandits:
@@ -327,7 +351,53 @@ def test_a_policy_in_plain_python_works_the_same_way() -> None:
 def test_a_policy_that_chooses_an_arm_it_does_not_have_is_found_out() -> None:
     bandit = bandit_of("uniform")
     bandit.decide()
-    bandit._core.learners.ready(0)._functions.choose = lambda held, context: 5
-    with pytest.raises(giro.GiroError, match="chose arm 5 of 3"):
-        bandit.decide()
-    assert bandit.n_decisions == 1
+    bandit._core.live._choose = lambda held, arms, context, features: 1
+    assert bandit.decide().arm == "b"
+    with pytest.raises(giro.GiroError, match="chose arm 1, which is not on offer"):
+        bandit.decide(arms=["a", "c"])
+    assert bandit.n_decisions == 2
+
+
+class _Rewards(NamedTuple):
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class Choking(Policy, name="choking-of-tests"):
+    """Takes the first arm, and cannot learn 0.5."""
+
+    def start(self, shape: Shape, rng: np.random.Generator) -> _Rewards:
+        return _Rewards([])
+
+    @staticmethod
+    def choose(state: _Rewards, offer: Offer, rng: np.random.Generator) -> int:
+        return int(offer.arms[0])
+
+    @staticmethod
+    def learn(state: _Rewards, case: Case, arm: int, reward: float, rng: Any) -> None:
+        state.values.append(reward)
+        if reward == 0.5:
+            raise GiroError("this model cannot learn 0.5")
+
+
+del Policy._known["choking-of-tests"]  # no policy for the contract tests
+
+
+def test_a_reward_that_cannot_be_learned_changes_nothing() -> None:
+    bandit = bandit_of(Choking(), name="x", propensities=False)
+    ids = [decision.id for decision in bandit.decide_many(6)]
+    bandit.reward_many({ids[0]: 0.0, ids[1]: 1.0})
+    before = state_of(bandit)
+    for call in (
+        lambda: bandit.reward(ids[2], 0.5),
+        lambda: bandit.reward_many({ids[2]: 0.25, ids[3]: 0.5, ids[4]: 1.0}),
+        lambda: bandit.expire(0.0, 0.5),
+    ):
+        with pytest.raises(GiroError, match="cannot learn"):
+            call()
+        assert state_of(bandit) == before
+        assert bandit._core.log.first_fraction is None
+    bandit.reward(ids[2], 0.25)
+    assert bandit.decide().arm == "a"
+    assert bandit._core.live.state.values == [0.0, 1.0, 0.25]
+    assert bandit._core.log.first_fraction == 2

@@ -6,11 +6,13 @@ import pytest
 from bandit.clock import bandit_of
 
 from giro import Bandit
-from giro.bandit import setting
+from giro.bandit import core
 
 
 def arms_of(policy: str, n: int, **rest: Any) -> list[str]:
     bandit = bandit_of(policy, "abcd", **rest)
+    bandit.decide()
+    assert bandit._core.live.shape.capacity == core.FIRST_ROOM
     arms = []
     for i in range(n):
         decision = bandit.decide()
@@ -24,7 +26,7 @@ def test_growth_beyond_the_room_changes_nothing(
     policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large = arms_of(policy, 100)
-    monkeypatch.setattr(setting, "FIRST_ROOM", 2)
+    monkeypatch.setattr(core, "FIRST_ROOM", 2)
     assert arms_of(policy, 100) == large
     assert len(set(large)) > 1
 
@@ -36,7 +38,7 @@ def test_a_bandit_may_be_rewarded_more_often_than_it_was_told() -> None:
 def test_rewards_that_come_all_at_once_teach_as_much_as_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(setting, "FIRST_ROOM", 4)
+    monkeypatch.setattr(core, "FIRST_ROOM", 4)
     one, all_at_once = bandit_of("thompson"), bandit_of("thompson")
     ids = [decision.id for decision in one.decide_many(50)]
     all_at_once.decide_many(50)

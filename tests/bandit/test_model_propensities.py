@@ -9,29 +9,29 @@ from laws import assert_follows
 from sklearn.neighbors import KNeighborsRegressor
 
 from giro import Bandit, Policy
+from giro.offer import NO_CONTEXT, offer_of
 from giro.policies.epsilon_greedy import EpsilonGreedy
-from giro.policy import choose, learn, start
+from giro.policy import Case, Shape, choose, learn, start
 from giro.seeds import stream
 
-CONTEXT = np.array([0.4, -1.2, 1.0])
+CONTEXT = np.array([0.4, -1.2])
 N_ARMS, ROWS = 3, 60
+OFFER = offer_of(N_ARMS, CONTEXT)
+SHAPE = Shape(N_ARMS, CONTEXT.size, 0, ROWS, ROWS)
 
 
 def observations(seed: int) -> list[tuple[np.ndarray, int, float]]:
     """Return context, arm and reward of some rounds."""
     rng = stream(seed, 5)
-    return [
-        (np.append(rng.normal(size=2), 1.0), t % N_ARMS, float(rng.random() < 0.5))
-        for t in range(ROWS)
-    ]
+    return [(rng.normal(size=2), t % N_ARMS, float(rng.random() < 0.5)) for t in range(ROWS)]
 
 
 def informed(policy: Policy, seed: int) -> Any:
     """Return the state that has learned these."""
     rng = stream(seed, 1)
-    state = start(policy, N_ARMS, CONTEXT.size, ROWS, rng)
+    state = start(policy, SHAPE, rng)
     for context, arm, reward in observations(seed):
-        learn(state, context, arm, reward, rng)
+        learn(state, Case(context, NO_CONTEXT), arm, reward, rng)
     return state
 
 
@@ -44,9 +44,15 @@ def expected_by(fit: Any, seed: int) -> np.ndarray:
     return np.array(values)
 
 
+def with_one(contexts: np.ndarray) -> np.ndarray:
+    """Return contexts with the constant that belongs to linear models."""
+    return np.column_stack([contexts, np.ones(len(contexts))])
+
+
 def ridge(contexts: np.ndarray, rewards: np.ndarray) -> float:
-    gram = contexts.T @ contexts + np.eye(3)
-    return float(CONTEXT @ np.linalg.solve(gram, contexts.T @ rewards))
+    rows = with_one(contexts)
+    gram = rows.T @ rows + np.eye(3)
+    return float(with_one(CONTEXT[None])[0] @ np.linalg.solve(gram, rows.T @ rewards))
 
 
 def neighbours(contexts: np.ndarray, rewards: np.ndarray) -> float:
@@ -65,29 +71,29 @@ def test_epsilon_greedy_takes_the_arm_whose_model_expects_most(which: str, seed:
     policy = EpsilonGreedy(epsilon=0.3, model=model)
     state, values = informed(policy, seed), expected_by(fit, seed)
     best = np.isclose(values, values.max(), atol=1e-9)
-    law = policy.propensities(state, CONTEXT)
+    law = policy.functions().propensities(state, OFFER)
     assert law == pytest.approx(0.1 + 0.7 * best / best.sum(), abs=1e-12)
     rng = stream(seed, 2)
-    assert_follows([choose(state, CONTEXT, rng) for _ in range(draws)], law)
+    assert_follows([choose(state, OFFER, rng) for _ in range(draws)], law)
 
 
 def test_untried_arms_share_what_is_not_explored() -> None:
     policy = EpsilonGreedy(epsilon=0.3, model="linear")
-    state = start(policy, N_ARMS, 3, ROWS, stream(0))
-    learn(state, CONTEXT, 1, 1.0, stream(1))
-    assert policy.propensities(state, CONTEXT) == pytest.approx([0.45, 0.1, 0.45])
+    state = start(policy, SHAPE, stream(0))
+    learn(state, Case(CONTEXT, NO_CONTEXT), 1, 1.0, stream(1))
+    assert policy.functions().propensities(state, OFFER) == pytest.approx([0.45, 0.1, 0.45])
 
 
 def test_epsilon_falls_in_the_law_of_models_too(seed: int) -> None:
     policy = EpsilonGreedy(b=6.1, model="linear")
-    law = policy.propensities(informed(policy, seed), CONTEXT)
+    law = policy.functions().propensities(informed(policy, seed), OFFER)
     assert sorted(law)[:2] == pytest.approx([0.1 / 3] * 2)  # in round 61
 
 
 def test_models_that_are_trained_further_to_choose_are_voted_on() -> None:
     for model, known in {"linear-sgd": False, "network": False, "logistic": True}.items():
         policy = Policy.parse(f"epsilon-greedy:epsilon=0.1,model={model}")
-        assert policy.has_propensities(n_features=3, binary=True) is known, model
+        assert policy.has_propensities(binary=True, shared=False) is known, model
 
 
 def test_the_law_of_an_ensemble_counts_its_models(seed: int) -> None:
@@ -95,14 +101,14 @@ def test_the_law_of_an_ensemble_counts_its_models(seed: int) -> None:
     state = informed(policy, seed)
     values = np.empty((50, N_ARMS))
     for arm in range(N_ARMS):
-        contexts = np.array([context for context, i, _ in observations(seed) if i == arm])
-        gram = contexts.T @ contexts + np.eye(3)  # the prior is as wide as the noise
-        values[:, arm] = np.linalg.solve(gram, state.moment[:, arm].T).T @ CONTEXT
+        rows = with_one(np.array([context for context, i, _ in observations(seed) if i == arm]))
+        gram = rows.T @ rows + np.eye(3)  # the prior is as wide as the noise
+        values[:, arm] = np.linalg.solve(gram, state.moment[arm].T).T @ with_one(CONTEXT[None])[0]
     shares = np.bincount(values.argmax(axis=1), minlength=N_ARMS) / 50
-    law = policy.propensities(state, CONTEXT)
+    law = policy.functions().propensities(state, OFFER)
     assert law == pytest.approx(shares, abs=1e-12)
     rng = stream(seed, 2)
-    assert_follows([choose(state, CONTEXT, rng) for _ in range(3_000)], law)
+    assert_follows([choose(state, OFFER, rng) for _ in range(3_000)], law)
 
 
 # -- in a bandit -----------------------------------------------------------------------------------
@@ -114,7 +120,7 @@ IN_A_BANDIT: dict[str, Any] = {
 
 
 def taught(policy: Any, seed: int) -> Bandit:
-    bandit = bandit_of(policy, "abc", seed=seed, bias=False)
+    bandit = bandit_of(policy, "abc", seed=seed)
     for context, arm, reward in observations(seed):
         bandit.reward(bandit.decide(context, arms=["abc"[arm]]).id, reward)
     return bandit

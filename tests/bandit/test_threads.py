@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import polars as pl
 from bandit.clock import bandit_of, state_of
@@ -50,8 +51,8 @@ def test_no_update_is_lost_or_doubled() -> None:
     assert counts["decision"] == counts["reward"] == n_threads * rounds
     decided, rewarded = (events.filter(pl.col("kind") == kind) for kind in ("decision", "reward"))
     assert decided["id"].n_unique() == rewarded["id"].n_unique() == n_threads * rounds
-    state = bandit._core.learners.ready(bandit._core.whole).state
-    assert state.alpha.sum() + state.beta.sum() == 4 * 2 + n_threads * rounds
+    state = bandit._core.live.state
+    assert state.alpha.sum() + state.beta.sum() == 2 * state.alpha.size + n_threads * rounds
     again = Bandit.replay(events, clock=bandit._core.clock)
     assert state_of(again) == state_of(bandit)
     assert [d.arm for d in again.decide_many(50)] == [d.arm for d in bandit.decide_many(50)]
@@ -62,4 +63,35 @@ def test_of_many_reports_of_one_decision_one_counts() -> None:
     decisions = bandit.decide_many(50)
     at_once(lambda _: [bandit.reward(d.id, 1.0) for d in decisions] and None, threads=6)
     assert bandit.n_rewards == 50
-    assert bandit._core.learners.ready(bandit._core.whole).state.pulls.sum() == 50
+    assert bandit._core.live.state.pulls.sum() == 50
+
+
+def test_a_file_saved_while_others_decide_is_a_prefix_of_all_that_happens(tmp_path: Path) -> None:
+    bandit, files = bandit_of("thompson", "abcd", name="x"), []
+    n_threads, rounds = 4, 80
+
+    def work(number: int) -> None:
+        for i in range(rounds):
+            if number == 0 and i % 8 == 0:
+                files.append(tmp_path / f"{i}.giro")
+                bandit.save(files[-1])
+            elif number == 1 and i % 20 == 0:
+                bandit.add_arm(f"arm {i}")
+                bandit.retire_arm(f"arm {i}")
+            else:
+                own = f"{number} {i}" if i % 3 else None
+                bandit.reward(bandit.decide(id=own).id, i % 2)
+
+    at_once(work, threads=n_threads)
+    whole = bandit.events(propensities=False).drop("setting").rows()
+    lengths = []
+    for file in files:
+        loaded = Bandit.load(file)
+        mine = loaded.events(propensities=False).drop("setting").rows()
+        assert mine == whole[: len(mine)]
+        assert loaded._core.live.learned == loaded.n_rewards  # the state belongs to these events
+        again = Bandit.replay(loaded.events())
+        assert [d.arm for d in loaded.decide_many(20)] == [d.arm for d in again.decide_many(20)]
+        lengths.append(len(mine))
+    assert lengths == sorted(lengths)
+    assert bandit.n_decisions == bandit.n_rewards == n_threads * rounds - 10 - 4

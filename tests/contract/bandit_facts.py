@@ -17,48 +17,75 @@ from giro.seeds import stream
 
 ROUNDS, DRAWS = 24, 600
 CONTEXT = np.array([0.4, -0.3, 1.0])
+FEATURES = {"a": [0.1, 0.9], "b": [0.8, 0.2], "c": [0.5, 0.5]}
+
+
+HOW: dict[str, dict[str, bool]] = {
+    f"{word}{' contexts' * contexts}{' features' * features}": {
+        "binary": word == "binary",
+        "contexts": contexts,
+        "features": features,
+    }
+    for word in ("binary", "fractional")
+    for contexts in (False, True)
+    for features in (False, True)
+}
+
+
+def cases_of(policy: Policy) -> list[str]:
+    """Return the cases that a policy can play."""
+    return [case for case, how in HOW.items() if policy.uses_arm_features or not how["features"]]
 
 
 def clock() -> float:
     return 0.0
 
 
-def played(policy: Policy, *, binary: bool, contexts: bool) -> Bandit:
+def arms_of(names: str, *, features: bool) -> Any:
+    """Return arms on offer, with or without what is known of them."""
+    return {name: FEATURES[name] for name in names} if features else list(names)
+
+
+def played(policy: Policy, *, binary: bool, contexts: bool, features: bool) -> Bandit:
     """Return a bandit after some rounds, with rewards under way and a set of arms of its own."""
-    bandit = Bandit(
-        ["a", "b", "c"], policy, seed=4, rounds=ROUNDS, votes=3, bias=False, clock=clock
-    )
+    bandit = Bandit(["a", "b", "c"], policy, seed=4, rounds=ROUNDS, votes=3, clock=clock)
     rng = stream(11)
     for i in range(ROUNDS):
         context = rng.uniform(-1.0, 1.0, 3) if contexts else None
-        decision = bandit.decide(context, arms=["a", "c"] if i % 6 == 5 else None)
+        decision = bandit.decide(
+            context, arms=arms_of("ac" if i % 6 == 5 else "abc", features=features)
+        )
         value = (0.2 + 0.7 * rng.random()) * (0.4 if decision.arm == "a" else 1.0)
         if i % 4 != 3:
             bandit.reward(decision.id, float(rng.random() < value) if binary else value)
     return bandit
 
 
-def next_arms(bandit: Bandit, *, contexts: bool) -> list[Any]:
+def next_arms(bandit: Bandit, *, contexts: bool, features: bool) -> list[Any]:
     several = [CONTEXT * k for k in range(8)] if contexts else 8
-    return [[d.arm, d.propensities] for d in bandit.decide_many(several)]
+    arms = arms_of("abc", features=features)
+    return [[d.arm, d.propensities] for d in bandit.decide_many(several, arms=arms)]
 
 
-def facts_of(policy: Policy, *, binary: bool, contexts: bool) -> dict[str, Any]:
-    bandit = played(policy, binary=binary, contexts=contexts)
-    n_features = 3 if contexts else 0
-    known = policy.has_propensities(n_features=n_features, binary=binary)
-    found = {"known": known, "law": None, "p_value": None}
-    if known:
-        context = CONTEXT if contexts else np.empty(0)
-        state = bandit._core.learners.ready(bandit._core.whole).state
-        law = np.asarray(policy.propensities(state, context))
+def facts_of(policy: Policy, *, binary: bool, **given: bool) -> dict[str, Any]:
+    bandit = played(policy, binary=binary, **given)
+    known = policy.has_propensities(binary=binary, shared=given["features"])
+    found = {"known": known, "laws": [], "p_values": []}
+    for names in ("abc", "ac") if known else ():
+        _, offer = bandit._core.offered(
+            CONTEXT if given["contexts"] else None, arms_of(names, features=given["features"])
+        )
+        state = bandit._core.live.state
+        law = np.asarray(policy.functions().propensities(state, offer))
         rng, counts = stream(5), np.zeros(3, np.int64)
         for _ in range(DRAWS):
-            counts[choose(state, context, rng)] += 1
-        found |= {"law": law.tolist(), "p_value": p_value_of_counts(counts, law)}
-        bandit = played(policy, binary=binary, contexts=contexts)
+            counts[choose(state, offer, rng)] += 1
+        found["laws"].append(law.tolist())
+        found["p_values"].append(p_value_of_counts(counts[offer.arms], law))
+    if known:
+        bandit = played(policy, binary=binary, **given)
     again = Bandit.replay(bandit.events(), policy, clock=clock)
-    here, there = (next_arms(each, contexts=contexts) for each in (bandit, again))
+    here, there = (next_arms(each, **given) for each in (bandit, again))
     return found | {"here": here, "there": there}
 
 
@@ -73,9 +100,6 @@ def facts_or_failure(policy: Policy, **how: bool) -> dict[str, Any]:
 if __name__ == "__main__":
     facts = {}
     for policy in [*policies(), *policies_with_models()]:
-        for binary in (True, False):
-            for contexts in (False, True):
-                case = f"{'binary' if binary else 'fractional'}{' contexts' * contexts}"
-                found = facts_or_failure(policy, binary=binary, contexts=contexts)
-                facts[f"{policy} {case}"] = found
+        for case in cases_of(policy):
+            facts[f"{policy} {case}"] = facts_or_failure(policy, **HOW[case])
     json.dump(facts, sys.stdout)

@@ -3,17 +3,19 @@
 from typing import Any
 
 import pytest
-from contract.bandit_facts import facts_of
+from contract.bandit_facts import HOW, cases_of, facts_of
 from contract.without_compiling import printed_by
 from known import policies, policies_with_models
 from laws import ALPHA
 
 from giro import Policy
 
-CASES = ("binary", "binary contexts", "fractional", "fractional contexts")
-
-each_policy = pytest.mark.parametrize("policy", [*policies(), *policies_with_models()], ids=str)
-each_case = pytest.mark.parametrize("case", CASES)
+EACH = [
+    pytest.param(policy, case, id=f"{policy} {case}")
+    for policy in [*policies(), *policies_with_models()]
+    for case in cases_of(policy)
+]
+each_policy_and_case = pytest.mark.parametrize(("policy", "case"), EACH)
 
 
 @pytest.fixture(scope="session")
@@ -22,8 +24,7 @@ def facts() -> dict[str, dict[str, Any]]:
     return printed_by("bandit_facts.py")
 
 
-@each_policy
-@each_case
+@each_policy_and_case
 def test_a_replay_decides_the_same_bit_for_bit(
     policy: Policy, case: str, facts: dict[str, Any]
 ) -> None:
@@ -32,15 +33,15 @@ def test_a_replay_decides_the_same_bit_for_bit(
     assert found["there"] == found["here"], "does choosing leave traces in the state?"
 
 
-@each_policy
-@each_case
+@each_policy_and_case
 def test_choices_follow_the_law_that_the_policy_tells(
     policy: Policy, case: str, facts: dict[str, Any]
 ) -> None:
     found = facts[f"{policy} {case}"]
-    if found["known"]:
-        assert sum(found["law"]) == pytest.approx(1.0, abs=1e-9)
-        assert found["p_value"] > ALPHA, found["law"]
+    assert "error" not in found, found
+    for law, p_value in zip(found["laws"], found["p_values"], strict=True):  # of all arms, of two
+        assert sum(law) == pytest.approx(1.0, abs=1e-9)
+        assert p_value > ALPHA, law
 
 
 EXACT = ("giro", "thompson", "ucb1", "kl-ucb", "epsilon-greedy:epsilon=0.1", "greedy", "uniform")
@@ -56,7 +57,7 @@ def test_the_law_of_zeros_and_ones_is_known(text: str, facts: dict[str, Any]) ->
 def test_a_compiled_bandit_decides_like_one_in_plain_python(
     text: str, facts: dict[str, Any]
 ) -> None:
-    compiled = facts_of(Policy.parse(text), binary=False, contexts=False)
+    compiled = facts_of(Policy.parse(text), **HOW["fractional"])
     here = facts[f"{text} fractional"]["here"]
     assert [arm for arm, _ in compiled["here"]] == [arm for arm, _ in here]
     for (_, law), (_, plain_law) in zip(compiled["here"], here, strict=True):

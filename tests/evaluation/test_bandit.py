@@ -1,5 +1,6 @@
 """The events of a giro.Bandit are evaluated."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,11 @@ from evaluation.known_log import assert_covers
 from giro import Bandit, evaluate
 from giro.cli.main import status_of
 from giro.evaluation import read_log
+from giro.evaluation.target import Lead, target_of
 from giro.seeds import stream
 
 MEANS = {"red": 0.3, "green": 0.7}
+RANDOM = "epsilon-greedy:epsilon=1,model=linear"  # takes features, and any arm
 
 
 def events_of(seed: int, number: int, decisions: int = 150) -> pl.DataFrame:
@@ -85,3 +88,74 @@ def test_arms_that_come_and_go_are_eligible_while_they_are_there(seed: int) -> N
     evaluation = evaluate(log, {"a": 0.2, "b": 0.3, "c": 0.5})
     assert evaluation["snips"].value == pytest.approx(0.5)
     assert "not 1" not in evaluation["snips"].note
+
+
+def bandit_with_features(policy: str, seed: int, decisions: int = 80) -> Bandit:
+    """Two of four arms are offered, known by two features; the first one decides."""
+    bandit, rng = Bandit(list("dbca"), policy, seed=seed, first_decisions=None), stream(seed, 3)
+    for i in range(decisions):
+        names = rng.permutation(list("abcd"))[: 2 + i % 3]
+        arms = {str(name): rng.random(2).tolist() for name in names}
+        decision = bandit.decide(rng.normal(size=1), arms=arms)
+        bandit.reward(decision.id, float(rng.random() < arms[decision.arm][0]))
+    return bandit
+
+
+def test_features_of_arms_are_read_in_the_order_of_the_arms() -> None:
+    events = bandit_with_features(RANDOM, 1).events()
+    log = read_log(events)
+    assert log.features is not None
+    for event, row in enumerate(events.filter(kind="decision").iter_rows(named=True)):
+        offer = log.offer_of(event)
+        mine = {log.arm_names[arm]: known.tolist() for arm, known in zip(*offer[::2], strict=True)}
+        assert mine == dict(zip(row["arms"], row["features"], strict=True))
+    for file in (events.drop("features"), events.with_columns(features=None)):
+        assert read_log(file).features is None
+
+
+@pytest.mark.parametrize("policy", ["lin-ts", "ensemble", "giro-ensemble:replicas=5"])
+def test_a_policy_with_a_shared_model_has_its_own_probabilities_on_its_own_log(
+    policy: str, seed: int
+) -> None:
+    """Every reward comes at once, so that the log leads to the state that decided."""
+    bandit = bandit_with_features(policy, seed)
+    log = read_log(bandit.events())
+    walked = target_of(policy, log, Lead(seed=seed))
+    assert walked.probabilities == pytest.approx(log.probabilities, abs=1e-9)
+
+
+def test_shared_models_learn_what_features_say(seed: int) -> None:
+    bandit = bandit_with_features(RANDOM, seed, decisions=600)
+    blind = read_log(bandit.events().drop("features"))
+    with_features = evaluate(bandit.events(), "lin-ucb:scale=0.1")["snips"].value
+    assert with_features > evaluate(blind, "lin-ucb:scale=0.1")["snips"].value + 0.05
+    assert evaluate(bandit.events(), "ucb1")["ips"] == evaluate(blind, "ucb1")["ips"]
+
+
+@pytest.mark.parametrize("policy", ["giro-ensemble", "poisson-bootstrap", "ensemble", "lin-ts"])
+def test_the_logs_of_ensembles_are_evaluated(policy: str, seed: int) -> None:
+    """Shares of 50 replicas sum to 1 but for rounding, which is no reason to refuse them."""
+    bandit, rng = Bandit(["a", "b", "c"], policy, seed=seed), stream(seed, 4)
+    for _ in range(150):
+        decision = bandit.decide([rng.normal()])
+        bandit.reward(decision.id, float(rng.random() < 0.5))
+        assert 0.0 < decision.propensity <= 1.0
+    found = evaluate(bandit.events(), "logged")
+    assert found["ips"].value == pytest.approx(read_log(bandit.events()).reward.mean())
+
+
+def test_events_of_the_first_version_lose_their_constant() -> None:
+    bandit = Bandit(["a", "b"], "uniform", seed=1)
+    for i in range(20):
+        bandit.reward(bandit.decide([i / 20]).id, float(i % 2))
+    events = bandit.events()
+    rows = events.to_dicts()
+    header = json.loads(rows[0]["setting"])
+    header["encoder"]["bias"] = True
+    rows[0]["setting"] = json.dumps(header)
+    for row in rows:
+        row["context"] = row["context"] and [*row["context"], 1.0]
+    old = pl.DataFrame(rows, schema=events.schema)
+    assert read_log(old).contexts.tolist() == read_log(events).contexts.tolist()
+    assert evaluate(old, "lin-ucb") == evaluate(events, "lin-ucb")
+    assert Bandit.replay(old).events()["context"].to_list() == events["context"].to_list()

@@ -11,9 +11,11 @@ from giro import BadParameter, GiroError, Policy, evaluate
 from giro.evaluation import Log
 from giro.evaluation.learning import walk
 from giro.evaluation.target import Lead, target_of
+from giro.live import LivePolicy
+from giro.offer import NO_CONTEXT, NO_FEATURES, offer_of
 from giro.policies.epsilon_greedy import EpsilonGreedy
-from giro.policy import choose, learn, start
-from giro.seeds import stream
+from giro.policy import Case, Offer, Shape, choose, learn, start
+from giro.seeds import NumberedStreams, stream
 
 
 def probabilities(policy: Any, log: Log, **lead: Any) -> np.ndarray:
@@ -32,19 +34,19 @@ class _Half(NamedTuple):
 class Knowing(Policy):
     """Tells its probabilities from the second event on; before that it chooses arm 2."""
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _Half:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _Half:
         return _Half(np.zeros(1, np.int64))
 
     @staticmethod
-    def choose(state: _Half, context: np.ndarray, rng: np.random.Generator) -> int:
+    def choose(state: _Half, offer: Offer, rng: np.random.Generator) -> int:
         return 2
 
     @staticmethod
-    def learn(state: _Half, context: np.ndarray, arm: int, reward: float, rng: Any) -> None:
+    def learn(state: _Half, case: Case, arm: int, reward: float, rng: Any) -> None:
         state.seen[0] += 1
 
     @staticmethod
-    def propensities(state: _Half, context: np.ndarray) -> np.ndarray:
+    def propensities(state: _Half, offer: Offer) -> np.ndarray:
         share = 1.0 / (1.0 + state.seen[0])
         return np.array([share, 1.0 - share, 0.0]) if state.seen[0] else np.empty(0)
 
@@ -70,13 +72,16 @@ def test_ucb1_is_led_through_the_log_and_learns_every_reward() -> None:
 
 
 def naive_votes(policy: Policy, log: Log, votes: int, seed: int) -> np.ndarray:
-    state = start(policy, len(log.arm_names), 0, log.events, stream(seed, 0, 0))
-    learning, voting = stream(seed, 0, 1), stream(seed, 0, 2)
+    shape = Shape(len(log.arm_names), 0, 0, log.events, log.events)
+    state = start(policy, shape, stream(seed, 0))
+    voting, learning = NumberedStreams(seed, 1), stream(seed, 2)
     counts = np.zeros((log.events, len(log.arm_names)))
     for t in range(log.events):
+        offer, rng = offer_of(len(log.arm_names)), voting.at(t)
         for _ in range(votes):
-            counts[t, choose(state, log.contexts[t], voting)] += 1
-        learn(state, log.contexts[t], int(log.arm[t]), float(log.reward[t]), learning)
+            counts[t, choose(state, offer, rng)] += 1
+        case = Case(NO_CONTEXT, NO_CONTEXT)
+        learn(state, case, int(log.arm[t]), float(log.reward[t]), learning)
     return counts / votes
 
 
@@ -120,6 +125,46 @@ def test_probabilities_are_scaled_to_the_eligible_arms() -> None:
     assert np.allclose(probabilities("always:2", log), [[0.5, 0.5, 0], [0, 1, 0]])
 
 
+@pytest.mark.parametrize("policy", ["thompson", "ucb1", "giro", "lin-ucb:scale=0.3", "besa"])
+@pytest.mark.parametrize("features", [False, True])
+def test_a_learning_policy_is_offered_the_eligible_arms_and_no_others(
+    policy: str, features: bool, seed: int
+) -> None:
+    log, rng = contextual_log(seed, 0, events=40), stream(seed, 9)
+    eligible = rng.random((40, 3)) < 0.6
+    eligible[np.arange(40), log.arm] = True
+    known = [rng.random((int(row.sum()), 2)) for row in eligible] if features else None
+    log = log._replace(eligible=eligible, features=known)
+    found = probabilities(policy, log, votes=50, seed=seed)
+
+    given = Policy.parse(policy)
+    shared = features and given.uses_arm_features
+    live = LivePolicy(given, Shape(3, 2, 2 if shared else 0, 40, 40), seed=seed)
+    for event in range(40):
+        arms = np.flatnonzero(eligible[event])
+        its = known[event] if shared else NO_FEATURES
+        offer = Offer(arms, log.contexts[event], its)
+        law = live.propensities(offer)
+        if law is None:
+            live.stream_of(event)
+            law = live.vote(offer, 50)
+        assert found[event, arms] == pytest.approx(law, abs=1e-12)
+        assert found[event].sum() == pytest.approx(1.0, abs=1e-12)
+        arm = int(log.arm[event])
+        mine = its[arms.tolist().index(arm)] if shared else NO_CONTEXT
+        live.learn(Case(log.contexts[event], mine), arm, float(log.reward[event]))
+
+
+def test_the_law_among_eligible_arms_is_not_the_law_of_all_arms_scaled() -> None:
+    """An arm never pulled goes first; where it was not eligible, the others are compared."""
+    log = log_of(3)._replace(
+        arm=np.array([0, 1, 1]),
+        reward=np.array([1.0, 0.0, 0.0]),
+        eligible=np.array([[True, True, False]] * 3),
+    )
+    assert probabilities("greedy", log)[2].tolist() == [1.0, 0.0, 0.0]
+
+
 def test_targets_have_names() -> None:
     log = log_of(2)
 
@@ -155,13 +200,13 @@ def test_a_choice_that_there_is_not_is_refused() -> None:
     class Wrong(Knowing):
         propensities = None
 
-        def start(self, n_arms: int, n_features: int, rounds: int, rng: Any) -> Any:
+        def start(self, shape: Shape, rng: Any) -> Any:
             return _Other(0)
 
-        choose = staticmethod(lambda state, context, rng: 3)
-        learn = staticmethod(lambda state, context, arm, reward, rng: None)
+        choose = staticmethod(lambda state, offer, rng: 3)
+        learn = staticmethod(lambda state, case, arm, reward, rng: None)
 
-    with pytest.raises(GiroError, match="chose an arm that there is not"):
+    with pytest.raises(GiroError, match="chose an arm that is not on offer"):
         evaluate(log_of(), Wrong())
 
 

@@ -172,7 +172,9 @@ class Bandit:
 
         None of them can learn from the others: that is the same as calling `decide` for each.
         """
-        several = [None] * contexts if isinstance(contexts, int) else list(contexts)
+        if isinstance(contexts, int | np.integer) and contexts < 0:
+            raise BadParameter(f"decide_many takes contexts or a number >= 0, got {contexts}")
+        several = [None] * contexts if isinstance(contexts, int | np.integer) else list(contexts)
         core = self._core
         with self._lock:
             try:
@@ -215,7 +217,7 @@ class Bandit:
         that came now; a later report of another value is an error.
         """
         age = older_than.total_seconds() if isinstance(older_than, timedelta) else older_than
-        if not age >= 0.0:
+        if isinstance(age, str) or not age >= 0.0:
             raise BadParameter(f"older_than is a number of seconds >= 0, got {older_than!r}")
         with self._lock:
             value, log = self._core.checked_value(reward), self._core.log
@@ -284,6 +286,7 @@ class Bandit:
         core = _core(header, Log(header["prefix"]), policy, clock)
         constant = bool((header["encoder"] or {}).get("bias"))  # as giro 0.1.0 has it
         tables.fill(core, rows, constant=constant)
+        core.log.made_elsewhere = int(header["made_elsewhere"])
         if core.setting.policy.text != header["setting"]["policy"]:
             core.log.made_elsewhere = core.log.n_decisions
         core.learned_policy()

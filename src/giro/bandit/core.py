@@ -17,6 +17,7 @@ from giro.bandit.propensity import mixed, sample_arm
 from giro.bandit.setting import FIRST_ROOM, Setting
 from giro.errors import BadParameter, UnknownName
 from giro.live import LivePolicy
+from giro.named import text_of
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 
 Arms: TypeAlias = Sequence[str] | Mapping[str, Given] | None  # names, or their features by name
@@ -33,10 +34,15 @@ class Core:
         self.live: LivePolicy | None = None  # the one state
         self._past: LivePolicy | None = None  # as it was at some decision
         self._last: tuple[Any, np.ndarray] | None = None  # decisions before a reward share theirs
-        first = setting.first_decisions if setting.policy.prefers_untried else None
-        self.newcomers = Newcomers(first, log)
+        self.newcomers = self._newcomers()
         self.whole = 0  # the number of the set of all active arms
         self._arms_changed()
+
+    def _newcomers(self) -> Newcomers:
+        setting = self.setting
+        return Newcomers(
+            setting.first_decisions if setting.policy.prefers_untried else None, self.log
+        )
 
     def header(self) -> dict[str, Any]:
         """Return what a replay needs to know besides the events."""
@@ -56,27 +62,34 @@ class Core:
 
         The first context and the first features of all decide on their form.
         """
-        among = self.newcomers.eligible(self.among(arms))
+        asked = self.among(arms)
         encoder, arm_encoder = self.encoder, self.arm_encoder
         if encoder is None:
             encoder = Encoder.fitted(context, self.setting.features)
             if isinstance(arms, Mapping):
-                arm_encoder = Encoder.fitted(next(iter(arms.values())), None)
+                arm_encoder = Encoder.fitted_to_arm(*next(iter(arms.items())))
         row = NO_CONTEXT if encoder.is_empty and context is None else encoder.encode(context)
-        features = self._features(arms, among, arm_encoder)
-        if self.live is None:
+        features = self._features(arms, asked, arm_encoder)
+        if self.encoder is None:
             self._use(encoder, arm_encoder)
+        among = self.newcomers.eligible(asked)
+        if among != asked and features.size:
+            features = features[np.isin(self.log.sets[asked], self.log.sets[among])]
         return among, Offer(self.log.sets[among], row, features)
 
     def _features(self, arms: Arms, among: int, encoder: Encoder | None) -> np.ndarray:
+        """Return what is known of each arm of the set; all are checked."""
         if encoder is None:
             if isinstance(arms, Mapping):
                 raise BadParameter("the arms of this bandit have no features: name them in a list")
             return NO_FEATURES
         if not isinstance(arms, Mapping):
-            raise BadParameter("every decision of this bandit needs features of its arms")
+            raise BadParameter(
+                "every decision of this bandit needs features of its arms: "
+                "give arms={name: features, ...}"
+            )
         names = (self.log.arms[arm] for arm in self.log.sets[among])
-        return np.array([encoder.encode(arms[name]) for name in names])
+        return np.array([encoder.encode_arm(name, arms[name]) for name in names])
 
     def _use(self, encoder: Encoder, arm_encoder: Encoder | None) -> None:
         """Fix the form of contexts and of features of arms; nothing was learned yet."""
@@ -115,9 +128,12 @@ class Core:
         shapes = (context.shape, features.shape)
         d, k = (0 if e is None else e.n_features for e in (self.encoder, self.arm_encoder))
         if shapes != ((d,), (n_arms, k) if k else (0, 0)):
-            raise BadParameter(f"{context.size} features of a context and {k} of arms")
+            raise BadParameter(
+                f"a context has {d} features and an arm {k}, "
+                f"got shapes {context.shape} and {features.shape}"
+            )
         if not (np.isfinite(context).all() and np.isfinite(features).all()):
-            raise BadParameter("a context or an arm has a feature that is not finite")
+            raise BadParameter("a context or an arm has a feature that is not a finite number")
 
     # -- deciding ----------------------------------------------------------------------------
 
@@ -134,7 +150,12 @@ class Core:
         """Decide; return number, id, arm and time."""
         log, live = self.log, self.learned_policy()
         number, binary = log.n_decisions, log.is_binary(log.n_rewards)
-        arm, voted = sample_arm(live, self.setting, number, offer, binary=binary)
+        try:
+            arm, voted = sample_arm(live, self.setting, number, offer, binary=binary)
+        except BaseException:
+            if self.setting.policy.choose_mutates_state:
+                self.live = None  # half changed: made again when needed
+            raise
         now = self.clock()
         self.note_decision(arm, among, offer, now, id, voted)
         return number, id or f"{log.prefix}{number}", log.arms[arm], now
@@ -208,8 +229,11 @@ class Core:
         reward = self.checked_value(value)
         known = self.log.reward_of[number]
         if known != PENDING and self.log.value[known] != reward:
-            before = self.log.value[known]
-            raise BadParameter(f"decision '{id}' already has the reward {before:g}, got {value}")
+            before, now = text_of(self.log.value[known]), text_of(reward)
+            expired = " since it expired" if self.log.expired[known] else ""
+            raise BadParameter(
+                f"decision '{id}' already has the reward {before}{expired}, got {now}"
+            )
         return number, reward
 
     def number_of(self, id: object) -> int:
@@ -231,12 +255,18 @@ class Core:
         return number
 
     def reward(self, values: Mapping[int, float], *, expired: bool) -> None:
-        """Note the rewards of decisions that wait for one, and learn them."""
-        for number, value in values.items():
-            if self.log.reward_of[number] == PENDING:
-                self.note_reward(number, value, self.clock(), expired=expired)
-        if self.log.n_rewards:
-            self.learned_policy()
+        """Note the rewards of decisions that wait for one, and learn them: all or none."""
+        before = self.log.n_rewards
+        try:
+            for number, value in values.items():
+                if self.log.reward_of[number] == PENDING:
+                    self.note_reward(number, value, self.clock(), expired=expired)
+            if self.log.n_rewards > before:
+                self.learned_policy()
+        except BaseException:
+            self.log.take_back_rewards(before)
+            self.newcomers, self.live = self._newcomers(), None
+            raise
 
     def note_reward(self, number: int, value: float, time: float, *, expired: bool) -> None:
         """Note the reward of a decision that waits for one."""
@@ -285,16 +315,14 @@ class Core:
         if up_to == live.learned + 1:
             decision = log.rewarded[live.learned]
             arm, value = log.chosen[decision], log.value[live.learned]
-            features = log.contexts[decision, :0]
-            if log.features:
-                place = log.sets[log.among[decision]].searchsorted(arm)
-                features = log.features[decision][place]
-            live.learn(Case(log.contexts[decision], features), arm, to_unit(value))
+            case = Case(log.contexts[decision], log.chosen_features(decision))
+            live.learn(case, arm, to_unit(value))
         elif up_to > live.learned:
             decisions = column(log.rewarded, live.learned, up_to)
+            features = np.array([log.chosen_features(decision) for decision in decisions.tolist()])
             arms = column(log.chosen)[decisions].astype(np.int64)
             units = to_unit(column(log.value, live.learned, up_to))
-            live.learn_all(log.contexts, log.chosen_features(), decisions, arms, units)
+            live.learn_all(log.contexts[decisions], features, arms, units)
 
     # -- arms --------------------------------------------------------------------------------
 

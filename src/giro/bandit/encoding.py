@@ -1,9 +1,10 @@
 """From what callers know about a decision to numbers: the features of a context."""
 
+import contextlib
 import functools
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,6 +26,7 @@ class Encoder(NamedTuple):
 
     n_given: int  # numbers in a sequence; 0 with mappings or without contexts
     features: tuple[tuple[str, Kind], ...]  # of mappings, in the order of their columns
+    noun: str = "a context"  # what is encoded, for errors
 
     @classmethod
     def fitted(cls, context: Given, features: Mapping[str, Any] | None) -> "Encoder":
@@ -36,7 +38,17 @@ class Encoder(NamedTuple):
             return cls(0, kinds)
         if features is not None:
             raise BadParameter("features were declared by name, so a context is a mapping")
-        return cls(_row(context).size, ())
+        return cls(_row(context, "a context").size, ())
+
+    @classmethod
+    def fitted_to_arm(cls, name: str, features: Given) -> "Encoder":
+        """Return the encoder for features of arms like those of this one."""
+        if features is None:
+            raise BadParameter(f"arm '{name}' has no features: give those of every arm")
+        with _about(name):
+            if isinstance(features, Mapping):
+                return cls(0, _kinds_in(features), _OF_ARM)
+            return cls(_row(features, _OF_ARM).size, (), _OF_ARM)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data from which `from_json` makes an equal encoder."""
@@ -46,7 +58,7 @@ class Encoder(NamedTuple):
     def from_json(cls, told: Mapping[str, Any]) -> "Encoder":
         """Return the encoder described by plain data."""
         kinds = ((name, _kind(name, kind)) for name, kind in told["features"])
-        return cls(int(told["n_given"]), tuple(kinds))
+        return cls(int(told["n_given"]), tuple(kinds), str(told.get("noun", "a context")))
 
     @property
     def is_empty(self) -> bool:
@@ -66,10 +78,17 @@ class Encoder(NamedTuple):
             if self.n_features > 0:
                 raise BadParameter(f"every decision of this bandit needs a context: {self}")
             return _EMPTY
-        row = _row(context)
+        row = _row(context, self.noun)
         if row.size != self.n_given or self.features:
             raise BadParameter(f"this bandit wants {self}, got {row.size} numbers")
         return row
+
+    def encode_arm(self, name: str, features: Given) -> np.ndarray:
+        """Return the features of an arm; anything unexpected is refused."""
+        if features is None:
+            raise BadParameter(f"arm '{name}' has no features: give those of every arm")
+        with _about(name):
+            return self.encode(features)
 
     def _from_mapping(self, context: Mapping[str, Any]) -> np.ndarray:
         names = [name for name, _ in self.features]
@@ -85,11 +104,21 @@ class Encoder(NamedTuple):
     def __str__(self) -> str:
         """Say what a context looks like."""
         if self.features:
-            return f"a context of the features {_listed(dict(self.features))}"
-        return f"a context of {self.n_given} numbers" if self.n_given else "no context"
+            return f"{self.noun} of the features {_listed(dict(self.features))}"
+        return f"{self.noun} of {self.n_given} numbers" if self.n_given else "no context"
 
 
 _EMPTY = np.empty(0)
+_OF_ARM = "a row of features"
+
+
+@contextlib.contextmanager
+def _about(arm: str) -> Iterator[None]:
+    """Let an error say which arm it is about."""
+    try:
+        yield
+    except BadParameter as error:
+        raise BadParameter(f"arm '{arm}': {error}") from None
 
 
 def declared(features: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:
@@ -164,17 +193,17 @@ def _number(name: str, value: Any) -> float:
     return number
 
 
-def _row(context: Any) -> np.ndarray:
+def _row(context: Any, noun: str) -> np.ndarray:
     """Return a sequence of numbers as an array of its own."""
     try:
         given = np.asarray(context)
     except (TypeError, ValueError):  # lists of different lengths
-        raise BadParameter(f"a context holds numbers, got {context!r}") from None
+        raise BadParameter(f"{noun} holds numbers, got {context!r}") from None
     if given.dtype.kind not in "biuf" or given.ndim != 1 or given.size == 0:
-        raise BadParameter(f"a context is a list of numbers, or a mapping; got {context!r}")
+        raise BadParameter(f"{noun} is a list of numbers, or a mapping; got {context!r}")
     row = np.array(given, np.float64)
     if not np.isfinite(row).all():
-        raise BadParameter(f"a context holds finite numbers, got {context!r}")
+        raise BadParameter(f"{noun} holds finite numbers, got {context!r}")
     return row
 
 

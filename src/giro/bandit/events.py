@@ -1,5 +1,6 @@
 """The log as a table, and back."""
 
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from giro.bandit.core import Core
 from giro.bandit.log import ARM_ADDED, ARM_RETIRED, DECISION, EXPIRED, KINDS, PENDING, REWARD, Log
 from giro.bandit.log import column as copied
 from giro.errors import BadFile, BadParameter
+from giro.files import write_whole
 from giro.offer import NO_FEATURES, Offer
 
 if TYPE_CHECKING:
@@ -133,14 +135,15 @@ def _schema() -> dict[str, Any]:
 
 
 def write(events: "pl.DataFrame", path: Path) -> None:
-    """Write a table as its file's name says."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a table as its file's name says, whole or not at all."""
+    content = io.BytesIO()
     if path.suffix == ".parquet":
-        events.write_parquet(path)
+        events.write_parquet(content)
     elif path.suffix == ".jsonl":
-        events.write_ndjson(path)
+        events.write_ndjson(content)
     else:
         raise BadParameter(f"events are written to .parquet or .jsonl, got {path.name}")
+    write_whole(path, (content.getbuffer(),))
 
 
 def read(events: Any) -> "pl.DataFrame":
@@ -211,18 +214,28 @@ def _note_decision(core: Core, event: Mapping[str, Any], time: float, *, constan
     among, arm = core.among(event["arms"]), core.active_arm(event["arm"])
     arms = core.log.sets[among]
     if [core.log.arms[other] for other in arms] != list(event["arms"]) or arm not in arms:
-        raise BadParameter(f"'{event['arm']}' of {event['arms']}")
+        raise BadParameter(f"'{event['arm']}' is not one of the arms {event['arms']}, in order")
     context = np.array(event["context"] or [], np.float64)
     context = context[:-1] if constant else context
-    features = np.array(event.get("features") or NO_FEATURES, np.float64)
+    features = _features(event.get("features"))
     core.check_widths(context, features, arms.size)
-    own = None if event["id"] == f"{core.log.prefix}{core.log.n_decisions}" else event["id"]
-    if own is not None:
-        core.check_new_id(own)
+    is_own = event["id"] != f"{core.log.prefix}{core.log.n_decisions}"
+    if is_own:
+        core.check_new_id(event["id"])
     law = event["propensities"]
     law = None if law is None else np.array(law, np.float64)
-    if law is not None and (
-        law.size != arms.size or law.min() < 0.0 or abs(law.sum() - 1.0) > _SUM_TOLERANCE
+    if law is not None and not (
+        law.size == arms.size and law.min() >= 0.0 and abs(law.sum() - 1.0) <= _SUM_TOLERANCE
     ):
         raise BadParameter(f"{event['propensities']} are no probabilities of {arms.size} arms")
-    core.note_decision(arm, among, Offer(arms, context, features), time, own, law)
+    id = event["id"] if is_own else None
+    core.note_decision(arm, among, Offer(arms, context, features), time, id, law)
+
+
+def _features(rows: list[list[float]] | None) -> np.ndarray:
+    """Return the features of the arms of a decision, [i, feature]."""
+    if not rows:
+        return NO_FEATURES
+    if len({len(row) for row in rows}) > 1:
+        raise BadParameter(f"arms have as many features each, got {[len(row) for row in rows]}")
+    return np.array(rows, np.float64)

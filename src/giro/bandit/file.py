@@ -44,7 +44,7 @@ def packed(core: Core) -> Packed:
     about, state = (None, {}) if snapshot is None else snapshot
     own = {str(decision): id for decision, id in log.own_ids.items()}
     header = core.header() | {
-        "arms": log.arms,
+        "arms": list(log.arms),
         "arm_events": [list(event) for event in log.arm_events],
         "sets": [arms.tolist() for arms in log.sets],
         "own_ids": own,
@@ -75,7 +75,7 @@ def write(path: Path, content: Packed) -> None:
         parts.writestr("decisions.parquet", _parquet(content.decisions))
         parts.writestr("rewards.parquet", _parquet(content.rewards))
         for name, values in content.arrays.items():
-            with parts.open(f"{name}.npy", "w") as part:
+            with parts.open(f"{name}.npy", "w", force_zip64=True) as part:
                 np.lib.format.write_array(part, np.ascontiguousarray(values), allow_pickle=False)
     body = buffer.getbuffer()
     digest = hashlib.sha256(body).hexdigest().encode()
@@ -131,7 +131,9 @@ def _unpacked(body: memoryview) -> Packed:
         header = json.loads(parts.read("header.json"))
         files = (parts.read(f"{name}.parquet") for name in ("decisions", "rewards"))
         tables = (pl.read_parquet(content).get_columns() for content in files)
-        decisions, rewards = ({values.name: values.to_numpy() for values in t} for t in tables)
+        decisions, rewards = (
+            {values.name: values.to_numpy(writable=True) for values in t} for t in tables
+        )
         arrays = {
             name.removesuffix(".npy"): np.lib.format.read_array(
                 io.BytesIO(parts.read(name)), allow_pickle=False

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from giro.offer import NO_FEATURES, Offer
+from giro.offer import NO_CONTEXT, NO_FEATURES, Offer
 
 KINDS: Final = ("decision", "reward", "expired", "arm_added", "arm_retired")
 DECISION, REWARD, EXPIRED, ARM_ADDED, ARM_RETIRED = range(len(KINDS))
@@ -24,7 +24,7 @@ class ArmEvent(NamedTuple):
 
 
 class Log:
-    """Everything that happened; nothing here is ever changed or removed.
+    """Everything that happened; nothing here is ever changed, or removed once it was learned.
 
     Arms, decisions and rewards are numbered from 0, each in the order they came. A decision knows
     how many rewards came before, an event of an arm how many of both: this is the order of all
@@ -94,12 +94,13 @@ class Log:
         features = self.features[decision] if self.features else NO_FEATURES
         return Offer(self.sets[self.among[decision]], self.contexts[decision], features)
 
-    def chosen_features(self) -> np.ndarray:
-        """Return the features of the chosen arm of each decision, [decision, feature]."""
+    def chosen_features(self, decision: int) -> np.ndarray:
+        """Return the features of the chosen arm, [feature]."""
         if not self.features:
-            return np.empty((self.n_decisions, 0))
-        rows = zip(self.features, self.among, self.chosen, strict=True)
-        return np.array([known[self.sets[s].searchsorted(arm)] for known, s, arm in rows])
+            return NO_CONTEXT
+        place = self.sets[self.among[decision]].searchsorted(self.chosen[decision])
+        features: np.ndarray = self.features[decision][place]
+        return features
 
     def is_binary(self, seen: int) -> bool:
         """Tell whether the first `seen` rewards were all the lowest or the highest there can be."""
@@ -169,6 +170,15 @@ class Log:
         self.value.append(value)
         self.came.append(time)
         self.expired.append(expired)
+
+    def take_back_rewards(self, left: int) -> None:
+        """Forget all rewards but the first `left`: they could not be learned."""
+        for decision in self.rewarded[left:]:
+            self.reward_of[decision] = PENDING
+        for column in (self.rewarded, self.value, self.came, self.expired):
+            del column[left:]
+        if self.is_binary(left):
+            self.first_fraction = None
 
     def _make_room(self, n_features: int) -> None:
         grown = np.empty((max(_FIRST_ROOM, 2 * len(self.contexts)), n_features))

@@ -1,5 +1,6 @@
 """The events of a giro.Bandit -> Log."""
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,14 +33,32 @@ def log_of_events(frame: "pl.DataFrame") -> Log:
     if settled["id"].n_unique() < settled.height:
         raise BadParameter("the events give a decision two rewards; each has one")
     joined = decisions.join(settled, on="id", how="left", maintain_order="left")
-    return _log(joined.filter(pl.col("settled").is_not_null()), joined["settled"].null_count())
+    rewarded, left_out = joined.filter(pl.col("settled").is_not_null()), joined["settled"]
+    return _log(rewarded, left_out.null_count(), constant=_has_constant(frame))
 
 
-def _log(rewarded: "pl.DataFrame", left_out: int) -> Log:
+def _has_constant(frame: "pl.DataFrame") -> bool:
+    """Tell whether contexts end with a constant 1, as those of giro 0.1.0 do."""
+    told = frame["setting"].drop_nulls().to_list() if "setting" in frame.columns else []
+    encoder = json.loads(told[0]).get("encoder") if told else None
+    return bool((encoder or {}).get("bias"))
+
+
+def _log(rewarded: "pl.DataFrame", left_out: int, *, constant: bool) -> Log:
+    unknown = rewarded["propensity"].is_null()
+    if unknown.any():
+        event = int(unknown.arg_max() or 0)
+        raise BadParameter(
+            f"event {event + 1}, decision '{rewarded['id'][event]}', has no propensity: a log made "
+            "with propensities=False cannot be evaluated, nor decisions of a policy that another "
+            "replaced before their propensities were read"
+        )
     arms = rewarded["arms"].to_list() if "arms" in rewarded.columns else None
     names = tuple(dict.fromkeys(name for row in arms or [] for name in row)) or None
     index, names = arm_indices(rewarded["arm"].to_list(), names)
-    contexts, features = _contexts(rewarded)
+    contexts, feature_names = _contexts(rewarded)
+    if constant:  # policies have their own
+        contexts, feature_names = np.ascontiguousarray(contexts[:, :-1]), feature_names[:-1]
     return checked(
         Log(
             index,
@@ -47,11 +66,12 @@ def _log(rewarded: "pl.DataFrame", left_out: int) -> Log:
             rewarded["settled"].to_numpy().copy(),
             rewarded["propensity"].to_numpy().astype(float),
             contexts,
-            features,
+            feature_names,
             eligible=None if arms is None else _eligible(arms, names),
             probabilities=_probabilities(rewarded, arms, names),
             adaptive=True,
             left_out=left_out,
+            features=_features(rewarded, arms, names),
         )
     )
 
@@ -85,3 +105,16 @@ def _probabilities(
     for event, (row, its) in enumerate(zip(logged, arms, strict=True)):
         probabilities[event, [place[name] for name in its]] = row
     return probabilities
+
+
+def _features(
+    rewarded: "pl.DataFrame", arms: list[list[str]] | None, names: tuple[str, ...]
+) -> list[np.ndarray] | None:
+    """Return what was known of the eligible arms of each event, in the order of `names`."""
+    if arms is None or "features" not in rewarded.columns or rewarded["features"].null_count():
+        return None
+    place, found = {name: i for i, name in enumerate(names)}, []
+    for rows, its in zip(rewarded["features"].to_list(), arms, strict=True):
+        order = np.argsort([place[name] for name in its])
+        found.append(np.array(rows, np.float64)[order])
+    return found

@@ -62,7 +62,8 @@ def evaluate(
       log's `arm_names`.
     - "logged" for the policy that made the log, "always:ARM" for one arm.
 
-    Where some arms were not eligible, the policy's probabilities are scaled to the others.
+    Where some arms were not eligible, a giro policy is offered the others only; probabilities of a
+    target that does not learn are scaled to them.
 
     Estimators are "ips" (unbiased), "snips" (smaller variance, bias of order 1 / events), "dr"
     (unbiased, small variance where rewards can be predicted), "replay" (uniform logs only) and

@@ -24,6 +24,7 @@ def walk(policy: Policy, log: Log, rewards: np.ndarray, *, votes: int, seed: int
     independent choices. Such shares are right on average and do not depend on the logged reward,
     so that estimates that are linear in them (IPS, DR) stay unbiased.
     """
+    log = log_for(policy, log)
     live = live_policy(policy, log, seed=seed)
     probabilities, voted = np.zeros((log.events, len(log.arm_names))), 0
     for event in range(log.events):
@@ -39,8 +40,15 @@ def walk(policy: Policy, log: Log, rewards: np.ndarray, *, votes: int, seed: int
     return Walk(probabilities, voted)
 
 
+def log_for(policy: Policy, log: Log) -> Log:
+    """Return the log as the policy can use it: without features of arms, where it cannot."""
+    return log if policy.uses_arm_features else log._replace(features=None)
+
+
 def live_policy(policy: Policy, log: Log, *, seed: int) -> LivePolicy:
     """Return the policy, ready to be led through the log."""
-    rounds = max(1, log.events)
-    shape = Shape(len(log.arm_names), log.contexts.shape[1], 0, rounds, rounds)
+    rounds, n_arm_features = max(1, log.events), 0
+    if log.features:
+        n_arm_features = log.features[0].shape[1]
+    shape = Shape(len(log.arm_names), log.contexts.shape[1], n_arm_features, rounds, rounds)
     return LivePolicy(policy, shape, seed=seed)

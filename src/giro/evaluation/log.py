@@ -25,6 +25,7 @@ class Log(NamedTuple):
     left_out: int = 0  # decisions without a reward
     arm_features: np.ndarray | None = None  # [arm, feature] what is known of the arms
     arm_feature_names: tuple[str, ...] = ()
+    features: list[np.ndarray] | None = None  # [event][i, feature] of the eligible arms
 
     @property
     def events(self) -> int:
@@ -35,7 +36,8 @@ class Log(NamedTuple):
         """Return what could be chosen, and what was known of it."""
         arms = np.arange(len(self.arm_names))
         arms = arms if self.eligible is None else arms[self.eligible[event]]
-        return Offer(arms, np.ascontiguousarray(self.contexts[event], np.float64), NO_FEATURES)
+        features = NO_FEATURES if self.features is None else self.features[event]
+        return Offer(arms, np.ascontiguousarray(self.contexts[event], np.float64), features)
 
 
 def checked(log: Log) -> Log:
@@ -50,6 +52,8 @@ def checked(log: Log) -> Log:
         _check_eligible(log)
     if log.probabilities is not None:
         _check_probabilities(log.probabilities)
+    if log.features is not None:
+        _check_features(log)
     return log
 
 
@@ -110,3 +114,15 @@ def _check_probabilities(probabilities: np.ndarray) -> None:
             f"the probabilities of all arms in event {wrong + 1} are not >= 0 with sum 1: "
             f"{probabilities[wrong]}"
         )
+
+
+def _check_features(log: Log) -> None:
+    assert log.features is not None
+    width = log.features[0].shape[-1] if log.features else 0
+    for event, features in enumerate(log.features):
+        wanted = (log.offer_of(event).arms.size, width)
+        if features.shape != wanted or not np.isfinite(features).all():
+            raise BadParameter(
+                f"event {event + 1} needs {wanted[1]} finite features of each of {wanted[0]} arms, "
+                f"got {features.tolist()}"
+            )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.evaluation.learning import live_policy
+from giro.evaluation.learning import live_policy, log_for
 from giro.evaluation.log import Log
 from giro.evaluation.rewards import unit_rewards
 from giro.evaluation.target import LOGGED, Lead, Target
@@ -25,6 +25,7 @@ def replayed(policy: Policy, log: Log, lead: Lead, *, rejection: bool) -> np.nda
     """
     offered = _offered(log, lead.seed, rejection=rejection)
     rewards = unit_rewards(log.reward, lead.reward_range)
+    log = log_for(policy, log)
     live, kept = live_policy(policy, log, seed=lead.seed), []
     for event in offered.tolist():
         offer = log.offer_of(event)

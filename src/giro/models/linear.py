@@ -72,8 +72,8 @@ def _value(state: _State, slot: int, context: Context) -> float:
 class Linear(Model, name="linear"):
     """Ridge regression: least squares plus `penalty` times the squared length of θ.
 
-    The bias, a constant in the context, is penalised like every other coefficient. Fitted exactly,
-    so the slot's last fit does not matter. A slot is either refitted or absorbs all its rows.
+    The constant that policies add is penalised like every other coefficient. Fitted exactly, so
+    the slot's last fit does not matter. A slot is either refitted or absorbs all its rows.
     """
 
     source = "Hoerl and Kennard 1970"

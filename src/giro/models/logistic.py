@@ -44,8 +44,8 @@ class Logistic(Model, name="logistic"):
 
     Rewards may be anything in [0, 1]. Fitted until the Newton decrement is below `tolerance`, that
     is, until scores x'θ are exact to this share of their standard deviation: with 10⁻⁴ predictions
-    are off by about 10⁻⁶ at most. The bias, a constant in the context, is penalised like every
-    other coefficient.
+    are off by about 10⁻⁶ at most. The constant that policies add is penalised like every other
+    coefficient.
     """
 
     source = "Berkson 1944"

@@ -1,4 +1,8 @@
-"""The arm whose model expects most, and now and then any arm."""
+"""The arm whose model expects most, and now and then any arm.
+
+States that hold a model in Python cannot be handed to another kernel: hence no helpers that take
+the whole state.
+"""
 
 from typing import Any, NamedTuple
 
@@ -43,18 +47,19 @@ def choose_by_model(state: _State, offer: Offer, rng: np.random.Generator) -> in
     """Return any arm with probability ε, else the one whose model expects most."""
     if state.follows == GOES_ON:
         for i in range(1 if state.design.shared else offer.arms.size):
-            _fit(state, model_of(state.design, offer.arms[i]), rng)
+            model = model_of(state.design, offer.arms[i])
+            positions = positions_of(state.rows, model)
+            if positions.size > 0:
+                taken = state.counts[: positions.size]
+                refit(state.model, model, Sample(state.rows, positions, taken), rng)
     if rng.random() < exploring(state.epsilon, state.b, state.pulls.sum() + 1):
         return int(offer.arms[integer_below(offer.arms.size, rng)])
-    return argmax(_values(state, offer), offer.arms, state.ranking, rng)
-
-
-@inline_kernel
-def _fit(state: _State, model: int, rng: np.random.Generator) -> None:
-    positions = positions_of(state.rows, model)
-    if positions.size > 0:
-        taken = state.counts[: positions.size]
-        refit(state.model, model, Sample(state.rows, positions, taken), rng)
+    values, x = np.full(offer.arms.size, np.inf), round_row(state.design, offer.context)
+    for i in range(values.size):
+        model = put_arm(state.design, offer, i)
+        if state.pulls[model] > 0:
+            values[i] = value(state.model, model, x)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @inline_kernel
@@ -81,7 +86,9 @@ def learn_by_model(
         return
     append_row(state.rows, x, model, reward)
     if state.follows == SETTLES:
-        _fit(state, model, rng)
+        positions = positions_of(state.rows, model)
+        taken = state.counts[: positions.size]
+        refit(state.model, model, Sample(state.rows, positions, taken), rng)
 
 
 def law_by_model(state: _State, offer: Offer) -> np.ndarray:

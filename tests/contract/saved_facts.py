@@ -1,0 +1,127 @@
+"""Print, as JSON, what every policy does in bandits that are saved and loaded meanwhile, or not.
+
+NUMBA_DISABLE_JIT=1 python tests/contract/saved_facts.py
+"""
+
+import itertools
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from bandit.clock import Clock
+from known import policies, policies_with_models
+
+from giro import Bandit, Policy, live
+from giro.live import LivePolicy
+from giro.seeds import stream
+
+ROUNDS = 36
+FEATURES = {"a": [0.1, 0.9], "b": [0.8, 0.2], "c": [0.5, 0.5], "d": [0.3, 0.1]}
+HOW: dict[str, dict[str, bool]] = {
+    "binary contexts": {"binary": True, "contexts": True, "features": False},
+    "fractional": {"binary": False, "contexts": False, "features": False},
+    "fractional contexts features": {"binary": False, "contexts": True, "features": True},
+}
+
+PassOn = Callable[[Bandit], Bandit]
+
+
+def cases_of(policy: Policy) -> list[str]:
+    """Return the cases that a policy can play."""
+    return [case for case, how in HOW.items() if policy.uses_arm_features or not how["features"]]
+
+
+def lived(
+    policy: Policy, clock: Clock, pass_on: PassOn, *, binary: bool, contexts: bool, features: bool
+) -> dict[str, Any]:
+    """Return the decisions and the log of a bandit that is passed on after every round."""
+    options = {"reward_range": (-1, 3), "rounds": ROUNDS, "votes": 3, "name": "x"}
+    bandit = Bandit(["a", "b", "c"], policy, seed=4, first_decisions=3, clock=clock, **options)
+    rng, told = stream(11), []
+    for i in range(ROUNDS):
+        clock.now += 1.0
+        names = bandit.arms if i % 5 else bandit.arms[:2]
+        decision = bandit.decide(
+            rng.uniform(-1.0, 1.0, 2) if contexts else None,
+            arms={name: FEATURES[name] for name in names} if features else names,
+            id=f"request {i}" if i % 7 == 3 else None,
+        )
+        told.append([decision.id, decision.arm])
+        value = (0.2 + 0.7 * rng.random()) * (0.4 if decision.arm == "a" else 1.0)
+        value = float(rng.random() < value) if binary else value
+        if i % 4 != 3:
+            bandit.reward(decision.id, 4.0 * value - 1.0)
+        _change(bandit, i)
+        bandit = pass_on(bandit)
+    return {"decisions": told, "log": bandit.events().write_ndjson().split("\n")}
+
+
+def _change(bandit: Bandit, i: int) -> None:
+    """Let arms come and go, and rewards that never came expire."""
+    if i == 12:
+        bandit.add_arm("d")
+    elif i == 18:
+        bandit.expire(older_than=5.0, reward=-1.0)
+    elif i == 22:
+        bandit.retire_arm("b")
+    elif i == 29:
+        bandit.add_arm("b")
+
+
+def saved_at_times(policy: Policy, clock: Clock, folder: Path) -> PassOn:
+    """Save and load at random moments, a few times; also before anything was rewarded."""
+    moments = {0, *stream(3).choice(ROUNDS, 3, replace=False).tolist()}
+    rounds = itertools.count()
+
+    def pass_on(bandit: Bandit) -> Bandit:
+        if next(rounds) not in moments:
+            return bandit
+        bandit.save(folder / "x.giro")
+        return Bandit.load(folder / "x.giro", policy, clock=clock)
+
+    return pass_on
+
+
+def facts_of(policy: Policy, **how: bool) -> dict[str, Any]:
+    """Return what happens without saving, with snapshots that are used, and without."""
+    found: dict[str, Any] = {"straight": lived(policy, Clock(), lambda bandit: bandit, **how)}
+    restored, original = [], LivePolicy.from_snapshot
+
+    def noted(*given: Any, **options: Any) -> Any:
+        restored.append(original(*given, **options))
+        return restored[-1]
+
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch.object(LivePolicy, "from_snapshot", noted),
+    ):
+        for word in ("loaded", "replayed"):
+            clock, other = Clock(), (str(i) for i in itertools.count())
+            changed = mock.patch.object(live, "fingerprint", lambda *_, other=other: next(other))
+            with mock.patch.object(live, "_GAME", 8) if word == "loaded" else changed:
+                restored.clear()
+                pass_on = saved_at_times(policy, clock, Path(folder))
+                found[word] = lived(policy, clock, pass_on, **how)
+                found[f"snapshots {word}"] = sum(state is not None for state in restored)
+    return found
+
+
+def facts_or_failure(policy: Policy, **how: bool) -> dict[str, Any]:
+    """Return the facts, or what went wrong: one bad policy must not hide the others."""
+    try:
+        return facts_of(policy, **how)
+    except Exception as error:
+        return {"error": repr(error)}
+
+
+if __name__ == "__main__":
+    facts = {
+        f"{policy} {case}": facts_or_failure(policy, **HOW[case])
+        for policy in [*policies(), *policies_with_models()]
+        for case in cases_of(policy)
+    }
+    json.dump(facts, sys.stdout)
