@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core.datamodel.models import StructModel, UniTupleModel
 from numba.extending import intrinsic, overload
 
@@ -70,8 +71,8 @@ _implementations: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
 def dispatched(function: Function) -> Function:
     """Make a name generic: calls go to the implementation for the class of the first argument.
 
-    Works inside kernels and in plain Python. The body of `function` is never run; implementations
-    are added with `bind`.
+    Works inside kernels and in plain Python, for named tuples and for arrays. The body of
+    `function` is never run; implementations are added with `bind`.
     """
 
     @functools.wraps(function)
@@ -82,7 +83,7 @@ def dispatched(function: Function) -> Function:
 
     @overload(generic, strict=False, jit_options=options)  # type: ignore[untyped-decorator]  # numba is untyped
     def typed(state: Any, *rest: Any) -> Callable[..., Any]:
-        return plain(_implementation(generic, state.instance_class))
+        return plain(_implementation(generic, getattr(state, "instance_class", np.ndarray)))
 
     _implementations[generic] = {}
     return cast(Function, generic)

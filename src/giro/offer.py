@@ -4,9 +4,24 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from giro.kernel import inline_kernel
+from giro.kernel import bind, dispatched, inline_kernel
 
 Context: TypeAlias = np.ndarray  # [feature], empty where nothing is known of the round
+
+
+class SparseRow(NamedTuple):
+    """The features of one arm that are not zero."""
+
+    column: np.ndarray  # [j] which they are
+    value: np.ndarray  # [j]
+
+
+class SparseRows(NamedTuple):
+    """Features of arms, most of them zero: row i has those from begin[i] up to begin[i + 1]."""
+
+    begin: np.ndarray  # [row + 1]
+    column: np.ndarray  # [j]
+    value: np.ndarray  # [j]
 
 
 class Offer(NamedTuple):
@@ -14,14 +29,14 @@ class Offer(NamedTuple):
 
     arms: np.ndarray  # [i] numbers of the arms on offer, ascending
     context: np.ndarray  # [feature] of the round
-    features: np.ndarray  # [i, feature] of each arm on offer; of shape (0, 0) without any
+    features: Any  # [i, feature] of each arm on offer, or `SparseRows`; shape (0, 0) without any
 
 
 class Case(NamedTuple):
     """What was known when an arm was chosen: of the round, and of that arm."""
 
     context: np.ndarray  # [feature]
-    features: np.ndarray  # [feature], empty without any
+    features: Any  # [feature], or a `SparseRow`; empty without any
 
 
 class Shape(NamedTuple):
@@ -77,5 +92,46 @@ def place_of(offer: Any, arm: int) -> int:
 @inline_kernel
 def case_of(offer: Any, place: int) -> Case:
     """Return what is known of the round and of the arm at a place of the offer."""
-    known = offer.features.shape[0] > 0
-    return Case(offer.context, offer.features[place] if known else offer.context[:0])
+    return Case(offer.context, features_at(offer.features, place))
+
+
+@dispatched
+def features_at(features: Any, place: int) -> Any:
+    """Return the features of the arm at a place of an offer, an empty array without any."""
+    raise TypeError("replaced by dispatch")
+
+
+@inline_kernel
+def _dense_at(features: np.ndarray, place: int) -> np.ndarray:
+    return features[place] if features.shape[0] > 0 else features.reshape(-1)
+
+
+@inline_kernel
+def _sparse_at(features: SparseRows, place: int) -> SparseRow:
+    first, last = features.begin[place], features.begin[place + 1]
+    return SparseRow(features.column[first:last], features.value[first:last])
+
+
+@dispatched
+def put_features(features: Any, row: np.ndarray) -> None:
+    """Write the features of an arm into a row, zeros included."""
+    raise TypeError("replaced by dispatch")
+
+
+@inline_kernel
+def _put_dense(features: np.ndarray, row: np.ndarray) -> None:
+    for j in range(features.size):
+        row[j] = features[j]
+
+
+@inline_kernel
+def _put_sparse(features: SparseRow, row: np.ndarray) -> None:
+    row[:] = 0.0
+    for j in range(features.column.size):
+        row[features.column[j]] += features.value[j]
+
+
+bind(features_at, np.ndarray, _dense_at)
+bind(features_at, SparseRows, _sparse_at)
+bind(put_features, np.ndarray, _put_dense)
+bind(put_features, SparseRow, _put_sparse)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.kernel import inline_kernel, kernel
-from giro.offer import Case, Context, Offer, Shape
+from giro.offer import Case, Context, Offer, Shape, features_at, put_features
 
 
 class Design(NamedTuple):
@@ -38,20 +38,16 @@ def put_arm(design: Design, offer: Offer, place: int) -> int:
     """Put what is known of the arm at a place of the offer into the row; return its model."""
     if not design.shared:
         return int(offer.arms[place])
-    first = offer.context.size
-    for j in range(offer.features.shape[1]):
-        design.row[first + j] = offer.features[place, j]
+    put_features(features_at(offer.features, place), design.row[offer.context.size : -1])
     return 0
 
 
 @inline_kernel
 def case_row(design: Design, case: Case) -> np.ndarray:
     """Return the row of an arm that was chosen."""
-    first = case.context.size
-    for j in range(first):
+    for j in range(case.context.size):
         design.row[j] = case.context[j]
-    for j in range(case.features.size):
-        design.row[first + j] = case.features[j]
+    put_features(case.features, design.row[case.context.size : -1])
     return design.row
 
 
