@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-versions test-obp lint docs bench evidence contextual-evidence
+.PHONY: demo test test-versions test-oldest test-newest test-obp lint docs bench evidence contextual-evidence
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
@@ -15,12 +15,10 @@ test: lint
 
 # With the oldest and the newest NumPy and numba that are allowed: the same draws, to the last bit.
 # The environments stay; `rm -r .venv-newest` before it looks for what has come out since.
-test-versions: .venv-oldest/.ready .venv-newest/.ready
-	.venv-oldest/bin/python -m pytest -q $(SAME_DRAWS)
-	.venv-newest/bin/python -m pytest -q $(SAME_DRAWS)
+test-versions: test-oldest test-newest
 
-SAME_DRAWS := tests/golden tests/contract/test_plain_python.py
-PYTHON_OF_VERSIONS ?= python3.11
+test-oldest test-newest: test-%: .venv-%/.ready
+	.venv-$*/bin/python -m pytest -q tests/golden tests/contract/test_plain_python.py
 
 # Our estimates on the Open Bandit data against those of its own pipeline, fetched for this.
 test-obp: $(READY)
@@ -64,11 +62,11 @@ $(READY): pyproject.toml
 	touch $@
 
 .venv-oldest/.ready: pyproject.toml tests/versions/oldest.txt
-	$(PYTHON_OF_VERSIONS) -m venv .venv-oldest
+	python3.11 -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c tests/versions/oldest.txt -e . pytest
 	touch $@
 
 .venv-newest/.ready: pyproject.toml
-	$(PYTHON_OF_VERSIONS) -m venv .venv-newest
+	python3.11 -m venv .venv-newest
 	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -e . pytest
 	touch $@

@@ -4,8 +4,8 @@
 
 Each policy and version has a process of its own, one after the other. A round is a decision and its
 reward. When all are learned: arms are added and retired, decisions made among a thousand different
-sets of arms, the bandit is saved, loaded, and its memory measured. Writes results/bandit/latency.csv
-and latency.png. The earlier version is taken from git and runs with the same libraries; what would
+sets of arms, the bandit is saved, loaded, and its memory measured. Writes latency.csv and .png into
+results/bandit. The earlier version is taken from git and runs with the same libraries; what would
 take it hours (see HOURS) is left out.
 """
 
@@ -23,7 +23,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
+
+from giro import Bandit
+from giro.figure_style import COLOURS, STYLE
+from giro.seeds import stream
 
 ROOT = Path(__file__).parent.parent
 EARLIER = "5705de3"  # the last with a state for each set of arms
@@ -34,6 +39,7 @@ SUBSETS = 1_000
 
 
 def main() -> None:
+    """Measure what is asked for."""
     arguments = _arguments()
     if arguments.measure:
         print(json.dumps(_measured(arguments.measure, arguments.rounds, set(arguments.skip))))
@@ -89,10 +95,8 @@ def _in_process(
 
 
 def _measured(policy: str, rounds: int, skip: set[str]) -> dict[str, Any]:
-    from giro import Bandit
-
     bandit, context = Bandit([f"arm {i}" for i in range(ARMS)], policy, seed=1), _contexts(policy)
-    rng = np.random.default_rng(1)
+    rng = stream(1)
     for _ in range(100):  # compile
         bandit.reward(bandit.decide(context()).id, float(rng.random() < 0.5))
     times = {"decide": np.full(rounds, np.nan), "reward": np.full(rounds, np.nan)}
@@ -115,7 +119,7 @@ def _measured(policy: str, rounds: int, skip: set[str]) -> dict[str, Any]:
 
 
 def _contexts(policy: str) -> Any:
-    width, rng = POLICIES[policy], np.random.default_rng(2)
+    width, rng = POLICIES[policy], stream(2)
     return (lambda: rng.normal(size=width)) if width else (lambda: None)
 
 
@@ -138,9 +142,7 @@ def _summary(seconds: np.ndarray) -> dict[str, Any]:
         "max": float(seconds.max()),
         "ends": ends.tolist(),
         "longest": longest.tolist(),
-        "median": [
-            float(np.median(part)) for part in np.split(seconds, ends[:-1]) if part.size
-        ],
+        "median": [float(np.median(part)) for part in np.split(seconds, ends[:-1]) if part.size],
     }
 
 
@@ -151,7 +153,7 @@ def _timed(act: Any) -> float:
 
 
 def _arms_that_come_and_go(bandit: Any, context: Any, skip: set[str]) -> dict[str, Any]:
-    names, rng = list(bandit.arms), np.random.default_rng(3)
+    names, rng = list(bandit.arms), stream(3)
     found = {}
     for name, change in (
         ("add_arm", lambda: bandit.add_arm("new")),
@@ -171,8 +173,6 @@ def _arms_that_come_and_go(bandit: Any, context: Any, skip: set[str]) -> dict[st
 
 
 def _saved_and_loaded(bandit: Any, skip: set[str]) -> dict[str, Any]:
-    from giro import Bandit
-
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bandit.giro"
         found = {"save": _timed(lambda: bandit.save(path)), "file_bytes": path.stat().st_size}
@@ -211,10 +211,6 @@ def _write(path: Path, found: list[dict[str, Any]]) -> None:
 
 
 def _draw(path: Path, found: list[dict[str, Any]]) -> None:
-    import matplotlib.pyplot as plt
-
-    from giro.figure_style import COLOURS, STYLE
-
     policies = list(dict.fromkeys(one["policy"] for one in found))
     plt.rcParams.update(STYLE)
     figure, axes = plt.subplots(
@@ -228,9 +224,8 @@ def _draw(path: Path, found: list[dict[str, Any]]) -> None:
         for call, width in (("decide", 1.0), ("reward", 2.0)):
             curve = one[call]
             label = f"{call}, {'0.1.0' if one['version'] == 'before' else 'now'}"
-            axis.plot(
-                curve["ends"], np.array(curve["longest"]) * 1e3, line, color=colour, lw=width, label=label
-            )
+            longest = np.array(curve["longest"]) * 1e3
+            axis.plot(curve["ends"], longest, line, color=colour, lw=width, label=label)
         axis.set(xscale="log", yscale="log", title=one["policy"], xlabel="number of the call")
     axes[0].set_ylabel("longest call of a stretch, ms")
     axes[-1].legend()

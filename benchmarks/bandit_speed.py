@@ -96,11 +96,11 @@ def _played_in_context(rounds: int) -> dict[str, float]:
 
 def _peer() -> Peer:
     """Return a new bandit in the words of the loop."""
-    bandit = Bandit([str(arm) for arm in range(N_ARMS)], IN_CONTEXT, seed=1, bias=False)
+    bandit = Bandit([str(arm) for arm in range(N_ARMS)], IN_CONTEXT, seed=1)
     asked = []
 
     def choose(context: np.ndarray) -> int:
-        asked.append(bandit.decide(context[0]))
+        asked.append(bandit.decide(context[0, :-1]))
         return int(asked[-1].arm)
 
     return Peer(choose, lambda context, arm, reward: bandit.reward(asked[-1].id, reward))

@@ -16,12 +16,13 @@ from giro import Policy, Problem
 from giro.kernels.bootstrap_counts import draw_counts
 from giro.kernels.rows import positions_of
 from giro.model import Sample, refit, value
+from giro.offer import NO_CONTEXT, Case
 from giro.policies.contextual_giro import ContextualGiro
 from giro.policy import learn
 from giro.policy import start as start_policy
 from giro.problem import start as start_problem
 from giro.seeds import stream
-from giro.simulation.play import Record, Streams, play
+from giro.simulation.play import Record, Streams, play, shape_of
 
 POLICY = "contextual-giro:a=1,model=linear"
 PROBLEM = "classification:data=covertype"
@@ -46,27 +47,34 @@ def everything(folder: Path, *, quick: bool) -> Iterator[Ratio]:
 def check_same_fits(*, rounds: int) -> None:
     """Raise if the engine and Ridge expect different rewards after the same draws."""
     problem, rng = Problem.parse(PROBLEM), stream(PLAIN_SEED)
-    contexts, labels = rows_in_order(problem, rounds=rounds, seed=0, run=0)
+    rows, labels = _rows_with_constant(problem, rounds)
     n_arms = problem.n_arms
-    state = start_policy(Policy.parse(POLICY), n_arms, problem.n_features, rounds, rng)
+    state = start_policy(Policy.parse(POLICY), shape_of(problem, rounds), rng)
     for t in range(rounds):
-        learn(state, contexts[t], t % n_arms, float(labels[t] == t % n_arms), rng)
+        case = Case(rows[t, :-1], NO_CONTEXT)
+        learn(state, case, t % n_arms, float(labels[t] == t % n_arms), rng)
     for arm in range(n_arms):
         positions = positions_of(state.rows, arm)
         counts = state.counts[: positions.size]
         draw_counts(counts, 1.0, rng)
         refit(state.model, arm, Sample(state.rows, positions, counts), rng)
         rewards = state.rows.rewards[positions]
-        ridge = plain_contextual_giro.fitted(contexts[positions], rewards, counts)
-        ours = [value(state.model, arm, context) for context in contexts[:100]]
-        if np.abs(ours - ridge.predict(contexts[:100])).max() > TOLERANCE:
+        ridge = plain_contextual_giro.fitted(rows[positions], rewards, counts)
+        ours = [value(state.model, arm, row) for row in rows[:100]]
+        if np.abs(ours - ridge.predict(rows[:100])).max() > TOLERANCE:
             raise AssertionError(f"the fits of arm {arm} differ: {POLICY} and Ridge")
+
+
+def _rows_with_constant(problem: Problem, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return rows [round, column] that end with the constant 1 of our policies, and labels."""
+    contexts, labels = rows_in_order(problem, rounds=rounds, seed=0, run=0)
+    return np.column_stack([contexts, np.ones(rounds)]), labels
 
 
 def against_ridge(*, rounds: int) -> Ratio:
     """One run each, on the same rows, with one thread for BLAS."""
     problem = Problem.parse(PROBLEM)
-    contexts, labels = rows_in_order(problem, rounds=rounds, seed=0, run=0)
+    rows, labels = _rows_with_constant(problem, rounds)
     rewards: dict[str, float] = {}
     ours = Play(POLICY, PROBLEM, rounds).compiled()
 
@@ -75,7 +83,7 @@ def against_ridge(*, rounds: int) -> Ratio:
 
     def play_plain() -> None:
         rng = stream(PLAIN_SEED)
-        rewards["plain"] = plain_contextual_giro.play(contexts, labels, problem.n_arms, rng)
+        rewards["plain"] = plain_contextual_giro.play(rows, labels, problem.n_arms, rng)
 
     with threadpool_limits(1):
         costs = in_turn({POLICY: play_ours, "Ridge": play_plain}, repeats=1)
@@ -117,9 +125,8 @@ def block_us(marks: np.ndarray) -> np.ndarray:
     streams = Streams(*(stream(0, 0, side) for side in range(3)))
     problem = Problem.parse(PROBLEM)
     instance = start_problem(problem, streams.problem)
-    policy = Policy.parse(POLICY)
-    rounds = int(marks[-1])
-    state = start_policy(policy, problem.n_arms, problem.n_features, rounds, streams.policy)
+    shape = shape_of(problem, int(marks[-1]))
+    state = start_policy(Policy.parse(POLICY), shape, streams.policy)
     times = []
     for block in np.diff(marks, prepend=0):
         began = time.process_time()

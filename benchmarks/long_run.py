@@ -15,7 +15,7 @@ from giro import Policy, Problem
 from giro.policy import start as start_policy
 from giro.problem import start as start_problem
 from giro.seeds import stream
-from giro.simulation.play import Record, Streams, play
+from giro.simulation.play import Record, Streams, play, shape_of
 
 PROBLEM = "beta:v=4"
 N_ARMS = 10
@@ -70,8 +70,10 @@ def block_ns(policy: str, marks: np.ndarray, *, run: int) -> np.ndarray:
     The state goes on from block to block, which is what one long run does.
     """
     streams = Streams(*(stream(0, run, side) for side in range(3)))
-    instance = start_problem(Problem.parse(PROBLEM), streams.problem)
-    state = start_policy(Policy.parse(policy), N_ARMS, 0, int(marks[-1]), streams.policy)
+    problem = Problem.parse(PROBLEM)
+    instance = start_problem(problem, streams.problem)
+    shape = shape_of(problem, int(marks[-1]))
+    state = start_policy(Policy.parse(policy), shape, streams.policy)
     times = []
     for rounds in np.diff(marks, prepend=0.0).astype(np.int64):
         began = time.process_time()

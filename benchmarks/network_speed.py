@@ -73,6 +73,7 @@ def history(scale: Scale, n: int) -> Sample:
     data = load("covertype")
     chosen = stream(0).permutation(len(data.labels))[:n]
     contexts = contexts_of(data.features, scale)[chosen]
+    contexts = np.column_stack([contexts, np.ones(n)])  # the constant that policies add
     rewards = 1.0 * (data.labels[chosen] == np.bincount(data.labels).argmax())
     rows = empty_rows(1, contexts.shape[1], n)
     for context, reward in zip(contexts, rewards, strict=True):

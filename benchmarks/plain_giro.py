@@ -10,9 +10,9 @@ from giro.kernels.history import History, append, empty_history, rewards_of
 from giro.kernels.pseudo import pseudo_count
 from giro.kernels.resample import resampled_mean
 from giro.kernels.ties import argmax
-from giro.policy import Context, Policy
+from giro.policy import Case, Offer, Policy, Shape
 
-ANEW = np.empty(0, np.int64)  # ties are broken anew each time
+ANEW = np.empty(0)  # ties are broken anew each time
 
 
 class _Literal(NamedTuple):
@@ -22,11 +22,11 @@ class _Literal(NamedTuple):
 
 
 @kernel
-def _choose_literally(state: _Literal, context: Context, rng: np.random.Generator) -> int:
+def _choose_literally(state: _Literal, offer: Offer, rng: np.random.Generator) -> int:
     """Algorithm 2: one draw for each entry of each history, pseudo rewards among them."""
-    values = np.full(state.history.length.size, np.inf)
-    for arm in range(values.size):
-        rewards = rewards_of(state.history, arm)
+    values = np.full(offer.arms.size, np.inf)
+    for i in range(values.size):
+        rewards = rewards_of(state.history, offer.arms[i])
         if rewards.size > 0:
             k = pseudo_count(state.a, rewards.size, rng)
             m, total = rewards.size + 2 * k, 0.0
@@ -36,24 +36,22 @@ def _choose_literally(state: _Literal, context: Context, rng: np.random.Generato
                     total += rewards[entry]
                 elif entry < rewards.size + k:
                     total += 1.0
-            values[arm] = total / m
-    return argmax(values, state.ranking, rng)
+            values[i] = total / m
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _choose_by_split(state: _Literal, context: Context, rng: np.random.Generator) -> int:
+def _choose_by_split(state: _Literal, offer: Offer, rng: np.random.Generator) -> int:
     """Two binomials for the pseudo rewards, one draw for each observed entry."""
-    values = np.empty(state.history.length.size)
-    for arm in range(values.size):
-        k = pseudo_count(state.a, state.history.length[arm], rng)
-        values[arm] = resampled_mean(rewards_of(state.history, arm), k, rng)
-    return argmax(values, state.ranking, rng)
+    values = np.empty(offer.arms.size)
+    for i in range(values.size):
+        rewards = rewards_of(state.history, offer.arms[i])
+        values[i] = resampled_mean(rewards, pseudo_count(state.a, rewards.size, rng), rng)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _learn(
-    state: _Literal, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _learn(state: _Literal, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     append(state.history, arm, reward)
 
 
@@ -66,11 +64,9 @@ class LiteralGiro(Policy, name="literal-giro"):
 
     a: float = 1.0
 
-    def start(
-        self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator
-    ) -> _Literal:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _Literal:
         """Return empty histories."""
-        return _Literal(empty_history(n_arms, rounds), float(self.a), ANEW)
+        return _Literal(empty_history(shape.n_arms, shape.capacity), float(self.a), ANEW)
 
 
 class _Split(NamedTuple):
@@ -88,9 +84,9 @@ class SplitGiro(Policy, name="split-giro"):
 
     a: float = 1.0
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _Split:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _Split:
         """Return empty histories."""
-        return _Split(empty_history(n_arms, rounds), float(self.a), ANEW)
+        return _Split(empty_history(shape.n_arms, shape.capacity), float(self.a), ANEW)
 
 
 class _Counts(NamedTuple):
@@ -101,22 +97,21 @@ class _Counts(NamedTuple):
 
 
 @kernel
-def _choose_by_binomials(state: _Counts, context: Context, rng: np.random.Generator) -> int:
+def _choose_by_binomials(state: _Counts, offer: Offer, rng: np.random.Generator) -> int:
     """One binomial for each arm: right for rewards 0 and 1 only."""
-    values = np.full(state.pulls.size, np.inf)
-    for arm in range(values.size):
+    values = np.full(offer.arms.size, np.inf)
+    for i in range(values.size):
+        arm = offer.arms[i]
         s = state.pulls[arm]
         if s > 0:
             k = pseudo_count(state.a, s, rng)
             m = s + 2 * k
-            values[arm] = rng.binomial(m, (state.ones[arm] + k) / m) / m
-    return argmax(values, state.ranking, rng)
+            values[i] = rng.binomial(m, (state.ones[arm] + k) / m) / m
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _count(
-    state: _Counts, context: Context, arm: int, reward: float, rng: np.random.Generator
-) -> None:
+def _count(state: _Counts, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     state.pulls[arm] += 1
     state.ones[arm] += reward
 
@@ -130,6 +125,7 @@ class BinomialGiro(Policy, name="binomial-giro"):
 
     a: float = 1.0
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _Counts:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _Counts:
         """Return counts of zero."""
-        return _Counts(np.zeros(n_arms, np.int64), np.zeros(n_arms), float(self.a), ANEW)
+        pulls, ones = np.zeros(shape.n_arms, np.int64), np.zeros(shape.n_arms)
+        return _Counts(pulls, ones, float(self.a), ANEW)

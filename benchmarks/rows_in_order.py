@@ -18,13 +18,13 @@ def rows_in_order(problem: Problem, *, rounds: int, seed: int, run: int) -> tupl
     instance = start_problem(problem, rng)
     contexts, labels = np.empty((rounds, problem.n_features)), np.empty(rounds, np.int64)
     for t in range(rounds):
-        context, means, _ = reveal(instance, t, rng)
-        contexts[t], labels[t] = context, np.argmax(means)
+        offer, means, _ = reveal(instance, t, rng)
+        contexts[t], labels[t] = offer.context, np.argmax(means)
     return contexts, labels
 
 
 def write_rows(folder: Path, contexts: np.ndarray, labels: np.ndarray) -> None:
-    """Write them where a peer's script reads them, the constant for the bias left out."""
+    """Write them where a peer's script reads them."""
     folder.mkdir(parents=True, exist_ok=True)
-    np.save(folder / "contexts.npy", contexts[:, :-1])
+    np.save(folder / "contexts.npy", contexts)
     np.save(folder / "labels.npy", labels)

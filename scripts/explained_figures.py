@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 import giro
 from giro.figure_style import COLOURS, DASHES
 from giro.model import value
+from giro.offer import NO_CONTEXT, Case, Shape, offer_of
 from giro.plots import regret_figure, save
 from giro.policies.contextual_giro import ContextualGiro
 from giro.policy import choose, learn, start
@@ -113,14 +114,14 @@ def contexts() -> Figure:
 def _fitted_lines(panel: Axes, rounds: int) -> None:
     """Let contextual Giro learn from both arms in turn, and draw the models of 15 choices."""
     policy, rng, x = ContextualGiro(a=1.0), stream(1), np.linspace(-1, 1, 3)
-    state = start(policy, 2, 2, rounds, rng)
+    state = start(policy, Shape(2, 1, 0, rounds, rounds), rng)
     for t in range(rounds):
         at, arm = rng.uniform(-1, 1), t % 2
         reward = float(rng.random() < 0.5 + (0.4 * at if arm == 0 else -0.4 * at))
-        learn(state, np.array([at, 1.0]), arm, reward, rng)
+        learn(state, Case(np.array([at]), NO_CONTEXT), arm, reward, rng)
         panel.plot(at, reward + 0.02 * arm, "|", color=COLOURS[arm], markersize=5, alpha=0.5)
     for _ in range(15):
-        choose(state, np.array([0.0, 1.0]), rng)
+        choose(state, offer_of(2, np.zeros(1)), rng)
         for arm in (0, 1):
             fitted = [value(state.model, arm, np.array([at, 1.0])) for at in x]
             look = {"color": COLOURS[arm], "linestyle": DASHES[arm]}

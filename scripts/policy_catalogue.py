@@ -3,7 +3,6 @@
 What it does, its parameters and its source come from the code; what a round costs stands here.
 """
 
-import dis
 import inspect
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,11 @@ from typing import Any
 from policy_table import row
 
 from giro import Policy, Problem
-from giro.kernel import plain
 from giro.model import Model
 from giro.models.linear import Linear
 from giro.named import Named, defaults, summary, text_of
+from giro.offer import Shape
+from giro.seeds import stream
 
 PAGE = Path(__file__).parents[1] / "docs" / "policies.md"
 
@@ -127,9 +127,9 @@ def _policy_row(cls: type[Policy]) -> str:
 
 
 def _contexts(cls: type[Policy]) -> str:
-    """Tell whether the function that chooses looks at the context."""
-    chooses = plain(_with_model(cls).functions(n_features=1)[0])
-    return "yes" if any(i.argval == "context" for i in dis.get_instructions(chooses)) else ""
+    """Tell whether its state makes rows of a regression, in which contexts are."""
+    state = _with_model(cls).start(Shape(2, 1, 0, 1, 1), stream(0))
+    return "yes" if hasattr(state, "design") else ""
 
 
 def _with_model(cls: type[Policy]) -> Policy:
@@ -144,17 +144,22 @@ def _example(cls: type[Policy], **given: Any) -> Policy:
 
 def _propensities(cls: type[Policy]) -> str:
     """Tell how `giro.Bandit` comes to know them: without contexts, and with them if it can."""
-    without = _known_propensities(_example(cls), n_features=0)
+    known = _known_propensities(_example(cls), shared=False)
     if not _contexts(cls):
-        return without
-    within = _known_propensities(_with_model(cls), n_features=1)
-    return without if within == without else f"{without}; with contexts {within}"
+        return known
+    policy = _with_model(cls)
+    within, shared = (_known_propensities(policy, shared=shared) for shared in (False, True))
+    if within != known:
+        known = f"{known}; with contexts {within}"
+    if policy.uses_arm_features and shared != within:
+        known = f"{known}; with features of arms {shared}"
+    return known
 
 
-def _known_propensities(policy: Policy, *, n_features: int) -> str:
-    if policy.has_propensities(n_features=n_features, binary=False):
+def _known_propensities(policy: Policy, *, shared: bool) -> str:
+    if policy.has_propensities(binary=False, shared=shared):
         return "exact"
-    binary = policy.has_propensities(n_features=n_features, binary=True)
+    binary = policy.has_propensities(binary=True, shared=shared)
     return "exact for 0 and 1" if binary else "a vote"
 
 

@@ -18,6 +18,9 @@ def bootstrap_mean(history: np.ndarray, rng: np.random.Generator) -> float:
 # policies whose parameters cannot be written as text, and so cannot be tried without help
 FROM_PYTHON: dict[str, Callable[[], Policy]] = {"randomized": lambda: Randomized(bootstrap_mean)}
 
+# problems that cannot be made without parameters: they are among the others below
+NEEDS_TEXT = ("sleeping",)
+
 # values that take another way through a policy than its defaults
 ALSO = ("giro:a=1/3", "giro:a=0", "epsilon-greedy:epsilon=0.1", "epsilon-greedy:b=5")
 
@@ -42,8 +45,18 @@ def policies() -> list[Policy]:
     return [*found, *map(Policy.parse, ALSO)]
 
 
-# what every policy plays: each kind of rewards, without contexts and with them
-PLAYED = ("bernoulli", "beta", "discrete", "linear:n_arms=3,dimension=4")
+# what every policy plays: each kind of rewards, without contexts and with them; some arms asleep;
+# arms with features, which only some policies can use
+IN_CONTEXT = "linear:n_arms=3,dimension=4"
+PLAYED = (
+    "bernoulli",
+    "beta",
+    "discrete",
+    IN_CONTEXT,
+    "sleeping:problem=[bernoulli:n_arms=3]",
+    "linear:n_arms=3,dimension=4,shared=true",
+    "logistic:n_arms=4,dimension=2,shared=true",
+)
 
 
 def problems() -> list[Problem]:
@@ -51,10 +64,23 @@ def problems() -> list[Problem]:
     return [Problem.parse(text) for text in PLAYED]
 
 
+def can_play(policy: Policy, problem: Problem) -> bool:
+    """Tell whether the policy takes what the problem offers."""
+    return policy.uses_arm_features or problem.n_arm_features == 0
+
+
 def all_problems() -> list[Problem]:
     """Return each problem with its defaults, and again with what takes another way through it."""
-    also = ("linear:n_arms=3,dimension=4,v=4", "logistic:n_arms=2,dimension=1,strength=0.5")
-    texts = (*Problem.known(), *also)
+    also = (
+        "linear:n_arms=3,dimension=4,v=4",
+        "logistic:n_arms=2,dimension=1,strength=0.5",
+        "linear:n_arms=3,dimension=4,shared=true",
+        "logistic:n_arms=4,dimension=2,shared=true",
+        "sleeping:problem=[bernoulli:n_arms=3]",
+        "sleeping:problem=[linear:n_arms=4,dimension=2,v=4],awake=0.3",
+        "sleeping:problem=[logistic:n_arms=4,dimension=2,shared=true],awake=1",
+    )
+    texts = (*(name for name in Problem.known() if name not in NEEDS_TEXT), *also)
     return [*map(Problem.parse, texts), five_flowers()]
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from giro.kernel import kernel
 from giro.kernels.pseudo import pseudo_count
 from giro.kernels.ties import argmax, tie_ranking
+from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 from giro.policies.giro import Giro
-from giro.policy import Context, Policy, start
+from giro.policy import Policy, start
 
 
 class Setup(NamedTuple):
@@ -18,18 +19,28 @@ class Setup(NamedTuple):
     rewards: list[np.ndarray]  # per arm
     a: float
     ties: str
+    arms: tuple[int, ...] = ()  # those on offer, all if empty
+
+    @property
+    def offer(self) -> Offer:
+        """What can be chosen."""
+        arms = np.array(self.arms or range(len(self.rewards)), np.int64)
+        return Offer(arms, NO_CONTEXT, NO_FEATURES)
 
 
 @kernel
 def literal_choice(
-    rewards: np.ndarray, lengths: np.ndarray, a: float, ranking: np.ndarray, rng
+    rewards: np.ndarray, lengths: np.ndarray, arms: np.ndarray, a: float, ranking: np.ndarray, rng
 ) -> int:
     """Kveton et al. (2019), Algorithm 2: sample |H| entries of each history, pull the best mean.
 
+    Only `arms` are on offer.
+
     Means are rounded to 12 digits, so that the order of summation does not break ties.
     """
-    values = np.full(lengths.size, np.inf)
-    for arm in range(lengths.size):
+    values = np.full(arms.size, np.inf)
+    for i in range(arms.size):
+        arm = arms[i]
         s = lengths[arm]
         if s > 0:
             k = pseudo_count(a, s, rng)
@@ -41,21 +52,21 @@ def literal_choice(
                     total += rewards[arm, entry]
                 elif entry < s + k:
                     total += 1.0
-            values[arm] = np.floor(total / m * 2.0**40 + 0.5)
-    return argmax(values, ranking, rng)
+            values[i] = np.floor(total / m * 2.0**40 + 0.5)
+    return argmax(values, arms, ranking, rng)
 
 
 @kernel
-def literal_counts(rewards, lengths, a, ranking, counts, rng) -> None:
+def literal_counts(rewards, lengths, arms, a, ranking, counts, rng) -> None:
     for _ in range(counts[-1]):
-        counts[literal_choice(rewards, lengths, a, ranking, rng)] += 1
+        counts[literal_choice(rewards, lengths, arms, a, ranking, rng)] += 1
 
 
 @kernel
-def fast_counts(state, choose, draws, rng) -> np.ndarray:
+def fast_counts(state, choose, offer, draws, rng) -> np.ndarray:
     counts = np.zeros(state.draft.rewards.arms.size, np.int64)
     for _ in range(draws):
-        counts[choose(state, np.empty(0), rng)] += 1
+        counts[choose(state, offer, rng)] += 1
     return counts
 
 
@@ -68,19 +79,21 @@ def counts_by_literal_resampling(
     for arm, rewards in enumerate(setup.rewards):
         table[arm, : rewards.size] = rewards
     counts = np.append(np.zeros(lengths.size, np.int64), draws)
-    literal_counts(table, lengths, setup.a, ranking, counts, rng)
+    literal_counts(table, lengths, setup.offer.arms, setup.a, ranking, counts, rng)
     return counts[:-1]
 
 
 def fast_state(setup: Setup, ranking: np.ndarray, rng: np.random.Generator):
     """Return Giro's state after the rewards of the setup, in a random order of arms."""
     sizes = [rewards.size for rewards in setup.rewards]
-    state = start(Giro(a=setup.a, ties=setup.ties), len(sizes), 0, sum(sizes), rng)
+    shape = Shape(len(sizes), 0, 0, sum(sizes), sum(sizes))
+    state = start(Giro(a=setup.a, ties=setup.ties), shape, rng)
     state = state._replace(ranking=ranking)
     turns = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     taken = [0] * len(sizes)
     for arm in turns:
-        Giro.learn(state, np.empty(0), int(arm), float(setup.rewards[arm][taken[arm]]), rng)
+        reward = float(setup.rewards[arm][taken[arm]])
+        Giro.learn(state, Case(NO_CONTEXT, NO_CONTEXT), int(arm), reward, rng)
         taken[arm] += 1
     return state
 
@@ -89,7 +102,7 @@ def counts_by_giro(
     setup: Setup, ranking: np.ndarray, draws: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Return how often the engine chooses each arm."""
-    return fast_counts(fast_state(setup, ranking, rng), Giro.choose, draws, rng)
+    return fast_counts(fast_state(setup, ranking, rng), Giro.choose, setup.offer, draws, rng)
 
 
 def ranking_of(setup: Setup, rng: np.random.Generator) -> np.ndarray:
@@ -105,13 +118,13 @@ class LiteralState(NamedTuple):
 
 
 @kernel
-def _choose(state: LiteralState, context: Context, rng: np.random.Generator) -> int:
-    return literal_choice(state.rewards, state.lengths, state.a, state.ranking, rng)
+def _choose(state: LiteralState, offer: Offer, rng: np.random.Generator) -> int:
+    return literal_choice(state.rewards, state.lengths, offer.arms, state.a, state.ranking, rng)
 
 
 @kernel
 def _learn(
-    state: LiteralState, context: Context, arm: int, reward: float, rng: np.random.Generator
+    state: LiteralState, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
     state.rewards[arm, state.lengths[arm]] = reward
     state.lengths[arm] += 1
@@ -127,10 +140,9 @@ class LiteralGiro(Policy):
 
     a: float = 1.0
 
-    def start(
-        self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator
-    ) -> LiteralState:
-        rewards = np.empty((n_arms, rounds))
-        return LiteralState(
-            rewards, np.zeros(n_arms, np.int64), self.a, tie_ranking("random", n_arms, rng)
+    def start(self, shape: Shape, rng: np.random.Generator) -> LiteralState:
+        rewards, lengths = (
+            np.empty((shape.n_arms, shape.capacity)),
+            np.zeros(shape.n_arms, np.int64),
         )
+        return LiteralState(rewards, lengths, self.a, tie_ranking("random", shape.n_arms, rng))

@@ -11,10 +11,9 @@ from giro import Policy
 from giro.held import hold
 from giro.kernel import borrowed, kernel
 from giro.kernel_cache import _has_foreign_class
+from giro.offer import Offer, Shape, offer_of
 from giro.policy import choose, start
 from giro.seeds import NumberedStreams, stream
-
-NO_CONTEXT = np.empty(0)
 
 
 class Tally(NamedTuple):
@@ -43,15 +42,16 @@ def test_a_held_state_shares_its_arrays_and_its_generators() -> None:
 
 def test_a_held_generator_can_be_sent_to_another_place() -> None:
     policy, streams = Policy.parse("uniform"), NumberedStreams(4)
-    state = start(policy, 5, 0, 1, stream(0))
+    state = start(policy, Shape(5, 0, 0, 1, 1), stream(0))
     held = hold(state, streams.generator, stream(0))
 
     @kernel
-    def chosen(held) -> int:
-        return choose(borrowed(held.state), np.empty(0), held.choosing)
+    def chosen(held, offer: Offer) -> int:
+        return choose(borrowed(held.state), offer, held.choosing)
 
-    expected = [int(streams.at(number).integers(0, 5)) for number in range(20)]
-    assert [chosen(held) for number in range(20) if streams.at(number)] == expected
+    expected = [int(5 * streams.at(number).random()) for number in range(20)]
+    offer = offer_of(5)
+    assert [chosen(held, offer) for number in range(20) if streams.at(number)] == expected
 
 
 def test_what_is_held_lives_as_long_as_its_holder() -> None:
@@ -64,7 +64,9 @@ def test_what_is_held_lives_as_long_as_its_holder() -> None:
 
 def test_held_states_of_foreign_classes_are_not_kept_on_disk() -> None:
     mine = hold(Tally(np.zeros(1), 1), stream(1), stream(2))
-    theirs = hold(start(Policy.parse("ucb1"), 2, 0, 1, stream(0)), stream(1), stream(2))
+    theirs = hold(
+        start(Policy.parse("ucb1"), Shape(2, 0, 0, 1, 1), stream(0)), stream(1), stream(2)
+    )
     assert _has_foreign_class(mine._type)
     assert not _has_foreign_class(theirs._type)
 

@@ -159,11 +159,11 @@ FOREIGN = """
         pulls: np.ndarray  # a single array, which numba lays out in another way than several
 
     @kernel
-    def choose(state, context, rng):
-        return int(rng.integers(0, state.pulls.size))
+    def choose(state, offer, rng):
+        return offer.arms[rng.integers(0, offer.arms.size)]
 
     @kernel
-    def learn(state, context, arm, reward, rng):
+    def learn(state, case, arm, reward, rng):
         state.pulls[arm] += 1
 
     @dataclass(frozen=True)
@@ -171,8 +171,8 @@ FOREIGN = """
         choose = staticmethod(choose)
         learn = staticmethod(learn)
 
-        def start(self, n_arms, n_features, rounds, rng):
-            return Mine(np.zeros(n_arms, np.int64))
+        def start(self, shape, rng):
+            return Mine(np.zeros(shape.n_arms, np.int64))
 
     giro.simulate("any-arm", "bernoulli", rounds=50, runs=2)
 """

@@ -69,6 +69,9 @@ def restored(
         if not fits or kept.dtype != array.dtype:
             raise BadFile(f"array {path} of {policy} does not fit: {kept.shape}, {kept.dtype}")
         _copy(kept, array)
+    in_use = arrays_of(state) or {}
+    if any(array.shape != arrays[path].shape for path, array in in_use.items()):
+        raise BadFile(f"arrays of {policy} are longer or shorter than they say")
     return state
 
 

@@ -7,6 +7,7 @@ from bandit.clock import bandit_of
 
 from giro import Bandit
 from giro.bandit import core
+from giro.bandit.log import Log
 
 
 def arms_of(policy: str, n: int, **rest: Any) -> list[str]:
@@ -51,3 +52,12 @@ def test_rewards_that_come_all_at_once_teach_as_much_as_one_by_one(
 
 def next_arms(bandit: Bandit) -> list[str]:
     return [decision.arm for decision in bandit.decide_many(30)]
+
+
+def test_a_round_takes_57_bytes_in_the_log() -> None:
+    """The page on costs says so."""
+    log = Log("x-")
+    decision = (log.decided, log.chosen, log.among, log.seen, log.reward_of)
+    reward = (log.rewarded, log.value, log.came, log.expired)
+    assert sum(column.itemsize for column in decision) == 32
+    assert sum(column.itemsize for column in reward) == 25

@@ -146,3 +146,16 @@ def test_bad_input_is_refused_in_one_sentence(
     assert REFUSED[words] in done.error
     assert done.error.startswith("giro: ")
     assert done.error.count("\n") == 1
+
+
+def test_an_open_bandit_folder_or_file_is_evaluated(giro: Giro, tmp_path: Path) -> None:
+    folder = tmp_path / "men"
+    folder.mkdir()
+    lines = ["timestamp,item_id,position,click,propensity_score,user_feature_0"]
+    lines += [f"2019-11-24 00:00:{i:02d},{i % 2},{1 + i % 3},{i % 2},0.5,a" for i in range(40)]
+    (folder / "men.csv").write_text("\n".join(lines))
+    (folder / "item_context.csv").write_text("item_id,item_feature_0\n0,0.5\n1,0.25\n2,1.0\n")
+    for path in (folder, folder / "men.csv"):
+        done = giro("evaluate", path, "--policy", "always:1", "--estimator", "snips", "--json")
+        assert done.status == 0
+        assert [record["value"] for record in done.records] == [1.0]

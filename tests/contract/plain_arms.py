@@ -7,7 +7,7 @@ import json
 import sys
 
 import numpy as np
-from known import policies, policies_with_models, problems
+from known import IN_CONTEXT, can_play, policies, policies_with_models, problems
 
 from giro import Policy, Problem
 from giro.simulation.play import play_run
@@ -29,7 +29,12 @@ def arms_or_failure(policy: Policy, problem: Problem) -> list[int] | str:
 
 
 if __name__ == "__main__":
-    pairs = [(policy, problem) for policy in policies() for problem in problems()]
-    pairs += [(policy, problems()[-1]) for policy in policies_with_models()]
+    pairs = [
+        (policy, problem)
+        for policy in policies()
+        for problem in problems()
+        if can_play(policy, problem)
+    ]
+    pairs += [(policy, Problem.parse(IN_CONTEXT)) for policy in policies_with_models()]
     arms = {f"{policy} on {problem}": arms_or_failure(policy, problem) for policy, problem in pairs}
     json.dump(arms, sys.stdout)

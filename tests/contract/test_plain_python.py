@@ -3,9 +3,9 @@
 import pytest
 from contract.plain_arms import pulled_arms
 from contract.without_compiling import printed_by
-from known import policies, policies_with_models, problems
+from known import IN_CONTEXT, can_play, policies, policies_with_models, problems
 
-from giro import Policy, Problem
+from giro import BadParameter, Policy, Problem
 from giro.simulation.play import is_compiled
 
 
@@ -20,14 +20,18 @@ def plain_arms() -> dict[str, list[int] | str]:
 def test_compiled_and_plain_runs_pull_the_same_arms(
     policy: Policy, problem: Problem, plain_arms: dict[str, list[int] | str]
 ) -> None:
-    assert pulled_arms(policy, problem) == plain_arms[f"{policy} on {problem}"]
+    if can_play(policy, problem):
+        assert pulled_arms(policy, problem) == plain_arms[f"{policy} on {problem}"]
+    else:
+        with pytest.raises(BadParameter, match="cannot use features of arms; policies that can: "):
+            pulled_arms(policy, problem)
 
 
 @pytest.mark.parametrize("policy", policies_with_models(), ids=str)
 def test_compiled_and_plain_models_pull_the_same_arms(
     policy: Policy, plain_arms: dict[str, list[int] | str]
 ) -> None:
-    problem = problems()[-1]  # with contexts
+    problem = Problem.parse(IN_CONTEXT)
     assert pulled_arms(policy, problem) == plain_arms[f"{policy} on {problem}"]
 
 

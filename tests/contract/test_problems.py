@@ -9,12 +9,14 @@ from known import all_problems, five_flowers
 
 from giro import BadParameter, Policy, Problem
 from giro.named import summary
+from giro.offer import Offer
 from giro.problem import reveal, reward, start
 from giro.seeds import stream
 from giro.simulation.play import play_run
 
 ALPHA = 1e-6
 DRAWS = 4_000
+MET_BY = ("uniform", "ucb1", "greedy")
 
 each_problem = pytest.mark.parametrize("problem", all_problems(), ids=str)
 
@@ -22,10 +24,10 @@ each_problem = pytest.mark.parametrize("problem", all_problems(), ids=str)
 @each_problem
 def test_rewards_have_the_revealed_means(problem: Problem, seed: int) -> None:
     instance, rng = start(problem, stream(seed, 0)), stream(seed, 1)
-    _, means, highest = reveal(instance, 0, rng)
+    offer, means, highest = reveal(instance, 0, rng)
     assert means.size == problem.n_arms
     assert 0.0 <= means.min()
-    assert highest == means.max()
+    assert highest == means[offer.arms].max()
     margin = math.sqrt(math.log(2 * means.size / ALPHA) / (2 * DRAWS))  # Hoeffding
     for arm in range(means.size):
         rewards = np.array([reward(instance, means, arm, rng) for _ in range(DRAWS)])
@@ -35,31 +37,60 @@ def test_rewards_have_the_revealed_means(problem: Problem, seed: int) -> None:
 
 @each_problem
 def test_contexts_are_finite_numbers_as_wide_as_announced(problem: Problem, seed: int) -> None:
-    for context in contexts(problem, seed):
+    for _, context, _ in offers(problem, seed):
         assert (context.dtype, context.shape) == (np.float64, (problem.n_features,))
         assert np.isfinite(context).all()
 
 
 @each_problem
-def test_contexts_end_with_a_constant_for_the_bias(problem: Problem, seed: int) -> None:
-    assert all(context[-1] == 1.0 for context in contexts(problem, seed) if context.size)
+def test_features_of_arms_are_finite_numbers_as_wide_as_announced(
+    problem: Problem, seed: int
+) -> None:
+    for arms, _, features in offers(problem, seed):
+        wanted = (arms.size, problem.n_arm_features)
+        assert features.dtype == np.float64
+        assert features.shape == wanted if problem.n_arm_features else features.shape[0] == 0
+        assert np.isfinite(features).all()
 
 
 @each_problem
-def test_the_same_streams_reveal_the_same_contexts(problem: Problem, seed: int) -> None:
-    first, second = contexts(problem, seed), contexts(problem, seed)
-    assert np.array_equal(first, second)
+def test_arms_on_offer_are_some_of_all_in_ascending_order(problem: Problem, seed: int) -> None:
+    for arms, _, _ in offers(problem, seed):
+        assert arms.dtype == np.int64
+        assert arms.size > 0
+        assert 0 <= arms[0] <= arms[-1] < problem.n_arms
+        assert (np.diff(arms) > 0).all()
 
 
-def contexts(problem: Problem, seed: int) -> list[np.ndarray]:
-    """Return the contexts of some rounds; a copy of each, as a problem may overwrite the last."""
+@each_problem
+def test_contexts_hold_no_constant_which_policies_add_themselves(
+    problem: Problem, seed: int
+) -> None:
+    rounds = offers(problem, seed)
+    contexts = np.array([context for _, context, _ in rounds])
+    features = np.concatenate([features for _, _, features in rounds])
+    for table in (contexts, features):
+        if table.size:
+            assert (table[:, -1] != 1.0).any()
+
+
+@each_problem
+def test_the_same_streams_reveal_the_same_offers(problem: Problem, seed: int) -> None:
+    for first, second in zip(offers(problem, seed), offers(problem, seed), strict=True):
+        assert all(map(np.array_equal, first, second))
+
+
+def offers(problem: Problem, seed: int) -> list[Offer]:
+    """Return the offers of some rounds; a copy of each, as a problem may overwrite the last."""
     instance, rng = start(problem, stream(seed)), stream(seed, 1)
-    return [reveal(instance, t, rng)[0].copy() for t in range(20)]
+    revealed = (reveal(instance, t, rng)[0] for t in range(20))
+    return [Offer(*(array.copy() for array in offer)) for offer in revealed]
 
 
 @each_problem
 def test_every_policy_meets_the_same_instance_in_the_same_run(problem: Problem, seed: int) -> None:
-    gaps = [_gaps(Policy.parse(name), problem, seed) for name in ("uniform", "ucb1", "greedy")]
+    names = ("lin-ucb", "lin-ts", "ensemble") if problem.n_arm_features else MET_BY
+    gaps = [_gaps(Policy.parse(name), problem, seed) for name in names]
     for first, second in ((gaps[0], gaps[1]), (gaps[0], gaps[2])):
         same = [step for step in first if step in second]
         assert same
@@ -89,10 +120,8 @@ def test_a_copy_in_another_process_plays_the_same_run(problem: Problem, seed: in
     copy = pickle.loads(pickle.dumps(problem))
     assert copy == problem
     assert (copy.n_arms, copy.n_features) == (problem.n_arms, problem.n_features)
-    runs = [
-        play_run(Policy.parse("uniform"), p, np.array([20]), seed=seed, run=1)
-        for p in (problem, copy)
-    ]
+    policy = Policy.parse("lin-ucb" if problem.n_arm_features else "uniform")
+    runs = [play_run(policy, p, np.array([20]), seed=seed, run=1) for p in (problem, copy)]
     assert runs[0].reward.tolist() == runs[1].reward.tolist()
 
 

@@ -11,25 +11,24 @@ TABLE = np.array([[1.0, 5.0, -3.0], [3.0, 5.0, 0.0], [5.0, 5.0, 0.0]])
 
 def test_columns_are_standardised_with_the_deviation_of_the_population() -> None:
     sd = np.sqrt(8 / 3)
-    wanted = [[-2 / sd, 0, -np.sqrt(2), 1], [0, 0, np.sqrt(0.5), 1], [2 / sd, 0, np.sqrt(0.5), 1]]
+    wanted = [[-2 / sd, 0, -np.sqrt(2)], [0, 0, np.sqrt(0.5)], [2 / sd, 0, np.sqrt(0.5)]]
     assert np.allclose(contexts_of(TABLE, "column"), wanted, rtol=1e-14)
 
 
-def test_rows_of_unit_length_do_not_count_the_constant() -> None:
+def test_rows_of_unit_length_keep_their_directions() -> None:
     contexts = contexts_of(TABLE, "unit")
-    assert np.allclose(np.linalg.norm(contexts[:, :-1], axis=1), 1.0)
-    columns = contexts_of(TABLE, "column")[:, :-1]
+    assert np.allclose(np.linalg.norm(contexts, axis=1), 1.0)
+    columns = contexts_of(TABLE, "column")
     lengths = np.linalg.norm(columns, axis=1)
-    assert np.allclose(contexts[:, :-1] * lengths[:, None], columns)
-    assert contexts[:, -1].tolist() == [1.0, 1.0, 1.0]
+    assert np.allclose(contexts * lengths[:, None], columns)
 
 
 def test_ranges_are_mapped_to_zero_and_one() -> None:
-    assert contexts_of(TABLE, "range").tolist() == [[0, 0, 0, 1], [0.5, 0, 1, 1], [1, 0, 1, 1]]
+    assert contexts_of(TABLE, "range").tolist() == [[0, 0, 0], [0.5, 0, 1], [1, 0, 1]]
 
 
 def test_none_leaves_the_features_as_they_are() -> None:
-    assert contexts_of(TABLE, "none").tolist() == [[*row, 1.0] for row in TABLE.tolist()]
+    assert contexts_of(TABLE, "none").tolist() == TABLE.tolist()
 
 
 def test_long_tables_of_any_order_in_memory_are_scaled_alike(seed: int) -> None:
@@ -38,7 +37,7 @@ def test_long_tables_of_any_order_in_memory_are_scaled_alike(seed: int) -> None:
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     for order in ("C", "F"):
         contexts = contexts_of(np.asarray(table, order=order), "unit")
-        assert np.allclose(contexts[:, :-1], unit, rtol=1e-12, atol=1e-14)
+        assert np.allclose(contexts, unit, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("scale", ["column", "unit", "range"])

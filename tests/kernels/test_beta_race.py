@@ -13,10 +13,10 @@ DRAWS = 60_000
 
 
 @kernel
-def _winners(alpha: np.ndarray, beta: np.ndarray, draws: int, rng) -> np.ndarray:
+def _winners(alpha: np.ndarray, beta: np.ndarray, arms: np.ndarray, draws: int, rng) -> np.ndarray:
     counts = np.zeros(alpha.size, np.int64)
     for _ in range(draws):
-        counts[highest_beta(alpha, beta, rng)] += 1
+        counts[highest_beta(alpha, beta, arms, rng)] += 1
     return counts
 
 
@@ -43,13 +43,25 @@ def test_winners_have_the_law_of_plain_draws(alpha: list[int], beta: list[int], 
     rng = stream(seed)
     plain = rng.beta(alphas, betas, size=(DRAWS, alphas.size)).argmax(axis=1)
     literal = np.bincount(plain, minlength=alphas.size)
-    assert p_value_of_same_counts(_winners(alphas, betas, DRAWS, rng), literal) > ALPHA
+    counts = _winners(alphas, betas, np.arange(alphas.size), DRAWS, rng)
+    assert p_value_of_same_counts(counts, literal) > ALPHA
+
+
+@pytest.mark.parametrize(("alpha", "beta"), ARMS)
+def test_arms_that_are_not_on_offer_are_as_if_they_were_not_there(
+    alpha: list[int], beta: list[int], seed: int
+) -> None:
+    alphas, betas = np.array(alpha, float), np.array(beta, float)
+    rng, arms = stream(seed), np.arange(1, alphas.size)
+    plain = 1 + rng.beta(alphas[1:], betas[1:], size=(DRAWS, arms.size)).argmax(axis=1)
+    counts = _winners(alphas, betas, arms, DRAWS, rng)
+    assert p_value_of_same_counts(counts, np.bincount(plain, minlength=alphas.size)) > ALPHA
 
 
 def test_one_more_one_in_an_arm_is_noticed(seed: int) -> None:
-    rng, beta = stream(seed), np.array([45.0, 50.0, 20.0])
-    counts = _winners(np.array([41.0, 40.0, 25.0]), beta, DRAWS, rng)
-    other = _winners(np.array([41.0, 40.0, 26.0]), beta, DRAWS, rng)
+    rng, beta, arms = stream(seed), np.array([45.0, 50.0, 20.0]), np.arange(3)
+    counts = _winners(np.array([41.0, 40.0, 25.0]), beta, arms, DRAWS, rng)
+    other = _winners(np.array([41.0, 40.0, 26.0]), beta, arms, DRAWS, rng)
     assert p_value_of_same_counts(counts, other) < ALPHA
 
 

@@ -6,10 +6,8 @@ from laws import assert_follows
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from giro.kernels.propensity import chances_of_highest_normal, shares_of_highest
+from giro.kernels.propensity import chances_of_highest_normal
 from giro.seeds import stream
-
-NO_RANKING = np.empty(0, np.int64)
 
 
 def by_quadrature(means: np.ndarray, deviations: np.ndarray, arm: int) -> float:
@@ -65,10 +63,3 @@ def test_fifty_normals_win_as_often_as_their_chances_say(seed: int) -> None:
 def test_without_deviations_the_highest_means_share() -> None:
     chances = chances_of_highest_normal(np.array([1.0, 2.0, 2.0]), np.zeros(3))
     assert chances.tolist() == [0.0, 0.5, 0.5]
-
-
-def test_known_values_go_to_the_highest_and_ties_as_the_ranking_says() -> None:
-    values = np.array([0.1, 0.7, 0.7, -1.0])
-    assert shares_of_highest(values, NO_RANKING).tolist() == [0, 0.5, 0.5, 0]
-    assert shares_of_highest(values, np.array([3, 2, 1, 0])).tolist() == [0, 1, 0, 0]
-    assert shares_of_highest(np.array([np.inf, 1, np.inf]), NO_RANKING).tolist() == [0.5, 0, 0.5]

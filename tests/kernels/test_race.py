@@ -9,7 +9,7 @@ from giro.kernels.race import empty_race, prior_race, set_bootstrap_law, set_law
 from giro.seeds import stream
 
 DRAWS = 60_000
-ANEW = np.empty(0, np.int64)
+ANEW = np.empty(0)
 LAWS = {  # offset, n, p, m of each arm
     "long histories": [(0, 900, 0.6, 900), (0, 300, 0.55, 300), (0, 90, 0.5, 90)],
     "one far ahead": [(0, 9000, 0.6, 9000), (0, 200, 0.5, 200), (0, 150, 0.5, 150)],
@@ -26,11 +26,17 @@ LAWS = {  # offset, n, p, m of each arm
 
 
 @kernel
-def _winners(race, ranking: np.ndarray, draws: int, rng) -> np.ndarray:
+def _winners_among(
+    race, arms: np.ndarray, ranking: np.ndarray, draws: int, rng: np.random.Generator
+) -> np.ndarray:
     counts = np.zeros(race.gates.size, np.int64)
     for _ in range(draws):
-        counts[winner(race, ranking, rng)] += 1
+        counts[winner(race, arms, ranking, rng)] += 1
     return counts
+
+
+def _winners(race, ranking: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+    return _winners_among(race, np.arange(race.gates.size), ranking, draws, rng)
 
 
 def plain_winners(laws: list, rng: np.random.Generator) -> np.ndarray:
@@ -48,6 +54,21 @@ def test_winners_have_the_law_of_plain_draws(name: str, seed: int) -> None:
         settle(race, arm, 0.0)
     counts = _winners(race, ANEW, DRAWS, rng)
     assert p_value_of_same_counts(counts, plain_winners(LAWS[name], rng)) > ALPHA
+
+
+@pytest.mark.parametrize("untried", [False, True], ids=["all tried", "one untried"])
+@pytest.mark.parametrize("name", LAWS)
+def test_arms_that_are_not_on_offer_are_as_if_they_were_not_there(
+    name: str, untried: bool, seed: int
+) -> None:
+    laws, rng = LAWS[name], stream(seed)
+    race = empty_race(len(laws) + untried)  # the last arm may have no law, and is not on offer
+    for arm, (offset, n, p, m) in enumerate(laws):
+        set_law(race, arm, 0, float(offset), n, p, m)
+        settle(race, arm, 0.0)
+    counts = _winners_among(race, np.arange(1, len(laws)), ANEW, DRAWS, rng)
+    assert counts[0] == 0
+    assert p_value_of_same_counts(counts[1 : len(laws)], plain_winners(laws[1:], rng)) > ALPHA
 
 
 def test_one_more_one_is_noticed(seed: int) -> None:

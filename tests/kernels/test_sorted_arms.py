@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from giro.kernels.sorted_arms import set_key, with_equal_keys
+from giro.kernels.sorted_arms import set_key, without_keys
 from giro.seeds import stream
 
 
 def test_the_order_holds_after_every_change_of_a_key(seed: int) -> None:
     rng = stream(seed)
     for n_arms in (1, 2, 3, 10, 33):
-        order, keys = with_equal_keys(n_arms, np.inf), np.full(n_arms, np.inf)
+        order, keys = without_keys(n_arms), np.full(n_arms, -np.inf)
         for _ in range(200):
             arm, key = int(rng.integers(n_arms)), float(rng.integers(20))
             set_key(order, arm, key)
@@ -17,3 +17,5 @@ def test_the_order_holds_after_every_change_of_a_key(seed: int) -> None:
             assert np.array_equal(order.keys, np.sort(keys)[::-1])
             assert np.array_equal(order.keys, keys[order.arms])
             assert np.array_equal(order.arms[order.places], np.arange(n_arms))
+            equal = order.keys[1:] == order.keys[:-1]
+            assert np.all(np.diff(order.arms)[equal] > 0)

@@ -6,10 +6,10 @@ from laws import assert_follows
 from policies.choosing import winner_law
 
 from giro.kernels.ties import argmax
-from giro.kernels.winning_law import Points, argmax_law, winning_law
+from giro.kernels.winning_law import Points, argmax_law, replica_law, winning_law
 from giro.seeds import stream
 
-ANEW = np.empty(0, np.int64)
+ANEW = np.empty(0)
 
 
 def points_of(values: list[np.ndarray], laws: list[np.ndarray]) -> Points:
@@ -34,15 +34,43 @@ def test_ties_drawn_anew_are_shared_as_by_enumeration(n_arms: int, seed: int) ->
 @pytest.mark.parametrize("n_arms", [2, 3, 5])
 def test_ties_by_rank_go_to_one_arm_as_by_enumeration(n_arms: int, seed: int) -> None:
     values, laws = some_laws(seed, n_arms)
-    ranking = stream(seed, 9).permutation(n_arms)
+    ranking = stream(seed, 9).permutation(n_arms).astype(float)
     above = [value + 1e-9 * rank for value, rank in zip(values, ranking, strict=True)]
     found = winning_law(points_of(values, laws), ranking)
     assert found == pytest.approx(winner_law(above, laws), abs=1e-14)
 
 
-@pytest.mark.parametrize("ranking", [ANEW, np.array([1, 3, 0, 2])])
+@pytest.mark.parametrize("ranking", [ANEW, np.array([1.0, 3.0, 0.0, 2.0])])
 def test_argmax_follows_its_law(ranking: np.ndarray, seed: int) -> None:
     values, rng = np.array([0.5, 0.7, 0.7, 0.7]), stream(seed)
     law = argmax_law(values, ranking)
     assert law.tolist() == ([0.0, 1 / 3, 1 / 3, 1 / 3] if ranking.size == 0 else [0, 1, 0, 0])
-    assert_follows([argmax(values, ranking, rng) for _ in range(2_000)], law)
+    arms = np.array([1, 4, 5, 9])  # those on offer
+    wide = np.zeros(10)
+    wide[arms] = ranking if ranking.size else 0.0
+    ranking = wide if ranking.size else ranking
+    drawn = [argmax(values, arms, ranking, rng) for _ in range(2_000)]
+    assert_follows(np.searchsorted(arms, drawn), law)
+
+
+def test_known_values_go_to_the_highest_and_ties_as_the_ranking_says() -> None:
+    values = np.array([0.1, 0.7, 0.7, -1.0])
+    assert argmax_law(values, ANEW).tolist() == [0, 0.5, 0.5, 0]
+    assert argmax_law(values, np.array([3.0, 2.0, 1.0, 0.0])).tolist() == [0, 1, 0, 0]
+    assert argmax_law(np.array([np.inf, 1, np.inf]), ANEW).tolist() == [0.5, 0, 0.5]
+
+
+@pytest.mark.parametrize("ranked", [False, True])
+def test_the_law_of_the_best_replica_counts_every_combination(ranked: bool, seed: int) -> None:
+    rng = stream(seed)
+    values = rng.integers(0, 3, size=(4, 3)).astype(float)  # many ties
+    ranking = rng.permutation(4).astype(float) if ranked else ANEW
+    naive = np.zeros(4)
+    for picks in np.ndindex(3, 3, 3, 3):
+        drawn = values[np.arange(4), picks]
+        best = np.flatnonzero(drawn == drawn.max())
+        if ranked:
+            naive[argmax(drawn, np.arange(4), ranking, rng)] += 1
+        else:
+            naive[best] += 1 / best.size
+    np.testing.assert_allclose(replica_law(values, ranking), naive / 3**4, atol=1e-12)

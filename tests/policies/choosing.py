@@ -5,49 +5,70 @@ from collections.abc import Sequence
 import numpy as np
 
 from giro.kernel import is_kernel, kernel, plain
+from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape, offer_of
 from giro.policy import Policy, choose, start
 from giro.seeds import stream
 
-NO_CONTEXT = np.empty(0)
+NO_CASE = Case(NO_CONTEXT, NO_CONTEXT)
 
 
 @kernel
-def _count(state, counts: np.ndarray, draws: int, rng: np.random.Generator) -> None:
-    context = np.empty(0)
+def _count(state, offer: Offer, counts: np.ndarray, draws: int, rng: np.random.Generator) -> None:
     for _ in range(draws):
-        counts[choose(state, context, rng)] += 1
+        counts[choose(state, offer, rng)] += 1
+
+
+def shape_for(n_arms: int, rounds: int) -> Shape:
+    """Return the shape of states without contexts."""
+    return Shape(n_arms, 0, 0, rounds, rounds)
 
 
 def informed(policy: Policy, histories: Sequence[Sequence[float]], rng: np.random.Generator):
     """Return the state after these rewards of each arm."""
     rounds = sum(map(len, histories)) + 1
-    state = start(policy, len(histories), 0, rounds, rng)
+    state = start(policy, shape_for(len(histories), rounds), rng)
     for arm, history in enumerate(histories):
         for reward in history:
-            plain(type(policy).learn)(state, NO_CONTEXT, arm, float(reward), rng)
+            plain(policy.functions().learn)(state, NO_CASE, arm, float(reward), rng)
     return state
 
 
 def choice_counts(
-    policy: Policy, histories: Sequence[Sequence[float]], *, draws: int, seed: int
+    policy: Policy,
+    histories: Sequence[Sequence[float]],
+    *,
+    draws: int,
+    seed: int,
+    arms: Sequence[int] | None = None,
 ) -> np.ndarray:
-    """Return how often each arm is chosen after these rewards; the state is the same each time."""
+    """Return how often each arm is chosen after these rewards; the state is the same each time.
+
+    `arms` are on offer, or all.
+    """
     rng = stream(seed, 1)
     state = informed(policy, histories, stream(seed, 0))
     counts = np.zeros(len(histories), np.int64)
-    count = _count if is_kernel(type(policy).choose) else plain(_count)
-    count(state, counts, draws, rng)
+    count = _count if is_kernel(policy.functions().choose) else plain(_count)
+    count(state, some_arms(len(histories) if arms is None else arms), counts, draws, rng)
     return counts
+
+
+def some_arms(arms: int | Sequence[int]) -> Offer:
+    """Return the offer of these arms, or of that many, of which nothing is known."""
+    if isinstance(arms, int):
+        return offer_of(arms)
+    return Offer(np.array(arms, np.int64), NO_CONTEXT, NO_FEATURES)
 
 
 def first_arms(policy: Policy, rewards: Sequence[float], n_arms: int, *, seed: int) -> list[int]:
     """Return the arms chosen when every pull gives the next of these rewards."""
     rng = stream(seed, 2)
-    state = start(policy, n_arms, 0, len(rewards), rng)
+    state = start(policy, shape_for(n_arms, len(rewards)), rng)
+    functions, offer = policy.functions(), offer_of(n_arms)
     arms = []
     for reward in rewards:
-        arm = int(plain(type(policy).choose)(state, NO_CONTEXT, rng))
-        plain(type(policy).learn)(state, NO_CONTEXT, arm, float(reward), rng)
+        arm = int(plain(functions.choose)(state, offer, rng))
+        plain(functions.learn)(state, NO_CASE, arm, float(reward), rng)
         arms.append(arm)
     return arms
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.kernel import kernel
+from giro.offer import Case, Offer, Shape
 from giro.policy import Policy, choose, learn, start
 from giro.seeds import stream
 
@@ -19,19 +20,24 @@ class Past(NamedTuple):
     n_arms: int
 
     def of(self, arm: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return contexts and rewards of one arm."""
-        return self.contexts[self.arms == arm], self.rewards[self.arms == arm]
+        """Return rows of a regression, which have a constant 1, and rewards of one arm."""
+        return with_constant(self.contexts[self.arms == arm]), self.rewards[self.arms == arm]
 
     def each(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield contexts and rewards of each arm."""
+        """Yield rows and rewards of each arm."""
         return (self.of(arm) for arm in range(self.n_arms))
+
+
+def with_constant(contexts: np.ndarray) -> np.ndarray:
+    """Return contexts with the constant 1 that policies append, last."""
+    return np.concatenate([contexts, np.ones((*contexts.shape[:-1], 1))], axis=-1)
 
 
 def some_past(*, rounds: int, d: int, n_arms: int, seed: int, tried: int | None = None) -> Past:
     """Return rounds with 0-1 rewards; columns are normal, 0 or 1, constant, and of far outliers.
 
-    The last two are copies of each other, so that every design is singular. Arms from `tried` on
-    were never pulled.
+    The last two are copies of each other, so that every design is singular; so is the constant that
+    policies append. Arms from `tried` on were never pulled.
     """
     rng = stream(seed, rounds, d)
     contexts = rng.normal(size=(rounds, d))
@@ -46,25 +52,25 @@ def some_past(*, rounds: int, d: int, n_arms: int, seed: int, tried: int | None 
 @kernel
 def _learn_all(state, contexts, arms, rewards, rng):
     for t in range(arms.size):
-        learn(state, contexts[t], arms[t], rewards[t], rng)
+        learn(state, Case(contexts[t], contexts[t, :0]), arms[t], rewards[t], rng)
 
 
 @kernel
-def _choose_all(state, context, arms, rng):
+def _choose_all(state, offer, arms, rng):
     for i in range(arms.size):
-        arms[i] = choose(state, context, rng)
+        arms[i] = choose(state, offer, rng)
 
 
 def informed(policy: Policy, past: Past, *, rounds: int | None = None, seed: int = 0) -> Any:
     """Return the policy's state after this past."""
     rng, size = stream(seed, 0), rounds or past.arms.size + 1
-    state = start(policy, past.n_arms, past.contexts.shape[1], size, rng)
+    state = start(policy, Shape(past.n_arms, past.contexts.shape[1], 0, size, size), rng)
     _learn_all(state, past.contexts, past.arms, past.rewards, rng)
     return state
 
 
-def chosen(state: Any, context: np.ndarray, *, draws: int, seed: int) -> np.ndarray:
-    """Return the arms chosen in this context, one a draw; the state is the same each time."""
+def chosen(state: Any, offer: Offer, *, draws: int, seed: int) -> np.ndarray:
+    """Return the arms chosen from this offer, one a draw; the state is the same each time."""
     arms = np.zeros(draws, np.int64)
-    _choose_all(state, context, arms, stream(seed, 1))
+    _choose_all(state, offer, arms, stream(seed, 1))
     return arms

@@ -9,10 +9,9 @@ from policies.choosing import choice_counts, informed
 from scipy import stats
 
 from giro.kernel import plain
-from giro.policies.besa import Besa, _choose, bracket
+from giro.offer import offer_of
+from giro.policies.besa import Besa, _champion, _choose
 from giro.seeds import stream
-
-NO_CONTEXT = np.empty(0)
 
 
 def literal_winner(histories: list[list[float]], arms: list[int], rng: np.random.Generator) -> int:
@@ -69,12 +68,31 @@ def test_the_tournament_is_the_papers(histories: list[list[float]], seed: int) -
 
 
 @pytest.mark.parametrize("n_arms", [1, 2, 3, 10])
-def test_the_bracket_leaves_one_arm_at_the_first_place(n_arms: int) -> None:
-    standing = set(range(n_arms))
-    for first, second in bracket(0, n_arms):
-        assert {first, second} <= standing
-        standing.remove(second)
-    assert standing == {0}
+def test_every_duel_leaves_one_of_two_arms_standing(
+    n_arms: int, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body, standing = plain(_champion), set(range(n_arms))
+    duel = body.__globals__["_winner"]
+
+    def watched(state, a: int, b: int, rng: np.random.Generator) -> int:
+        assert {a, b} <= standing
+        won = duel(state, a, b, rng)
+        standing.remove(a if won == b else b)
+        return int(won)
+
+    monkeypatch.setitem(body.__globals__, "_winner", watched)
+    monkeypatch.setitem(body.__globals__, "_champion", body)
+    state = informed(Besa(), [[float(arm % 2)] for arm in range(n_arms)], stream(seed))
+    assert {body(state, stream(seed, 1).permutation(n_arms), stream(seed, 2))} == standing
+
+
+def test_arms_that_are_not_on_offer_do_not_play(seed: int) -> None:
+    histories = [[1, 0], [1, 0, 0, 1], [0], [1, 0, 0], [0, 1, 1, 0, 0, 1]]
+    arms = [0, 1, 3]
+    counts = choice_counts(Besa(), histories, draws=100_000, seed=seed, arms=arms)
+    literal = literal_counts([histories[arm] for arm in arms], 10_000, seed)
+    assert counts.sum() == counts[arms].sum()
+    assert p_value_of_same_counts(counts[arms], literal) > 1e-6
 
 
 def test_an_arm_never_pulled_beats_all_others_and_they_share_equally(seed: int) -> None:
@@ -101,5 +119,5 @@ def test_choosing_leaves_the_histories_alone(seed: int) -> None:
     state = informed(Besa(), [[0.1, 0.5, 0.9, 0.3], [0.2], [0.4, 0.8]], stream(seed))
     before = state.rewards.history.pool.copy()
     for i in range(20):
-        plain(_choose)(state, NO_CONTEXT, stream(seed, i))
+        plain(_choose)(state, offer_of(3), stream(seed, i))
     assert np.array_equal(state.rewards.history.pool, before)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from laws import assert_follows
-from policies.choosing import choice_counts
+from policies.choosing import choice_counts, shape_for
 
 from giro.errors import BadParameter
 from giro.policies.epsilon_greedy import EpsilonGreedy, b_for_share
@@ -44,7 +44,7 @@ def test_it_explores_any_arm_with_probability_epsilon(
 
 def test_without_parameters_one_percent_of_the_rounds_explore() -> None:
     assert EpsilonGreedy() == EpsilonGreedy(share=0.01) == Policy.parse("epsilon-greedy")
-    state = EpsilonGreedy().start(3, 0, 1_000, stream(0))
+    state = EpsilonGreedy().start(shape_for(3, 1_000), stream(0))
     assert sum(min(1, state.b / t) for t in range(1, 1_001)) == pytest.approx(10)
 
 

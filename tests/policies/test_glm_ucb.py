@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from policies.in_context import Past, chosen, informed, some_past
+from policies.in_context import Past, chosen, informed, some_past, with_constant
 from policies.logistic_twin import fitted
 from scipy.special import expit
 
 from giro.errors import BadParameter
+from giro.offer import offer_of
 from giro.policies.glm_ucb import GlmUcb, _bounds
 
 
@@ -34,23 +35,23 @@ def test_bounds_are_those_of_direct_fits(policy: GlmUcb, seed: int) -> None:
     past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
     state = informed(policy, past)
     for x in past.contexts[:15]:
-        literal = literal_bounds(past, x, policy, 201)
-        np.testing.assert_allclose(_bounds(state, x), literal, rtol=1e-7, atol=1e-7)
-        assert chosen(state, x, draws=1, seed=seed) == np.argmax(literal)
-        assert GlmUcb.propensities(state, x)[np.argmax(literal)] == 1.0
+        literal, offer = literal_bounds(past, with_constant(x), policy, 201), offer_of(4, x)
+        np.testing.assert_allclose(_bounds(state, offer), literal, rtol=1e-7, atol=1e-7)
+        assert chosen(state, offer, draws=1, seed=seed) == np.argmax(literal)
+        assert GlmUcb.propensities(state, offer)[np.argmax(literal)] == 1.0
 
 
 def test_in_the_first_round_all_arms_tie(seed: int) -> None:
     past = some_past(rounds=0, d=4, n_arms=3, seed=seed)
-    state, x = informed(GlmUcb(), past), np.ones(4)
-    assert set(chosen(state, x, draws=200, seed=seed)) == {0, 1, 2}
-    np.testing.assert_allclose(GlmUcb.propensities(state, x), 1 / 3)
+    state, offer = informed(GlmUcb(), past), offer_of(3, np.ones(4))
+    assert set(chosen(state, offer, draws=200, seed=seed)) == {0, 1, 2}
+    np.testing.assert_allclose(GlmUcb.propensities(state, offer), 1 / 3)
 
 
 @pytest.mark.parametrize("reward", [0.0, 1.0])
 def test_equal_rewards_in_equal_contexts_leave_finite_bounds(reward: float, seed: int) -> None:
     past = Past(np.full((90, 4), 200.0), np.arange(90) % 3, np.full(90, reward), 3)
-    bounds = _bounds(informed(GlmUcb(0.0), past), np.full(4, 200.0))
+    bounds = _bounds(informed(GlmUcb(0.0), past), offer_of(3, np.full(4, 200.0)))
     np.testing.assert_allclose(bounds, reward, atol=0.01)
 
 

@@ -7,13 +7,15 @@ from scipy import stats
 
 from giro import Policy, UnknownName
 from giro.kernel import kernel
+from giro.offer import NO_CONTEXT, Case, Offer, Shape, offer_of
 from giro.policies.ensemble import Ensemble
 from giro.policies.epsilon_greedy import EpsilonGreedy
 from giro.policy import choose, learn, start
 from giro.seeds import stream
 
-CONTEXT = np.array([0.4, -1.2, 1.0])
+CONTEXT = np.array([0.4, -1.2, 1.0])  # with the constant that policies append
 N_ARMS = 3
+OFFER = offer_of(N_ARMS, CONTEXT[:2])
 
 
 def observations(seed: int, rows: int) -> list[tuple[np.ndarray, int, float]]:
@@ -26,9 +28,9 @@ def observations(seed: int, rows: int) -> list[tuple[np.ndarray, int, float]]:
 
 def state_after(policy: Policy, rows: int, seed: int):
     rng = stream(seed, 1)
-    state = start(policy, N_ARMS, 3, rows + 1, rng)
+    state = start(policy, Shape(N_ARMS, 2, 0, rows + 1, rows + 1), rng)
     for context, arm, reward in observations(seed, rows):
-        learn(state, context, arm, reward, rng)
+        learn(state, Case(context[:2], NO_CONTEXT), arm, reward, rng)
     return state
 
 
@@ -43,10 +45,10 @@ def ridge_values(seed: int, rows: int, penalty: float = 1.0) -> np.ndarray:
 
 
 @kernel
-def _counts(state, context: np.ndarray, n_arms: int, draws: int, rng) -> np.ndarray:
+def _counts(state, offer: Offer, n_arms: int, draws: int, rng) -> np.ndarray:
     counts = np.zeros(n_arms, np.int64)
     for _ in range(draws):
-        counts[choose(state, context, rng)] += 1
+        counts[choose(state, offer, rng)] += 1
     return counts
 
 
@@ -54,7 +56,7 @@ def test_pulls_the_arm_whose_ridge_regression_expects_most_and_any_with_epsilon(
     state = state_after(EpsilonGreedy(epsilon=0.3, model="linear"), 60, seed)
     law = np.full(N_ARMS, 0.1)
     law[ridge_values(seed, 60).argmax()] += 0.7
-    counts = _counts(state, CONTEXT, N_ARMS, 20_000, stream(seed, 2))
+    counts = _counts(state, OFFER, N_ARMS, 20_000, stream(seed, 2))
     assert_follows(np.repeat(np.arange(N_ARMS), counts), law)
 
 
@@ -62,7 +64,7 @@ def test_epsilon_falls_with_the_rounds(seed: int) -> None:
     state = state_after(EpsilonGreedy(b=6.0, model="linear"), 59, seed)  # round 60: ε = 1/10
     law = np.full(N_ARMS, 0.1 / N_ARMS)
     law[ridge_values(seed, 59).argmax()] += 0.9
-    counts = _counts(state, CONTEXT, N_ARMS, 20_000, stream(seed, 2))
+    counts = _counts(state, OFFER, N_ARMS, 20_000, stream(seed, 2))
     assert_follows(np.repeat(np.arange(N_ARMS), counts), law)
 
 
@@ -86,7 +88,7 @@ def test_with_contexts_a_model_of_the_ensemble_is_a_draw_of_the_gaussian_posteri
         theta = np.linalg.solve(precision, contexts.T @ (rewards - 0.5) / noise_sd**2)
         sd = np.sqrt(CONTEXT @ np.linalg.solve(precision, CONTEXT))
         gram = contexts.T @ contexts + (noise_sd / prior_sd) ** 2 * np.eye(3)
-        values = 0.5 + state.moment[:, arm] @ np.linalg.solve(gram, CONTEXT)
+        values = 0.5 + state.moment[arm] @ np.linalg.solve(gram, CONTEXT)
         assert_follows_cdf(values, stats.norm(0.5 + CONTEXT @ theta, sd).cdf)
 
 
@@ -95,7 +97,7 @@ def test_with_contexts_one_model_decides_for_all_arms(seed: int) -> None:
     values = np.empty((5, N_ARMS))
     for arm in range(N_ARMS):
         factor = np.triu(state.factor[arm])
-        values[:, arm] = state.moment[:, arm] @ np.linalg.solve(factor.T @ factor, CONTEXT)
+        values[:, arm] = state.moment[arm] @ np.linalg.solve(factor.T @ factor, CONTEXT)
     favourites = np.bincount(values.argmax(axis=1), minlength=N_ARMS)
-    counts = _counts(state, CONTEXT, N_ARMS, 30_000, stream(seed, 2))
+    counts = _counts(state, OFFER, N_ARMS, 30_000, stream(seed, 2))
     assert_follows(np.repeat(np.arange(N_ARMS), counts), favourites / 5)

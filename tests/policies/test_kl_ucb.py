@@ -5,17 +5,17 @@ import math
 import numpy as np
 import pytest
 from laws import assert_follows
-from policies.choosing import choice_counts
+from policies.choosing import NO_CASE, choice_counts, shape_for, some_arms
 from scipy.optimize import brentq
 
 from giro.errors import BadParameter
 from giro.kernel import plain
 from giro.kernels.kl import kl, kl_upper
+from giro.offer import offer_of
 from giro.policies.kl_ucb import KlUcb, _choose, _State
 from giro.seeds import stream
 
-NO_CONTEXT = np.empty(0)
-UNTIED = np.empty(0, np.int64)
+UNTIED = np.empty(0)
 
 
 def naive_indices(pulls: np.ndarray, total: np.ndarray, c: float) -> np.ndarray:
@@ -40,12 +40,27 @@ def test_the_arm_is_the_one_with_the_highest_of_all_indices(c: float, seed: int)
     rng = stream(seed)
     for _ in range(1_000):
         pulls, total = random_counts(rng)
-        ranking = rng.permutation(pulls.size)
+        ranking = rng.permutation(pulls.size).astype(float)
         indices = naive_indices(pulls, total, c)
         tied = np.flatnonzero(indices == indices.max())
         state = _State(pulls, total, c, ranking)
-        assert _choose(state, NO_CONTEXT, rng) == tied[ranking[tied].argmax()]
-        assert _choose(state._replace(ranking=UNTIED), NO_CONTEXT, rng) in tied
+        offer = offer_of(pulls.size)
+        assert _choose(state, offer, rng) == tied[ranking[tied].argmax()]
+        assert _choose(state._replace(ranking=UNTIED), offer, rng) in tied
+
+
+def test_arms_that_are_not_on_offer_are_as_if_they_were_not_there(seed: int) -> None:
+    rng = stream(seed)
+    for _ in range(1_000):
+        pulls, total = random_counts(rng)
+        arms = np.flatnonzero(rng.random(pulls.size) < 0.6)
+        if arms.size == 0:
+            continue
+        ranking = rng.permutation(pulls.size).astype(float)
+        indices = naive_indices(pulls[arms], total[arms], 3.0)
+        tied = arms[indices == indices.max()]
+        state = _State(pulls, total, 3.0, ranking)
+        assert _choose(state, some_arms(arms.tolist()), rng) == tied[ranking[tied].argmax()]
 
 
 def test_the_index_is_where_the_divergence_uses_up_the_budget() -> None:
@@ -62,7 +77,7 @@ def test_most_indices_are_not_computed(seed: int, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setitem(body.__globals__, "_index", lambda *args: calls.append(1) or index(*args))
     pulls = np.array([9_000, 120, 60, 40, 33])
     total = np.array([6_300.0, 55.0, 20.0, 9.0, 6.0])
-    assert body(_State(pulls, total, 3.0, UNTIED), NO_CONTEXT, stream(seed)) == 0
+    assert body(_State(pulls, total, 3.0, UNTIED), offer_of(5), stream(seed)) == 0
     assert len(calls) == 1
 
 
@@ -76,11 +91,11 @@ def test_tied_arms_are_pulled_equally_often(seed: int) -> None:
 
 def test_real_rewards_are_rounded_to_zero_or_one(seed: int) -> None:
     rng = stream(seed)
-    state = KlUcb().start(1, 0, 20_000, rng)
+    state = KlUcb().start(shape_for(1, 20_000), rng)
     learned = []
     for _ in range(20_000):
         before = state.total[0]
-        plain(KlUcb.learn)(state, NO_CONTEXT, 0, 0.3, rng)
+        plain(KlUcb.learn)(state, NO_CASE, 0, 0.3, rng)
         learned.append(int(state.total[0] - before))
     assert_follows(learned, [0.7, 0.3])
 

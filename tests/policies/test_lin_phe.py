@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from laws import assert_follows, p_value_of_same_counts
 from policies.choosing import choice_counts
-from policies.in_context import Past, chosen, informed, some_past
+from policies.in_context import Past, chosen, informed, some_past, with_constant
 
 from giro.errors import BadParameter
+from giro.offer import offer_of
 from giro.policies.lin_phe import LinPhe
 from giro.seeds import stream
 
@@ -36,11 +37,12 @@ def literal_arms(past: Past, x: np.ndarray, policy: LinPhe, seed: int) -> np.nda
 @pytest.mark.parametrize("policy", [LinPhe(), LinPhe(1.0, penalty=0.1), LinPhe(1 / 3), LinPhe(9.5)])
 def test_arms_are_pulled_as_often_as_in_the_literal_algorithm(policy: LinPhe, seed: int) -> None:
     past = some_past(rounds=60, d=5, n_arms=3, seed=0)
-    state, x = informed(policy, past), past.contexts[3] + 0.1
+    state, context = informed(policy, past), past.contexts[3] + 0.1
+    x = with_constant(context)
     counts = [
         np.bincount(arms, minlength=3)
         for arms in (
-            chosen(state, x, draws=DRAWS, seed=seed),
+            chosen(state, offer_of(3, context), draws=DRAWS, seed=seed),
             literal_arms(past, x, policy, seed),
             literal_arms(past, x, LinPhe(3 * policy.a, penalty=policy.penalty), seed),
         )
@@ -64,14 +66,14 @@ def test_without_contexts_it_is_phe_with_a_penalty(seed: int) -> None:
 
 def test_arms_never_pulled_go_first_and_share(seed: int) -> None:
     past = some_past(rounds=30, d=4, n_arms=4, seed=seed, tried=2)
-    arms = chosen(informed(LinPhe(), past), past.contexts[0], draws=2000, seed=seed)
+    arms = chosen(informed(LinPhe(), past), offer_of(4, past.contexts[0]), draws=2000, seed=seed)
     assert_follows(arms, [0, 0, 0.5, 0.5])
 
 
 @pytest.mark.parametrize("reward", [0.0, 1.0])
 def test_equal_rewards_in_equal_contexts_are_shared(reward: float, seed: int) -> None:
     past = Past(np.full((300, 6), 200.0), np.arange(300) % 3, np.full(300, reward), 3)
-    arms = chosen(informed(LinPhe(), past), np.full(6, 200.0), draws=DRAWS, seed=seed)
+    arms = chosen(informed(LinPhe(), past), offer_of(3, np.full(6, 200.0)), draws=DRAWS, seed=seed)
     assert_follows(arms, [1 / 3] * 3)
 
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from laws import assert_follows, p_value_of_same_counts
 from policies.choosing import choice_counts, winner_law
-from policies.in_context import Past, chosen, informed, some_past
+from policies.in_context import Past, chosen, informed, some_past, with_constant
 from policies.logistic_twin import fitted
 from policies.test_lin_phe import coins_of
 
 from giro.errors import BadParameter
+from giro.offer import offer_of
 from giro.policies.log_phe import LogPhe
 from giro.seeds import stream
 
@@ -38,8 +39,9 @@ def literal_law(past: Past, x: np.ndarray, policy: LogPhe) -> np.ndarray:
 def test_arms_are_pulled_as_often_as_in_the_literal_algorithm(policy: LogPhe, seed: int) -> None:
     past = some_past(rounds=8, d=5, n_arms=2, seed=0)
     past = past._replace(arms=np.array([0, 1, 0, 1, 1, 0, 0, 1]))
-    state, x = informed(policy, past), past.contexts[3] + 0.1
-    arms = chosen(state, x, draws=DRAWS, seed=seed)
+    state, context = informed(policy, past), past.contexts[3] + 0.1
+    x = with_constant(context)
+    arms = chosen(state, offer_of(2, context), draws=DRAWS, seed=seed)
     assert_follows(arms, literal_law(past, x, policy))
     other = np.append(1 - past.rewards[:1], past.rewards[1:])  # one reward is another
     with pytest.raises(AssertionError, match="p ="):
@@ -65,23 +67,24 @@ def test_without_contexts_the_arm_with_the_higher_penalised_mean_is_pulled(seed:
 def test_choosing_leaves_the_state_as_it_was(seed: int) -> None:
     past = some_past(rounds=60, d=5, n_arms=3, seed=seed)
     state, twin = (informed(LogPhe(), past) for _ in range(2))
-    chosen(state, past.contexts[0], draws=100, seed=seed)
+    chosen(state, offer_of(3, past.contexts[0]), draws=100, seed=seed)
     assert state.arms.theta.tolist() == twin.arms.theta.tolist()
     assert state.arms.curvature.tolist() == twin.arms.curvature.tolist()
-    arms = [chosen(each, past.contexts[1], draws=200, seed=seed).tolist() for each in (state, twin)]
+    offer = offer_of(3, past.contexts[1])
+    arms = [chosen(each, offer, draws=200, seed=seed).tolist() for each in (state, twin)]
     assert arms[0] == arms[1]
 
 
 def test_arms_never_pulled_go_first_and_share(seed: int) -> None:
     past = some_past(rounds=30, d=4, n_arms=4, seed=seed, tried=2)
-    arms = chosen(informed(LogPhe(), past), past.contexts[0], draws=2000, seed=seed)
+    arms = chosen(informed(LogPhe(), past), offer_of(4, past.contexts[0]), draws=2000, seed=seed)
     assert_follows(arms, [0, 0, 0.5, 0.5])
 
 
 @pytest.mark.parametrize("reward", [0.0, 1.0])
 def test_equal_rewards_in_equal_contexts_are_shared(reward: float, seed: int) -> None:
     past = Past(np.full((60, 4), 200.0), np.arange(60) % 3, np.full(60, reward), 3)
-    arms = chosen(informed(LogPhe(), past), np.full(4, 200.0), draws=3000, seed=seed)
+    arms = chosen(informed(LogPhe(), past), offer_of(3, np.full(4, 200.0)), draws=3000, seed=seed)
     assert_follows(arms, [1 / 3] * 3)
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from laws import assert_follows
-from policies.choosing import choice_counts, informed, winner_law
+from policies.choosing import choice_counts, informed, shape_for, winner_law
 from scipy import stats
 
 from giro.errors import BadParameter
@@ -35,7 +35,7 @@ def test_each_arm_is_valued_by_a_replica_of_its_own(seed: int) -> None:
 
 
 def test_replicas_start_with_the_prior(seed: int) -> None:
-    state = OnlineBootstrap(3, alpha=0.5, beta=2).start(2, 0, 10, stream(seed))
+    state = OnlineBootstrap(3, alpha=0.5, beta=2).start(shape_for(2, 10), stream(seed))
     assert (state.total / state.size == 0.2).all()
 
 

@@ -10,33 +10,32 @@ from scipy import stats
 
 from giro import BadParameter, Policy
 from giro.kernel import kernel
-from giro.kernels.best_of_replicas import law_of_best
-from giro.kernels.ties import argmax
 from giro.model import value
+from giro.offer import NO_CONTEXT, Case, Offer, Shape, offer_of
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.poisson_bootstrap import PoissonBootstrap
 from giro.policies.replicas import ReplicaPolicy, draw_weights, next_refit
 from giro.policy import choose, learn, start
 from giro.seeds import stream
 
-CONTEXT = np.array([0.3, -0.8, 1.0])
+CONTEXT = np.array([0.3, -0.8, 1.0])  # with the constant that policies append
 
 
 def fed(policy: Policy, n_arms: int, rows: int, seed: int, unfed: int = 0):
     """Return a state after some rows for all arms but the last few."""
     rng = stream(seed, 1)
-    state = start(policy, n_arms, 3, rows, rng)
+    state = start(policy, Shape(n_arms, 2, 0, rows, rows), rng)
     for t in range(rows):
-        context = np.append(rng.normal(size=2), 1.0)
-        learn(state, context, t % (n_arms - unfed), float(rng.random() < 0.5), rng)
+        case = Case(rng.normal(size=2), NO_CONTEXT)
+        learn(state, case, t % (n_arms - unfed), float(rng.random() < 0.5), rng)
     return state
 
 
 @kernel
-def _counts(state, context: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+def _counts(state, offer: Offer, draws: int, rng: np.random.Generator) -> np.ndarray:
     counts = np.zeros(state.rows.of_arm.length.size, np.int64)
     for _ in range(draws):
-        counts[choose(state, context, rng)] += 1
+        counts[choose(state, offer, rng)] += 1
     return counts
 
 
@@ -56,12 +55,13 @@ def test_a_linear_replica_is_the_ridge_fit_to_its_weights(policy: ReplicaPolicy,
     """Told by a twin that redraws the same weights and solves for each replica at once."""
     a = policy.a if isinstance(policy, GiroEnsemble) else 0.0
     rng = stream(seed, 1)
-    state = start(policy, 1, 3, 40, rng)
+    state = start(policy, Shape(1, 2, 0, 40, 40), rng)
     twin = stream(seed, 1)
     weights = np.zeros((40, 3, 3), np.int32)
     contexts, rewards = stream(seed, 2).normal(size=(40, 3)), stream(seed, 3).random(40)
+    contexts[:, 2] = 1.0
     for t in range(40):
-        learn(state, contexts[t], 0, rewards[t], rng)
+        learn(state, Case(contexts[t, :2], NO_CONTEXT), 0, rewards[t], rng)
         draw_weights(weights[t], a, twin)
     values = []
     for replica in range(3):
@@ -71,7 +71,7 @@ def test_a_linear_replica_is_the_ridge_fit_to_its_weights(policy: ReplicaPolicy,
         values.append(CONTEXT @ np.linalg.solve(gram, contexts.T @ z))
     law = {int(v * 1e9): None for v in values}
     assert len(law) == 3
-    drawn = type(policy).propensities(state, CONTEXT)
+    drawn = type(policy).propensities(state, offer_of(1, CONTEXT[:2]))
     assert drawn.tolist() == [1.0]
     ours = [value(state.model, replica, CONTEXT) for replica in range(3)]
     np.testing.assert_allclose(ours, values, rtol=1e-9)
@@ -91,26 +91,11 @@ def test_arms_are_chosen_with_the_propensities(
     policy: ReplicaPolicy, unfed: int, seed: int
 ) -> None:
     state = fed(policy, 5, 30, seed, unfed)
-    law = type(policy).propensities(state, CONTEXT)
+    offer = offer_of(5, CONTEXT[:2])
+    law = type(policy).propensities(state, offer)
     assert law.sum() == pytest.approx(1.0, abs=1e-12)
-    counts = _counts(state, CONTEXT, 30_000, stream(seed, 2))
+    counts = _counts(state, offer, 30_000, stream(seed, 2))
     assert_follows(np.repeat(np.arange(5), counts), law)
-
-
-@pytest.mark.parametrize("ranked", [False, True])
-def test_the_law_of_the_best_replica_counts_every_combination(ranked: bool, seed: int) -> None:
-    rng = stream(seed)
-    values = rng.integers(0, 3, size=(4, 3)).astype(float)  # many ties
-    ranking = rng.permutation(4) if ranked else np.empty(0, np.int64)
-    naive = np.zeros(4)
-    for picks in np.ndindex(3, 3, 3, 3):
-        drawn = values[np.arange(4), picks]
-        best = np.flatnonzero(drawn == drawn.max())
-        if ranked:
-            naive[argmax(drawn, ranking, rng)] += 1
-        else:
-            naive[best] += 1 / best.size
-    np.testing.assert_allclose(law_of_best(values, ranking), naive / 3**4, atol=1e-12)
 
 
 def test_models_that_do_not_absorb_are_refitted_ever_less_often() -> None:
@@ -127,8 +112,8 @@ def test_replicas_differ_as_bootstrap_means_do(seed: int) -> None:
     """Without contexts a replica's value is Σ of Poisson weights; its law is known exactly."""
     policy = GiroEnsemble(a=1.0, replicas=20_000)
     rng = stream(seed)
-    state = start(policy, 1, 0, 1, rng)
-    learn(state, np.empty(0), 0, 1.0, rng)
+    state = start(policy, Shape(1, 0, 0, 1, 1), rng)
+    learn(state, Case(NO_CONTEXT, NO_CONTEXT), 0, 1.0, rng)
     ours = np.array([value(state.model, i, np.ones(1)) for i in range(20_000)])
     ones = stream(seed, 9).poisson(2.0, 20_000)
     zeros = stream(seed, 10).poisson(1.0, 20_000)

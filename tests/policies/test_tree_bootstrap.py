@@ -10,6 +10,7 @@ from policies.choosing import choice_counts, winner_law
 from scipy import stats
 
 from giro.errors import BadParameter
+from giro.offer import NO_CONTEXT, Case, Shape, offer_of
 from giro.policies.tree_bootstrap import TreeBootstrap
 from giro.policy import choose, learn, start
 from giro.problems import Classification
@@ -46,12 +47,14 @@ def test_arms_are_pulled_as_by_the_algorithm_written_out(
     zeros: int, ones: int, limits: dict[str, int], seed: int
 ) -> None:
     policy = TreeBootstrap(zeros, ones, **limits)
-    state = start(policy, 2, 2, 10, stream(seed))
+    state = start(policy, Shape(2, 2, 0, 10, 10), stream(seed))
     for arm in range(2):
         for context, reward in zip(CONTEXTS[arm], REWARDS[arm], strict=True):
-            learn(state, np.array(context), arm, reward, stream(seed))
+            learn(state, Case(np.array(context), NO_CONTEXT), arm, reward, stream(seed))
     ours, theirs = stream(seed, 1), stream(seed, 2)
-    chosen = np.bincount([choose(state, ASKED, ours) for _ in range(4000)], minlength=2)
+    chosen = np.bincount(
+        [choose(state, offer_of(2, ASKED), ours) for _ in range(4000)], minlength=2
+    )
     written = [literal_choice(zeros, ones, theirs, **limits) for _ in range(2500)]
     assert p_value_of_same_counts(chosen, np.bincount(written, minlength=2)) > 1e-6
 

@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 from laws import assert_follows
-from policies.in_context import Past, chosen, informed, some_past
+from policies.in_context import Past, chosen, informed, some_past, with_constant
 from policies.logistic_twin import fitted
 
 from giro.errors import BadParameter
+from giro.offer import Offer, offer_of
 from giro.policies.ucb_glm import UcbGlm, _bounds
 from giro.seeds import stream
 
@@ -37,32 +38,41 @@ def test_bounds_are_those_of_direct_fits(policy: UcbGlm, seed: int) -> None:
     past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
     state = informed(policy, past)
     for x in past.contexts[:15]:
-        literal = literal_bounds(past, x, policy, 201)
-        np.testing.assert_allclose(_bounds(state, x), literal, rtol=1e-7, atol=1e-7)
-        assert chosen(state, x, draws=1, seed=seed) == np.argmax(literal)
-        assert UcbGlm.propensities(state, x)[np.argmax(literal)] == 1.0
+        literal, offer = literal_bounds(past, with_constant(x), policy, 201), offer_of(4, x)
+        np.testing.assert_allclose(_bounds(state, offer), literal, rtol=1e-7, atol=1e-7)
+        assert chosen(state, offer, draws=1, seed=seed) == np.argmax(literal)
+        assert UcbGlm.propensities(state, offer)[np.argmax(literal)] == 1.0
 
 
 def test_the_first_tau_rewards_are_those_of_drawn_arms(seed: int) -> None:
     past = some_past(rounds=9, d=5, n_arms=3, seed=seed)
-    state, x = informed(UcbGlm(tau=10), past, rounds=20), past.contexts[0]
-    assert_follows(chosen(state, x, draws=3000, seed=seed), [1 / 3] * 3)
-    np.testing.assert_allclose(UcbGlm.propensities(state, x), 1 / 3)
+    state, offer = informed(UcbGlm(tau=10), past, rounds=20), offer_of(3, past.contexts[0])
+    assert_follows(chosen(state, offer, draws=3000, seed=seed), [1 / 3] * 3)
+    np.testing.assert_allclose(UcbGlm.propensities(state, offer), 1 / 3)
     after = informed(UcbGlm(tau=9), past)
-    assert np.unique(chosen(after, x, draws=50, seed=seed)).size == 1
+    assert np.unique(chosen(after, offer, draws=50, seed=seed)).size == 1
 
 
-def test_tau_is_by_default_the_number_of_parameters() -> None:
-    assert UcbGlm().start(4, 7, 100, stream(0)).tau == 28
-    assert UcbGlm().start(4, 0, 100, stream(0)).tau == 4
+@pytest.mark.parametrize(
+    ("d", "arms", "parameters"), [(3, [0, 1, 2, 3], 16), (0, [0, 1, 2, 3], 4), (3, [1, 3], 8)]
+)
+def test_tau_is_by_default_the_number_of_parameters_of_the_arms_on_offer(
+    d: int, arms: list[int], parameters: int, seed: int
+) -> None:
+    for rewards in (parameters - 1, parameters):
+        contexts = stream(seed, d).normal(size=(rewards, d))
+        past = Past(contexts, np.arange(rewards) % 4, stream(seed).random(rewards).round(), 4)
+        offer = Offer(np.array(arms), stream(seed, 1).normal(size=d), np.empty((0, 0)))
+        law = UcbGlm.propensities(informed(UcbGlm(0.1), past, rounds=100), offer)
+        assert (law == 1 / len(arms)).all() == (rewards < parameters)
 
 
 @pytest.mark.parametrize("reward", [0.0, 1.0])
 def test_equal_rewards_in_equal_contexts_leave_finite_bounds(reward: float, seed: int) -> None:
     past = Past(np.full((90, 4), 200.0), np.arange(90) % 3, np.full(90, reward), 3)
     state = informed(UcbGlm(), past)
-    assert np.isfinite(_bounds(state, np.full(4, 200.0))).all()
-    assert np.sign(state.arms.theta).tolist() == [[2 * reward - 1] * 4] * 3
+    assert np.isfinite(_bounds(state, offer_of(3, np.full(4, 200.0)))).all()
+    assert np.sign(state.arms.theta).tolist() == [[2 * reward - 1] * 5] * 3
 
 
 @pytest.mark.parametrize(

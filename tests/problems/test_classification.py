@@ -22,7 +22,7 @@ THREE = Classification.from_arrays([[1.0], [2.0], [4.0]], ["b", "a", "c"], scale
 def visited(problem: Problem, rounds: int, seed: int, run: int = 0) -> list[float]:
     """Return the first feature of each row in the order of a run."""
     instance, rng = start(problem, stream(seed, run)), stream(seed, run, 1)
-    return [float(reveal(instance, t, rng)[0][0]) for t in range(rounds)]
+    return [float(reveal(instance, t, rng)[0].context[0]) for t in range(rounds)]
 
 
 def test_every_row_is_visited_once_before_any_comes_again(seed: int) -> None:
@@ -46,8 +46,8 @@ def test_the_arm_of_the_class_has_reward_1_and_the_others_0(seed: int) -> None:
     assert THREE.classes == ("a", "b", "c")
     instance, rng = start(THREE, stream(seed)), stream(seed, 1)
     for t in range(6):
-        context, means, highest = reveal(instance, t, rng)
-        right = arm_of[float(context[0])]
+        offer, means, highest = reveal(instance, t, rng)
+        right = arm_of[float(offer.context[0])]
         assert (means.tolist(), highest) == (np.eye(3)[right].tolist(), 1.0)
         assert [reward(instance, means, arm, rng) for arm in range(3)] == means.tolist()
 
@@ -59,14 +59,13 @@ def test_regret_is_the_number_of_rows_classified_wrongly(seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["statlog", "adult"])
-def test_contexts_of_the_shipped_data_are_standardised_and_end_with_1(name: str) -> None:
+def test_contexts_of_the_shipped_data_are_standardised(name: str) -> None:
     problem, dataset = Classification(name), load(name)
     assert problem.n_arms == SHAPES[name].classes == len(problem.classes)
-    assert problem.n_features == SHAPES[name].features + 1
+    assert problem.n_features == SHAPES[name].features
     contexts = problem.rows.contexts
     wanted = (dataset.features - dataset.features.mean(axis=0)) / dataset.features.std(axis=0)
-    assert np.allclose(contexts[:, :-1], wanted, rtol=1e-9, atol=1e-9)
-    assert (contexts[:, -1] == 1.0).all()
+    assert np.allclose(contexts, wanted, rtol=1e-9, atol=1e-9)
     assert np.array_equal(problem.rows.labels, dataset.labels)
 
 
@@ -74,7 +73,7 @@ def test_all_runs_share_one_matrix_that_cannot_be_written_to(seed: int) -> None:
     first, second = (start(Classification("statlog"), stream(seed, run)) for run in range(2))
     assert first.contexts is second.contexts
     with pytest.raises(ValueError, match="read-only"):
-        reveal(first, 0, stream(seed))[0][0] = 1.0
+        reveal(first, 0, stream(seed))[0].context[0] = 1.0
 
 
 def test_scales_differ_and_stand_in_the_text() -> None:
@@ -130,8 +129,8 @@ def test_a_file_is_a_problem_whose_text_can_be_parsed(flowers: Path) -> None:
     problem = Classification("flowers.parquet", "species", "range")
     assert problem.text == "classification:data=flowers.parquet,label=species,scale=range"
     assert Problem.parse(problem.text) == problem
-    assert (problem.n_arms, problem.n_features, problem.classes) == (2, 4, ("a", "b"))
-    contexts = [[0, 0, 1, 1], [1 / 3, 1, 0, 1], [1, 0, 1, 1]]  # width, blue, red, constant
+    assert (problem.n_arms, problem.n_features, problem.classes) == (2, 3, ("a", "b"))
+    contexts = [[0, 0, 1], [1 / 3, 1, 0], [1, 0, 1]]  # width, blue, red
     assert problem.rows.contexts.tolist() == contexts
 
 

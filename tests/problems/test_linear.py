@@ -15,9 +15,8 @@ from giro.seeds import stream
 
 def test_contexts_are_uniform_on_the_sphere(seed: int) -> None:
     instance, rng = start(Linear(dimension=3), stream(seed)), stream(seed, 1)
-    contexts = np.array([reveal(instance, t, rng)[0].copy() for t in range(3_000)])
-    assert np.allclose(np.linalg.norm(contexts[:, :3], axis=1), 1.0)
-    assert (contexts[:, 3] == 1.0).all()
+    contexts = np.array([reveal(instance, t, rng)[0].context.copy() for t in range(3_000)])
+    assert np.allclose(np.linalg.norm(contexts, axis=1), 1.0)
     for j in range(3):  # Archimedes: each coordinate of a point of the sphere is uniform
         assert_follows_cdf(contexts[:, j], stats.uniform(-1, 2).cdf)
     signs = np.sign(contexts[:, 0] * contexts[:, 1])
@@ -26,7 +25,7 @@ def test_contexts_are_uniform_on_the_sphere(seed: int) -> None:
 
 def test_parameters_are_uniform_on_a_sphere_and_drawn_anew_in_each_run(seed: int) -> None:
     problem = Linear(n_arms=3, dimension=2)
-    thetas = np.array([start(problem, stream(seed, run)).theta for run in range(1_000)])
+    thetas = np.array([start(problem, stream(seed, run)).drawn.theta for run in range(1_000)])
     radius = 1 / math.sqrt(8)
     assert np.allclose(np.linalg.norm(thetas, axis=2), radius)
     for j in range(3):
@@ -36,9 +35,32 @@ def test_parameters_are_uniform_on_a_sphere_and_drawn_anew_in_each_run(seed: int
 def test_means_are_the_formula(seed: int) -> None:
     instance, rng = start(Linear(n_arms=4, dimension=5), stream(seed)), stream(seed, 1)
     for t in range(50):
-        context, means, highest = reveal(instance, t, rng)
-        assert np.allclose(means, 0.5 + instance.theta @ context, rtol=1e-14)
+        offer, means, highest = reveal(instance, t, rng)
+        assert offer.arms.tolist() == [0, 1, 2, 3]
+        wanted = 0.5 + instance.drawn.theta @ np.append(offer.context, 1.0)
+        assert np.allclose(means, wanted, rtol=1e-14)
         assert highest == means.max()
+
+
+def test_shared_parameters_act_on_features_of_arms_drawn_in_each_round(seed: int) -> None:
+    problem = Linear(n_arms=4, dimension=3, shared=True)
+    assert (problem.n_features, problem.n_arm_features) == (0, 3)
+    instance, rng = start(problem, stream(seed)), stream(seed, 1)
+    seen = []
+    for t in range(2_000):
+        offer, means, highest = reveal(instance, t, rng)
+        assert (offer.context.size, offer.features.shape) == (0, (4, 3))
+        rows = np.column_stack([offer.features, np.ones(4)])
+        assert np.allclose(means, 0.5 + rows @ instance.drawn.theta[0], rtol=1e-13)
+        assert highest == means.max()
+        seen.append(offer.features.copy())
+    features = np.array(seen)
+    assert instance.drawn.theta.shape == (1, 4)
+    assert np.allclose(np.linalg.norm(features, axis=2), 1.0)
+    for arm in range(4):  # uniform on the sphere, as contexts are
+        assert_follows_cdf(features[:, arm, 1], stats.uniform(-1, 2).cdf)
+    signs = np.sign(features[:, 0, 0] * features[:, 1, 0])  # arms are drawn by themselves
+    assert abs(signs.sum()) < 5 * math.sqrt(signs.size)
 
 
 def test_means_lie_between_0_and_1_up_to_the_ends(seed: int) -> None:
@@ -51,7 +73,8 @@ def test_means_lie_between_0_and_1_up_to_the_ends(seed: int) -> None:
 def test_a_round_writes_where_the_last_one_did(seed: int) -> None:
     instance, rng = start(Linear(), stream(seed)), stream(seed, 1)
     first, second = reveal(instance, 0, rng), reveal(instance, 1, rng)
-    assert all(np.shares_memory(first[i], second[i]) for i in range(2))
+    assert np.shares_memory(first[0].context, second[0].context)
+    assert np.shares_memory(first[1], second[1])
 
 
 def test_with_v_rewards_are_beta_around_the_mean(seed: int) -> None:

@@ -15,15 +15,26 @@ from giro.seeds import stream
 def test_means_are_the_formula(seed: int) -> None:
     instance, rng = start(Logistic(n_arms=4, dimension=5), stream(seed)), stream(seed, 1)
     for t in range(50):
-        context, means, highest = reveal(instance, t, rng)
-        assert np.allclose(means, expit(instance.theta @ context), rtol=1e-13)
+        offer, means, highest = reveal(instance, t, rng)
+        wanted = expit(instance.drawn.theta @ np.append(offer.context, 1.0))
+        assert np.allclose(means, wanted, rtol=1e-13)
+        assert highest == means.max()
+
+
+def test_shared_parameters_act_on_features_of_arms(seed: int) -> None:
+    problem = Logistic(n_arms=4, dimension=5, shared=True)
+    instance, rng = start(problem, stream(seed)), stream(seed, 1)
+    for t in range(50):
+        offer, means, highest = reveal(instance, t, rng)
+        rows = np.column_stack([offer.features, np.ones(4)])
+        assert np.allclose(means, expit(rows @ instance.drawn.theta[0]), rtol=1e-13)
         assert highest == means.max()
 
 
 @pytest.mark.parametrize("strength", [0.0, 2.0, 500.0])
 def test_strength_is_the_length_of_the_parameters(strength: float, seed: int) -> None:
     instance = start(Logistic(strength=strength), stream(seed))
-    assert np.allclose(np.linalg.norm(instance.theta, axis=1), strength)
+    assert np.allclose(np.linalg.norm(instance.drawn.theta, axis=1), strength)
     _, means, _ = reveal(instance, 0, stream(seed, 1))
     assert np.isfinite(means).all()
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from giro import GiroError, Policy, Problem, simulate
+from giro.offer import Case, Offer, Shape, offer_of
 from giro.problems.means import reveal_means
 
 
@@ -17,7 +18,7 @@ class _State(NamedTuple):
 class _Instance(NamedTuple):
     means: np.ndarray
     best: float
-    context: np.ndarray
+    offer: Offer
     reward: float
 
 
@@ -28,15 +29,15 @@ class AlwaysArm(Policy):
 
     arm: int = 0
 
-    def start(self, n_arms: int, n_features: int, rounds: int, rng: np.random.Generator) -> _State:
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         return _State(self.arm)
 
     @staticmethod
-    def choose(state: _State, context: np.ndarray, rng: np.random.Generator) -> int:
+    def choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
         return state.arm
 
     @staticmethod
-    def learn(state, context, arm, reward, rng) -> None:  # type: ignore[no-untyped-def]
+    def learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
         pass
 
 
@@ -49,7 +50,7 @@ class AlwaysReward(Problem):
     reveal = staticmethod(reveal_means)
 
     def start(self, rng: np.random.Generator) -> _Instance:
-        return _Instance(np.array([0.5, 0.25]), 0.5, np.empty(0), self.value)
+        return _Instance(np.array([0.5, 0.25]), 0.5, offer_of(2), self.value)
 
     @staticmethod
     def reward(instance, means, arm, rng) -> float:  # type: ignore[no-untyped-def]
@@ -66,7 +67,9 @@ def test_regret_and_reward_are_counted_by_the_loop() -> None:
 
 @pytest.mark.parametrize("arm", [-1, 2, 99])
 def test_an_arm_that_does_not_exist_is_refused(arm: int) -> None:
-    with pytest.raises(GiroError, match=f"run 0, round 1: .* chose arm {arm} of 2"):
+    with pytest.raises(
+        GiroError, match=f"run 0, round 1: .* chose arm {arm}, which is not on offer"
+    ):
         simulate(AlwaysArm(arm), AlwaysReward(), rounds=5, runs=1)
 
 

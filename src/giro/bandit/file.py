@@ -34,7 +34,7 @@ class Packed(NamedTuple):
     header: dict[str, Any]
     decisions: dict[str, np.ndarray]
     rewards: dict[str, np.ndarray]
-    arrays: dict[str, np.ndarray]  # features and propensities of decisions; the state
+    arrays: dict[str, np.ndarray]  # contexts, features and propensities of decisions; the state
 
 
 def packed(core: Core) -> Packed:
@@ -49,13 +49,12 @@ def packed(core: Core) -> Packed:
         "sets": [arms.tolist() for arms in log.sets],
         "own_ids": own,
         "first_fraction": log.first_fraction,
-        "n_features": log.contexts.shape[1],
         "snapshot": about,
     }
     decisions = {name: column(getattr(log, name)) for name in _DECISIONS}
     rewards = {name: column(getattr(log, name)) for name in _REWARDS}
-    decisions["context"] = log.contexts[: log.n_decisions].copy()
     arrays = {f"state/{path}": array for path, array in state.items()}
+    arrays["contexts"] = log.contexts[: log.n_decisions].copy()
     if log.features:
         arrays["features"] = np.concatenate(log.features)
     if log.propensities:
@@ -87,8 +86,7 @@ def _parquet(columns: dict[str, np.ndarray]) -> bytes:
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     buffer = io.BytesIO()
-    filled = {name: values for name, values in columns.items() if values.ndim == 1 or values.size}
-    pl.DataFrame(filled).write_parquet(buffer, compression="zstd", compression_level=1)
+    pl.DataFrame(columns).write_parquet(buffer, compression="zstd", compression_level=1)
     return buffer.getvalue()
 
 
@@ -158,10 +156,7 @@ def log_of(content: Packed) -> Log:
         for name in names:
             values: array[Any] = getattr(log, name)
             values.frombytes(np.ascontiguousarray(columns[name]).tobytes())
-    n = log.n_decisions
-    log.contexts = np.ascontiguousarray(
-        content.decisions.get("context", np.empty((n, header["n_features"])))
-    )
+    log.contexts = content.arrays["contexts"]
     sizes = np.array([arms.size for arms in log.sets], np.int64)
     if "features" in content.arrays:
         ends = np.cumsum(sizes[content.decisions["among"]])

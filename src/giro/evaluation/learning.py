@@ -42,13 +42,11 @@ def walk(policy: Policy, log: Log, rewards: np.ndarray, *, votes: int, seed: int
 
 def log_for(policy: Policy, log: Log) -> Log:
     """Return the log as the policy can use it: without features of arms, where it cannot."""
-    return log if policy.uses_arm_features else log._replace(features=None)
+    return log if policy.uses_arm_features else log.without_arm_features()
 
 
 def live_policy(policy: Policy, log: Log, *, seed: int) -> LivePolicy:
     """Return the policy, ready to be led through the log."""
-    rounds, n_arm_features = max(1, log.events), 0
-    if log.features:
-        n_arm_features = log.features[0].shape[1]
-    shape = Shape(len(log.arm_names), log.contexts.shape[1], n_arm_features, rounds, rounds)
+    rounds, n_features = max(1, log.events), log.contexts.shape[1]
+    shape = Shape(len(log.arm_names), n_features, log.n_arm_features, rounds, rounds)
     return LivePolicy(policy, shape, seed=seed)

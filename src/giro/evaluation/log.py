@@ -32,11 +32,26 @@ class Log(NamedTuple):
         """How many rewarded decisions there are."""
         return int(self.arm.size)
 
+    @property
+    def n_arm_features(self) -> int:
+        """How many numbers are known of each arm."""
+        if self.features is not None:
+            return int(self.features[0].shape[1])
+        return 0 if self.arm_features is None else int(self.arm_features.shape[1])
+
+    def without_arm_features(self) -> "Log":
+        """Return the log for those who cannot use features of arms."""
+        return self._replace(features=None, arm_features=None)
+
     def offer_of(self, event: int) -> Offer:
         """Return what could be chosen, and what was known of it."""
         arms = np.arange(len(self.arm_names))
         arms = arms if self.eligible is None else arms[self.eligible[event]]
-        features = NO_FEATURES if self.features is None else self.features[event]
+        features = NO_FEATURES
+        if self.features is not None:
+            features = self.features[event]
+        elif self.arm_features is not None:
+            features = self.arm_features[arms]
         return Offer(arms, np.ascontiguousarray(self.contexts[event], np.float64), features)
 
 

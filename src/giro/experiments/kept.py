@@ -145,17 +145,17 @@ def is_reproduced(cell: Work, kept: Trace) -> bool:
     """
     if not _is_repeatable(cell.policy):
         return False
-    rounds, run = kept.setting.rounds, int(kept.runs[0])
+    rounds = kept.setting.rounds
     enough = min(rounds, max(rounds // _SHARE, _LEAST))
     points = 1 + int(np.searchsorted(kept.checkpoints, enough))
-    record = play_run(
-        cell.policy,
-        cell.problem,
-        kept.checkpoints[:points],
-        seed=kept.setting.seed,
-        run=run,
-        rounds=rounds,
-    )
+    return all(_plays(cell, kept, upto) for upto in (1, points))  # others mostly differ at once
+
+
+def _plays(cell: Work, kept: Trace, points: int) -> bool:
+    """Tell whether the first run that is kept is played again up to some checkpoint."""
+    rounds, seed = kept.setting.rounds, kept.setting.seed
+    stops, run = kept.checkpoints[:points], int(kept.runs[0])
+    record = play_run(cell.policy, cell.problem, stops, seed=seed, run=run, rounds=rounds)
     curves = ((record.regret, kept.regret), (record.reward, kept.reward), (record.best, kept.best))
     return all(np.array_equal(now, then[0, :points]) for now, then in curves)
 

@@ -37,6 +37,7 @@ class Uniform(Policy, name="uniform"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
     prefers_untried = False
+    uses_arm_features = True  # by ignoring them, as it ignores all else
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return an empty state."""

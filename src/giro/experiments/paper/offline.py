@@ -56,8 +56,9 @@ def scores(
         for split in range(splits):
             order = shuffled(problem.rows.labels.size, stream(seed, split))[:most]
             contexts, labels = problem.rows.contexts[order], problem.rows.labels[order]
+            table = np.column_stack([contexts, np.ones(labels.size)])  # models need the constant
             for model in PASSES:
-                trained = _trained(model, contexts, labels, problem.n_arms, stream(seed, split, 1))
+                trained = _trained(model, table, labels, problem.n_arms, stream(seed, split, 1))
                 for passes, seen, unseen in trained:
                     yield Score(name, model, passes, split, seen, unseen)
 

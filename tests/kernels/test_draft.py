@@ -1,0 +1,121 @@
+"""Samples drawn only as finely as needed have, in the end, the law of bootstrap samples."""
+
+import math
+
+import numpy as np
+import pytest
+from kernels.histories import draft_of, entries_of, literal_means, some_rewards
+from laws import assert_follows, assert_same_law
+from scipy import stats
+
+from giro.kernel import kernel
+from giro.kernels.draft import Draft, begin, cumulant, finish, refine
+from giro.seeds import stream
+
+DRAWS = 4_000
+KINDS = ["binary", "three values", "any", "equal"]
+SIZES = [1, 7, 130, 700]  # from 128 on samples are refined in steps
+
+
+@kernel
+def _means(draft: Draft, arm: int, a: float, steps: int, u: float, draws: int, rng) -> np.ndarray:
+    """Return means of samples: refined a few times, then finished under the weighted law."""
+    arms, means = np.arange(draft.counts.shape[0]), np.empty(draws)
+    for i in range(draws):
+        begin(draft, arms, a, rng)
+        for _ in range(steps):
+            if draft.rewards.arms[arm].noise > 0.0:
+                refine(draft, arm, rng)
+        finish(draft, arm, u, rng)
+        means[i] = draft.rewards.arms[arm].centre
+    return means
+
+
+@pytest.mark.parametrize("steps", [0, 1, 3, 99])
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_samples_have_the_law_of_drawing_every_entry(
+    kind: str, size: int, steps: int, seed: int
+) -> None:
+    rewards = some_rewards(kind, size, seed)
+    draft, rng = draft_of([np.ones(3), rewards]), stream(seed, size)
+    drawn = _means(draft, 1, 1.0, steps, 0.0, DRAWS, rng)
+    if kind == "binary":
+        m, ones = 3 * size, rewards.sum() + size
+        law = stats.binom.pmf(np.arange(m + 1), m, ones / m)
+        assert_follows(np.round(drawn * m).astype(int), law)
+    else:
+        literal = literal_means(rewards, 1, DRAWS, rng)
+        assert_same_law(drawn.round(9), literal.round(9))
+
+
+def test_one_entry_that_is_another_is_noticed(seed: int) -> None:
+    rewards, rng = some_rewards("any", 40, seed), stream(seed)
+    other = np.append(rewards[:-4], np.ones(4))
+    drawn = _means(draft_of([rewards]), 0, 1.0, 2, 0.0, 20_000, rng)
+    with pytest.raises(AssertionError, match="p ="):
+        assert_same_law(drawn, literal_means(other, 1, 20_000, rng))
+
+
+@pytest.mark.parametrize("u", [-2.0, 0.7, 3.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sample_finished_under_the_weighted_law_has_weighted_entries(
+    kind: str, u: float, seed: int
+) -> None:
+    rewards, rng = some_rewards(kind, 30, seed), stream(seed, 1)
+    drawn = _means(draft_of([rewards]), 0, 1.0, 0, u, DRAWS, rng)
+    assert_same_law(drawn.round(9), literal_means(rewards, 1, DRAWS, rng, u).round(9))
+
+
+@pytest.mark.parametrize("u", [-0.5, 0.3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_cumulant_of_an_undrawn_sample_is_that_of_its_entries(
+    kind: str, u: float, seed: int
+) -> None:
+    rewards = some_rewards(kind, 200, seed)
+    draft = draft_of([rewards])
+    begin(draft, np.arange(1), 2.0, stream(seed))
+    entries = entries_of(rewards, 2)
+    wanted = entries.size * math.log(np.exp(u * (entries - entries.mean())).mean())
+    assert cumulant(draft, 0, u) == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["three values", "any"])
+def test_what_is_left_has_the_mean_noise_and_cumulant_that_the_record_says(
+    kind: str, seed: int
+) -> None:
+    rewards, rng = some_rewards(kind, 700, seed), stream(seed, 2)
+    draft = draft_of([rewards])
+    begin(draft, np.arange(1), 1.0, rng)
+    refine(draft, 0, rng)
+    its, kept, counts = draft.rewards.arms[0], draft.rewards.arms.copy(), draft.counts.copy()
+    centre, noise, m = float(its.centre), float(its.noise), int(its.m)
+    logs = {u: cumulant(draft, 0, u) for u in (-0.4, 0.4)}
+    means = np.empty(DRAWS)
+    for i in range(DRAWS):  # the same refinement, finished again and again
+        draft.rewards.arms[:], draft.counts[:] = kept, counts
+        finish(draft, 0, 0.0, rng)
+        means[i] = draft.rewards.arms[0].centre
+    error = math.sqrt(noise / DRAWS)
+    assert abs(means.mean() - centre) < 6 * error
+    assert means.var() == pytest.approx(noise, rel=0.2)
+    for u, wanted in logs.items():
+        assert np.log(np.mean(np.exp(u * m * (means - centre)))) == pytest.approx(wanted, rel=0.25)
+
+
+def test_only_samples_of_arms_on_offer_are_begun(seed: int) -> None:
+    draft, rng = draft_of([some_rewards("any", 5, seed + i) for i in range(4)]), stream(seed)
+    begin(draft, np.arange(4), 1.0, rng)
+    for arm in range(4):
+        finish(draft, arm, 0.0, rng)
+    before = draft.rewards.arms.copy()
+    begin(draft, np.array([1, 3]), 2.0, rng)
+    assert (draft.rewards.arms[[0, 2]] == before[[0, 2]]).all()
+    assert draft.rewards.arms.m.tolist() == [15, 25, 15, 25]
+    assert (draft.rewards.arms.noise[[1, 3]] > 0.0).all()
+
+
+def test_an_arm_without_rewards_has_an_infinite_centre(seed: int) -> None:
+    draft = draft_of([np.array([0.5]), np.empty(0)])
+    begin(draft, np.arange(2), 1.0, stream(seed))
+    assert draft.rewards.arms.centre.tolist() == [0.5, np.inf]
