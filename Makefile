@@ -7,7 +7,6 @@ READY := .venv/.ready
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
-	$(BIN)/python scripts/policy_table.py
 	$(BIN)/python scripts/reproduction_tables.py
 
 test: lint

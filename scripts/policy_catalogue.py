@@ -7,8 +7,6 @@ import inspect
 from pathlib import Path
 from typing import Any
 
-from policy_table import row
-
 from giro import Policy, Problem
 from giro.model import Model
 from giro.models.linear import Linear
@@ -117,6 +115,16 @@ def catalogue(listed: str | None = None) -> str:
         PROBLEMS + "".join(f"{row(problem)}\n" for problem in Problem.known().values()),
     ]
     return "\n".join(part.strip("\n") + "\n" for part in parts)
+
+
+def row(cls: type[Named]) -> str:
+    """Return a policy or problem as a row of a table."""
+    shown = (
+        key if value is ... else f"{key}={text_of(value)}" for key, value in defaults(cls).items()
+    )
+    source = getattr(cls, "source", "")
+    cells = (f"`{cls.name}`", ", ".join(f"`{text}`" for text in shown), summary(cls), source)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def _policy_row(cls: type[Policy]) -> str:

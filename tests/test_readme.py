@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import giro
-from giro import Policy
 from giro.cli.main import status_of
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
+USAGE = (ROOT / "docs" / "usage.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 
 
@@ -38,18 +38,35 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_python_of_the_readme_runs(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names: dict[str, object] = {}
-    for block in blocks(README, "python"):
-        exec(compile(block, "README.md", "exec"), names)
+    run(README)
+    assert "ucb1 costs" in capsys.readouterr().out
+    assert (elsewhere / "colours.giro").exists()
+
+
+def test_the_python_of_the_usage_page_runs(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(USAGE)
     assert "did you mean 'giro'?" in capsys.readouterr().out
     assert (elsewhere / "gaussian.parquet").exists()
+
+
+def run(text: str) -> None:
+    names: dict[str, object] = {}
+    for block in blocks(text, "python"):
+        exec(compile(block, "a page", "exec"), names)
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 120
 
 
 def test_the_commands_of_the_readme_run(
     elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert len(commands(README)) > 5
-    for command in commands(README):
+    assert commands(README)
+    assert len(commands(USAGE)) > 5
+    for command in commands(README + USAGE):
         assert status_of(shlex.split(command)[1:]) == 0, command
     assert (elsewhere / "regret.svg").exists()
     assert capsys.readouterr().out.count("policy ") >= 4
@@ -64,16 +81,6 @@ def test_the_targets_of_the_readme_exist() -> None:
 def test_links_and_pictures_of_the_documents_exist() -> None:
     for path in re.findall(r"\]\(([^)]+)\)", README + CONTRIBUTING):
         assert (ROOT / path).exists(), path
-
-
-def test_every_row_of_the_table_of_policies_is_true() -> None:
-    sys.path.insert(0, str(ROOT / "scripts"))
-    from policy_table import row  # noqa: PLC0415
-
-    rows = re.findall(r"^\| `([\w-]+)` .*$", README, re.MULTILINE)
-    assert {"giro", "ucb1", "thompson"} <= set(rows)
-    for name in rows:
-        assert row(Policy.known()[name]) in README.splitlines(), "run `make demo`"
 
 
 def in_copy(package: Path, *words: str) -> str:
