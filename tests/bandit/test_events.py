@@ -177,6 +177,18 @@ def test_another_policy_learns_the_same_rewards() -> None:
     )
 
 
+def test_votes_that_a_log_has_lost_are_not_known() -> None:
+    bandit = bandit_of("besa", "ab", votes=3)
+    for i in range(5):
+        bandit.reward(bandit.decide().id, i % 2)
+    bandit.decide(arms=["a"])
+    events = bandit.events().with_columns(propensities=pl.lit(None, pl.List(pl.Float64)))
+    again = Bandit.replay(events, clock=Clock())
+    known = again.events().filter(kind="decision")["propensity"].to_list()
+    assert known == [None] * 5 + [1.0]
+    assert [d.arm for d in again.decide_many(9)] == [d.arm for d in bandit.decide_many(9)]
+
+
 def test_policies_that_hold_python_objects_are_given_again() -> None:
     policy = Randomized(lambda history, rng: rng.choice(history))
     bandit = bandit_of(policy, "ab", votes=3)

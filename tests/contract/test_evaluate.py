@@ -45,7 +45,7 @@ def test_the_same_events_have_the_same_estimates_in_any_format(
 IN_PYTHON = {
     "giro-ensemble": GiroEnsemble(model=LogisticRegression(), replicas=3),
     "contextual-giro": ContextualGiro(model=LogisticRegression()),
-    "epsilon-greedy": EpsilonGreedy(epsilon=0.1, model=KNeighborsRegressor(3)),
+    "epsilon-greedy": EpsilonGreedy(epsilon=0.1, model=KNeighborsRegressor(1)),
     "boosting": Policy.parse("giro-ensemble:model=boosting,replicas=3"),
 }
 

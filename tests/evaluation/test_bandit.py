@@ -113,7 +113,7 @@ def test_features_of_arms_are_read_in_the_order_of_the_arms() -> None:
         assert read_log(file).features is None
 
 
-@pytest.mark.parametrize("policy", ["lin-ts", "ensemble", "giro-ensemble:replicas=5"])
+@pytest.mark.parametrize("policy", ["lin-ucb:scale=0.5", "ensemble", "giro-ensemble:replicas=5"])
 def test_a_policy_with_a_shared_model_has_its_own_probabilities_on_its_own_log(
     policy: str, seed: int
 ) -> None:

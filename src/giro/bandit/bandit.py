@@ -286,7 +286,7 @@ class Bandit:
         core = _core(header, Log(header["prefix"]), policy, clock)
         constant = bool((header["encoder"] or {}).get("bias"))  # as giro 0.1.0 has it
         tables.fill(core, rows, constant=constant)
-        core.log.made_elsewhere = int(header["made_elsewhere"])
+        core.log.made_elsewhere = header["made_elsewhere"]
         if core.setting.policy.text != header["setting"]["policy"]:
             core.log.made_elsewhere = core.log.n_decisions
         core.learned_policy()

@@ -197,8 +197,15 @@ class Core:
             return log.propensities[decision]
         if not self.setting.propensities or decision < log.made_elsewhere:
             return None
+        if self._was_voted(decision):
+            return None  # the log that was replayed has lost it
         found = log.propensities[decision] = self._found(decision)
         return found
+
+    def _was_voted(self, decision: int) -> bool:
+        offer, binary = self.log.offer_of(decision), self.log.is_binary(self.log.seen[decision])
+        shared = offer.features.size > 0
+        return offer.arms.size > 1 and self.setting.is_voted(binary=binary, shared=shared)
 
     def _found(self, decision: int) -> np.ndarray:
         offer, seen = self.log.offer_of(decision), self.log.seen[decision]

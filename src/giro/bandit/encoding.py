@@ -1,10 +1,9 @@
 """From what callers know about a decision to numbers: the features of a context."""
 
-import contextlib
 import functools
 import hashlib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -45,10 +44,12 @@ class Encoder(NamedTuple):
         """Return the encoder for features of arms like those of this one."""
         if features is None:
             raise BadParameter(f"arm '{name}' has no features: give those of every arm")
-        with _about(name):
+        try:
             if isinstance(features, Mapping):
                 return cls(0, _kinds_in(features), _OF_ARM)
             return cls(_row(features, _OF_ARM).size, (), _OF_ARM)
+        except BadParameter as error:
+            raise BadParameter(f"arm '{name}': {error}") from None
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data from which `from_json` makes an equal encoder."""
@@ -87,8 +88,10 @@ class Encoder(NamedTuple):
         """Return the features of an arm; anything unexpected is refused."""
         if features is None:
             raise BadParameter(f"arm '{name}' has no features: give those of every arm")
-        with _about(name):
+        try:
             return self.encode(features)
+        except BadParameter as error:
+            raise BadParameter(f"arm '{name}': {error}") from None
 
     def _from_mapping(self, context: Mapping[str, Any]) -> np.ndarray:
         names = [name for name, _ in self.features]
@@ -110,15 +113,6 @@ class Encoder(NamedTuple):
 
 _EMPTY = np.empty(0)
 _OF_ARM = "a row of features"
-
-
-@contextlib.contextmanager
-def _about(arm: str) -> Iterator[None]:
-    """Let an error say which arm it is about."""
-    try:
-        yield
-    except BadParameter as error:
-        raise BadParameter(f"arm '{arm}': {error}") from None
 
 
 def declared(features: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:

@@ -173,6 +173,7 @@ def header_of(events: "pl.DataFrame") -> dict[str, Any]:
     try:
         header = json.loads(events["setting"][0])
         wanted = {key: header[key] for key in ("setting", "encoder", "prefix")}
+        header["made_elsewhere"] = int(header.get("made_elsewhere", 0))
     except (ValueError, KeyError, TypeError) as error:
         raise BadParameter(f"the setting in the first event cannot be read: {error!r}") from None
     optional = {"arm_encoder": None, "made_elsewhere": 0}
