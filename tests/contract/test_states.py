@@ -66,15 +66,27 @@ def test_a_state_that_grows_plays_as_one_that_had_the_whole_shape_from_the_start
         assert growth.times > 5
 
 
+@pytest.mark.parametrize("name", ["giro", "giro:a=1/3,ties=fixed", "besa", "contextual-giro"])
+def test_a_state_with_long_histories_grows_likewise(name: str, seed: int) -> None:
+    """So long that rewards are kept in ordered parts, and rows are encoded anew."""
+    policy = Policy.parse(name)
+    of = game(2, 0, fractional=True, seed=seed, rounds=900)
+    growth = Growth(policy, of, seed)
+    small = of.shape._replace(n_arms=2, capacity=1)
+    grown = played(policy, of, small, growth, seed=seed)
+    assert grown == played(policy, of, of.shape, Rereading(policy, seed, 0.02), seed=seed)
+    assert growth.times > 50
+
+
 class Rereading:
     """Writes a state down and reads it again, at random moments."""
 
-    def __init__(self, policy: Policy, seed: int) -> None:
-        self.policy, self.seed = policy, seed
+    def __init__(self, policy: Policy, seed: int, often: float = 0.2) -> None:
+        self.policy, self.seed, self.often = policy, seed, often
         self.rng, self.times = stream(seed, 3), 0
 
     def __call__(self, state: Any, shape: Shape, t: int) -> tuple[Any, Shape]:
-        if self.rng.random() > 0.2:
+        if self.rng.random() > self.often:
             return state, shape
         self.times += 1
         arrays = arrays_of(state)
