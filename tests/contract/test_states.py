@@ -16,12 +16,16 @@ from contract.games import (
     written_and_read,
 )
 from known import policies, policies_with_models
+from sklearn.linear_model import Ridge, SGDRegressor
 
 from giro import Policy
 from giro.errors import BadFile
 from giro.live import LivePolicy
 from giro.offer import Shape
 from giro.policies import randomized
+from giro.policies.contextual_giro import ContextualGiro
+from giro.policies.epsilon_greedy import EpsilonGreedy
+from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.randomized import Randomized
 from giro.policy import start
 from giro.seeds import stream
@@ -76,6 +80,25 @@ def test_a_state_with_long_histories_grows_likewise(name: str, seed: int) -> Non
     grown = played(policy, of, small, growth, seed=seed)
     assert grown == played(policy, of, of.shape, Rereading(policy, seed, 0.02), seed=seed)
     assert growth.times > 50
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        ContextualGiro(model=Ridge()),
+        EpsilonGreedy(epsilon=0.1, model=SGDRegressor(random_state=0)),
+        GiroEnsemble(model=Ridge(), replicas=2, ties="fixed"),
+    ],
+    ids=["a fit in each round", "fitted further", "replicas"],
+)
+def test_a_state_with_fitted_estimators_grows_but_is_not_data(policy: Policy, seed: int) -> None:
+    for widths in ((2, 0), (1, 2)):
+        of = game(*widths, fractional=True, seed=seed)
+        growth = Growth(policy, of, seed)
+        grown = played(policy, of, of.shape._replace(n_arms=2, capacity=1), growth, seed=seed)
+        assert grown == played(policy, of, of.shape, seed=seed)
+    assert arrays_of(start(policy, of.shape, stream(seed))) is None
+    assert LivePolicy(policy, of.shape, seed=seed).snapshot() is None
 
 
 class Rereading:

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.kernel import form_for, kernel
+from giro.kernel import bind, dispatched, in_python, kernel, plain
 from giro.kernels.bootstrap_counts import REAL
 from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.rows import Rows, append_row, empty_rows, positions_of, set_only_row
@@ -41,10 +41,25 @@ def choose_by_model(state: _State, offer: Offer, rng: np.random.Generator) -> in
     """Return any arm with probability ε, else the one whose model expects most."""
     if state.follows == GOES_ON:
         for i in range(1 if state.design.shared else offer.arms.size):
-            _fit(state, model_of(state.design, offer.arms[i]), rng)
+            fit(state, model_of(state.design, offer.arms[i]), rng)
     if rng.random() < exploring(state.epsilon, state.b, state.pulls.sum() + 1):
         return int(offer.arms[int(rng.random() * offer.arms.size)])
-    return argmax(_values(state, offer), offer.arms, state.ranking, rng)
+    return argmax(values_of(state, offer), offer.arms, state.ranking, rng)
+
+
+# These two take a state that may hold Python objects: dispatch finds the kernel or its body.
+
+
+@dispatched
+def fit(state: _State, model: int, rng: np.random.Generator) -> None:
+    """Fit a model to all of its rows, if it has any."""
+    raise TypeError("replaced by dispatch")
+
+
+@dispatched
+def values_of(state: _State, offer: Offer) -> np.ndarray:
+    """Return what the model of each arm on offer expects, infinity of an arm never pulled."""
+    raise TypeError("replaced by dispatch")
 
 
 @kernel
@@ -56,14 +71,19 @@ def _fit(state: _State, model: int, rng: np.random.Generator) -> None:
 
 
 @kernel
-def _values(state: _State, offer: Offer) -> np.ndarray:
-    """Return what the model of each arm on offer expects, infinity of an arm never pulled."""
+def _values_of(state: _State, offer: Offer) -> np.ndarray:
     values, x = np.full(offer.arms.size, np.inf), round_row(state.design, offer.context)
     for i in range(values.size):
         model = put_arm(state.design, offer, i)
         if state.pulls[model] > 0:
             values[i] = value(state.model, model, x)
     return values
+
+
+bind(fit, _State, _fit)
+bind(fit, in_python(_State), plain(_fit))
+bind(values_of, _State, _values_of)
+bind(values_of, in_python(_State), plain(_values_of))
 
 
 @kernel
@@ -79,14 +99,14 @@ def learn_by_model(
         return
     append_row(state.rows, x, model, reward)
     if state.follows == SETTLES:
-        _fit(state, model, rng)
+        fit(state, model, rng)
 
 
 def law_by_model(state: _State, offer: Offer) -> np.ndarray:
     """Return the probability of each arm; empty where a model is trained further to choose."""
     if state.follows == GOES_ON:
         return np.empty(0)
-    best = argmax_law(form_for(state, _values)(state, offer), of_arms(state.ranking, offer.arms))
+    best = argmax_law(values_of(state, offer), of_arms(state.ranking, offer.arms))
     epsilon = exploring(state.epsilon, state.b, state.pulls.sum() + 1)
     return (1.0 - epsilon) * best + epsilon / offer.arms.size
 
