@@ -42,32 +42,34 @@ class Played(NamedTuple):
         return cls([], [])
 
 
-def game(n_features: int, n_arm_features: int, *, fractional: bool, seed: int) -> Game:
+def game(
+    n_features: int, n_arm_features: int, *, fractional: bool, seed: int, rounds: int = ROUNDS
+) -> Game:
     """Return a game in which new arms come at random moments, and any of them are on offer.
 
     Rewards are 0 and 1, after a third of the rounds also fractions if these are asked for. Contexts
     are numbers, zeros and ones.
     """
     rng = stream(seed, 71, n_features, n_arm_features, fractional)
-    come = np.sort(rng.integers(1, ROUNDS, N_ARMS - 2))
-    known = 2 + np.searchsorted(come, np.arange(ROUNDS), side="right")
-    features = rng.normal(size=(ROUNDS, N_ARMS, n_arm_features))
-    contexts = rng.normal(size=(ROUNDS, n_features)).round(1)
-    contexts[:, :1] = rng.random((ROUNDS, min(n_features, 1))) < 0.2
+    come = np.sort(rng.integers(1, rounds, N_ARMS - 2))
+    known = 2 + np.searchsorted(come, np.arange(rounds), side="right")
+    features = rng.normal(size=(rounds, N_ARMS, n_arm_features))
+    contexts = rng.normal(size=(rounds, n_features)).round(1)
+    contexts[:, :1] = rng.random((rounds, min(n_features, 1))) < 0.2
     offers = []
-    for t in range(ROUNDS):
+    for t in range(rounds):
         arms = np.flatnonzero(rng.random(known[t]) < 0.6)
         if arms.size == 0 or rng.random() < 0.4:
             arms = np.arange(known[t])
         offers.append(
             Offer(arms, contexts[t], features[t, arms] if n_arm_features else NO_FEATURES)
         )
-    rewards = (rng.random((ROUNDS, N_ARMS)) < np.linspace(0.3, 0.7, N_ARMS)).astype(float)
+    rewards = (rng.random((rounds, N_ARMS)) < np.linspace(0.3, 0.7, N_ARMS)).astype(float)
     if fractional:
-        odd = rng.random((ROUNDS, N_ARMS)) < 0.5
-        odd[: ROUNDS // 3] = False
+        odd = rng.random((rounds, N_ARMS)) < 0.5
+        odd[: rounds // 3] = False
         rewards[odd] = rng.random(odd.sum()).round(2)
-    shape = Shape(N_ARMS, n_features, n_arm_features, 2 * ROUNDS, ROUNDS)
+    shape = Shape(N_ARMS, n_features, n_arm_features, 2 * rounds, rounds)
     return Game(offers, rewards, known, shape)
 
 

@@ -1,4 +1,4 @@
-"""What is not on offer is as if it were not there; regret is counted among what is."""
+"""What is not on offer is as if it were not there."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,13 +9,9 @@ from contract.games import game, shapes_for
 from known import policies, policies_with_models
 from laws import ALPHA, assert_follows, p_value_of_same_counts
 
-from giro import Policy, Problem
+from giro import Policy
 from giro.live import LivePolicy
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
-from giro.problem import reveal
-from giro.problem import start as start_problem
-from giro.seeds import stream
-from giro.simulation.play import play_run
 
 VOTES = 3_000
 OFFERED = np.array([1, 3, 4])  # of five arms
@@ -106,7 +102,6 @@ each_policy = pytest.mark.parametrize("policy", [*policies(), *policies_with_mod
 def test_exact_propensities_among_some_arms_are_those_of_the_choices(
     policy: Policy, seed: int
 ) -> None:
-    """After each of a few rounds the law is one, and the votes follow it where that is cheap."""
     for widths in shapes_for(policy):
         of, shared = game(*widths, fractional=False, seed=seed), widths[1] > 0
         live = LivePolicy(policy, of.shape, seed=seed)
@@ -118,74 +113,8 @@ def test_exact_propensities_among_some_arms_are_those_of_the_choices(
                 assert law.shape == offer.arms.shape
                 assert law.sum() == pytest.approx(1.0, abs=1e-9)
                 assert 0.0 <= law.min() <= law.max() <= 1.0
-                if t in (3, 13, 29) and not policy.choose_mutates_state:
+                if t in (3, 13, 29):
                     counts = (500 * live.vote(offer, 500)).round().astype(int)
                     assert_follows(np.repeat(np.arange(counts.size), counts), law)
             arm = live.choose(offer)
             live.learn(of.case(t, arm), arm, float(of.rewards[t, arm]))
-
-
-# -- sleeping ------------------------------------------------------------------------------------
-
-ASLEEP = (
-    "sleeping:problem=[bernoulli:n_arms=4],awake=0.4",
-    "sleeping:problem=[linear:n_arms=3,dimension=2]",
-    "sleeping:problem=[logistic:n_arms=3,dimension=2,shared=true],awake=0.7",
-)
-
-
-@pytest.mark.parametrize("text", ASLEEP)
-def test_regret_is_counted_against_the_best_arm_that_is_awake(text: str, seed: int) -> None:
-    problem, rounds = Problem.parse(text), 120
-    record = play_run(
-        Policy.parse("uniform"), problem, np.arange(1, rounds + 1), seed=seed, run=2, keep_arms=True
-    )
-    rng = stream(seed, 2, 0)  # the problem's own, as in the run
-    instance = start_problem(problem, rng)
-    regret, best = 0.0, 0
-    for t in range(rounds):
-        offer, means, _ = reveal(instance, t, rng)
-        awake, arm = set(offer.arms.tolist()), int(record.arms[t])
-        assert arm in awake
-        highest = max(means[other] for other in awake)
-        regret += highest - means[arm]
-        best += means[arm] == highest
-        assert record.regret[t] == pytest.approx(regret, abs=1e-12)
-        assert record.best[t] == best
-    assert 0 < best < rounds
-
-
-def test_arms_wake_up_by_themselves_and_one_at_least(seed: int) -> None:
-    awake = 0.3
-    problem = Problem.parse(f"sleeping:problem=[bernoulli:n_arms=3],awake={awake}")
-    rng = stream(seed)
-    instance = start_problem(problem, rng)
-    sets = [int((1 << reveal(instance, t, rng)[0].arms).sum()) for t in range(20_000)]
-    sizes = np.array([bin(number).count("1") for number in range(8)])
-    law = awake**sizes * (1 - awake) ** (3 - sizes)
-    law[0] = 0.0
-    assert_follows(sets, law / law.sum())
-    with pytest.raises(AssertionError, match="p ="):
-        wrong = 0.32**sizes * 0.68 ** (3 - sizes) * (sizes > 0)
-        assert_follows(sets, wrong / wrong.sum())
-
-
-def test_features_on_offer_are_those_of_the_arms_that_are_awake(seed: int) -> None:
-    problem = Problem.parse("sleeping:problem=[linear:n_arms=4,dimension=2,shared=true]")
-    rng = stream(seed)
-    instance = start_problem(problem, rng)
-    for t in range(50):
-        offer, means, _ = reveal(instance, t, rng)
-        rows = np.column_stack([offer.features, np.ones(offer.arms.size)])
-        theta = instance.inner.drawn.theta[0]
-        np.testing.assert_allclose(means[offer.arms], 0.5 + rows @ theta, rtol=1e-12)
-
-
-def test_a_problem_that_sleeps_already_is_refused() -> None:
-    for text, complaint in (
-        ("problem=[sleeping:problem=bernoulli]", "wraps a problem whose arms are all awake"),
-        ("problem=bernoulli,awake=0", "needs 0 < awake <= 1"),
-        ("problem=bernoulli,awake=nan", "needs 0 < awake <= 1"),
-    ):
-        with pytest.raises(ValueError, match=complaint):
-            Problem.parse(f"sleeping:{text}")

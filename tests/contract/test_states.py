@@ -16,12 +16,16 @@ from contract.games import (
     written_and_read,
 )
 from known import policies, policies_with_models
+from sklearn.linear_model import Ridge, SGDRegressor
 
 from giro import Policy
 from giro.errors import BadFile
 from giro.live import LivePolicy
 from giro.offer import Shape
 from giro.policies import randomized
+from giro.policies.contextual_giro import ContextualGiro
+from giro.policies.epsilon_greedy import EpsilonGreedy
+from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.randomized import Randomized
 from giro.policy import start
 from giro.seeds import stream
@@ -66,15 +70,46 @@ def test_a_state_that_grows_plays_as_one_that_had_the_whole_shape_from_the_start
         assert growth.times > 5
 
 
+@pytest.mark.parametrize("name", ["giro", "giro:a=1/3,ties=fixed", "besa", "contextual-giro"])
+def test_a_state_with_long_histories_grows_likewise(name: str, seed: int) -> None:
+    """So long that rewards are kept in ordered parts, and rows are encoded anew."""
+    policy = Policy.parse(name)
+    of = game(2, 0, fractional=True, seed=seed, rounds=900)
+    growth = Growth(policy, of, seed)
+    small = of.shape._replace(n_arms=2, capacity=1)
+    grown = played(policy, of, small, growth, seed=seed)
+    assert grown == played(policy, of, of.shape, Rereading(policy, seed, 0.02), seed=seed)
+    assert growth.times > 50
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        ContextualGiro(model=Ridge()),
+        EpsilonGreedy(epsilon=0.1, model=SGDRegressor(random_state=0)),
+        GiroEnsemble(model=Ridge(), replicas=2, ties="fixed"),
+    ],
+    ids=["a fit in each round", "fitted further", "replicas"],
+)
+def test_a_state_with_fitted_estimators_grows_but_is_not_data(policy: Policy, seed: int) -> None:
+    for widths in ((2, 0), (1, 2)):
+        of = game(*widths, fractional=True, seed=seed)
+        growth = Growth(policy, of, seed)
+        grown = played(policy, of, of.shape._replace(n_arms=2, capacity=1), growth, seed=seed)
+        assert grown == played(policy, of, of.shape, seed=seed)
+    assert arrays_of(start(policy, of.shape, stream(seed))) is None
+    assert LivePolicy(policy, of.shape, seed=seed).snapshot() is None
+
+
 class Rereading:
     """Writes a state down and reads it again, at random moments."""
 
-    def __init__(self, policy: Policy, seed: int) -> None:
-        self.policy, self.seed = policy, seed
+    def __init__(self, policy: Policy, seed: int, often: float = 0.2) -> None:
+        self.policy, self.seed, self.often = policy, seed, often
         self.rng, self.times = stream(seed, 3), 0
 
     def __call__(self, state: Any, shape: Shape, t: int) -> tuple[Any, Shape]:
-        if self.rng.random() > 0.2:
+        if self.rng.random() > self.often:
             return state, shape
         self.times += 1
         arrays = arrays_of(state)

@@ -37,7 +37,8 @@ def literal_means(
     """Return means of bootstrap samples, entry by entry, each entry weighted by exp(u y)."""
     entries = entries_of(rewards, a)
     weight = np.exp(u * entries)
+    law = weight / weight.sum() if u != 0.0 else None
     sums = np.zeros(draws)
     for _ in range(entries.size):
-        sums += rng.choice(entries, draws, p=weight / weight.sum())
+        sums += rng.choice(entries, draws, p=law)
     return sums / entries.size

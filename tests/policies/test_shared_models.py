@@ -45,8 +45,9 @@ class Past(NamedTuple):
     rewards: np.ndarray  # [row]
 
 
-def past(seed: int, *, binary: bool = True) -> Past:
-    rng = stream(seed, 31)
+def past(*, binary: bool = True) -> Past:
+    """Return the same rounds each time: only draws of policies differ with the seed."""
+    rng = stream(31)
     contexts, features = rng.normal(size=(ROUNDS, CONTEXT)), rng.normal(size=(ROUNDS, FEATURES))
     rows = np.column_stack([contexts, features, np.ones(ROUNDS)])
     chances = expit(rows @ [0.5, -0.5, 1.0, -1.0, 0.3, 0.1])
@@ -57,16 +58,16 @@ def past(seed: int, *, binary: bool = True) -> Past:
 
 def informed(policy: Policy, seed: int, *, binary: bool = True) -> LivePolicy:
     """Return the policy after this past."""
-    live, seen = LivePolicy(policy, SHAPE, seed=seed), past(seed, binary=binary)
+    live, seen = LivePolicy(policy, SHAPE, seed=seed), past(binary=binary)
     for case, arm, reward in zip(seen.cases, seen.arms, seen.rewards, strict=True):
         live.learn(case, int(arm), float(reward))
     live.stream_of(0)
     return live
 
 
-def offer(seed: int, arms: tuple[int, ...] = (0, 2, 3)) -> tuple[Offer, np.ndarray]:
+def offer(number: int = 0) -> tuple[Offer, np.ndarray]:
     """Return some arms with features, and their rows."""
-    rng = stream(seed, 32)
+    rng, arms = stream(32, number), (0, 2, 3)
     context, features = rng.normal(size=CONTEXT), rng.normal(size=(len(arms), FEATURES))
     rows = np.column_stack([np.tile(context, (len(arms), 1)), features, np.ones(len(arms))])
     return Offer(np.array(arms), context, features), rows
@@ -88,21 +89,21 @@ def counts_of(live: LivePolicy, asked: Offer) -> np.ndarray:
 
 @pytest.mark.parametrize("scale", [None, 0.3])
 def test_lin_ucb_adds_the_width_to_one_ridge_regression(scale: float | None, seed: int) -> None:
-    live, seen = informed(LinUcb(scale), seed), past(seed)
+    live, seen = informed(LinUcb(scale), seed), past()
     v, theta = ridge(seen.rows, seen.rewards)
     radius = 0.5 * math.sqrt(math.log(np.linalg.det(v)) - 2 * math.log(0.05)) + 1.0
     for number in range(5):
-        asked, rows = offer(seed + number)
+        asked, rows = offer(number)
         wanted = rows @ theta + (radius if scale is None else scale) * widths(rows, v)
         np.testing.assert_allclose(lin_bounds(live.state, asked), wanted, rtol=1e-9)
         assert live.choose(asked) == asked.arms[np.argmax(wanted)]
 
 
 def test_logistic_bounds_are_those_of_one_fit(seed: int) -> None:
-    seen = past(seed)
+    seen = past()
     theta = fitted(seen.rows, np.ones(ROUNDS), seen.rewards, 1.0)
     v, _ = ridge(seen.rows, seen.rewards)
-    asked, rows = offer(seed)
+    asked, rows = offer()
     ucb, glm = informed(UcbGlm(0.4), seed), informed(GlmUcb(0.4), seed)
     scores = rows @ theta
     for live, bounds, wanted in (
@@ -117,8 +118,8 @@ def test_logistic_bounds_are_those_of_one_fit(seed: int) -> None:
 
 
 def test_ucb_glm_first_draws_as_many_arms_as_one_model_has_parameters(seed: int) -> None:
-    live, seen = LivePolicy(UcbGlm(0.1), SHAPE, seed=seed), past(seed)
-    asked, _ = offer(seed)
+    live, seen = LivePolicy(UcbGlm(0.1), SHAPE, seed=seed), past()
+    asked, _ = offer()
     for t in range(D + 1):
         law = live.propensities(asked)
         assert law is not None
@@ -128,12 +129,12 @@ def test_ucb_glm_first_draws_as_many_arms_as_one_model_has_parameters(seed: int)
 
 @pytest.mark.parametrize("model", ["linear", "logistic"])
 def test_epsilon_greedy_asks_one_model(model: str, seed: int) -> None:
-    live, seen = informed(EpsilonGreedy(epsilon=0.3, model=model), seed), past(seed)
+    live, seen = informed(EpsilonGreedy(epsilon=0.3, model=model), seed), past()
     if model == "linear":
         _, theta = ridge(seen.rows, seen.rewards)
     else:
         theta = fitted(seen.rows, np.ones(ROUNDS), seen.rewards, 1.0)
-    asked, rows = offer(seed)
+    asked, rows = offer()
     wanted = np.full(3, 0.1) + 0.7 * (np.arange(3) == np.argmax(rows @ theta))
     law = live.propensities(asked)
     np.testing.assert_allclose(law, wanted, atol=1e-12)
@@ -142,8 +143,8 @@ def test_epsilon_greedy_asks_one_model(model: str, seed: int) -> None:
 
 @pytest.mark.parametrize("scale", [None, 0.5])
 def test_lin_ts_draws_one_vector_for_all_arms(scale: float | None, seed: int) -> None:
-    live, seen, rng = informed(LinTs(scale), seed), past(seed), stream(seed, 33)
-    asked, rows = offer(0)
+    live, seen, rng = informed(LinTs(scale), seed), past(), stream(seed, 33)
+    asked, rows = offer()
     v, theta = ridge(seen.rows, seen.rewards)
     spread = 0.5 * math.sqrt(9 * D * math.log((ROUNDS + 1) / 0.05)) if scale is None else scale
     covariance = spread**2 * np.linalg.inv(v)
@@ -157,8 +158,8 @@ def test_lin_ts_draws_one_vector_for_all_arms(scale: float | None, seed: int) ->
 
 def test_a_model_of_the_ensemble_is_a_draw_of_the_posterior_of_one_theta(seed: int) -> None:
     policy = Ensemble(4_000, prior_sd=0.7, noise_sd=0.4)
-    live, seen = informed(policy, seed), past(seed)
-    asked, rows = offer(seed)
+    live, seen = informed(policy, seed), past()
+    asked, rows = offer()
     precision = seen.rows.T @ seen.rows / 0.4**2 + np.eye(D) / 0.7**2
     theta = np.linalg.solve(precision, seen.rows.T @ (seen.rewards - 0.5) / 0.4**2)
     gram = seen.rows.T @ seen.rows + (0.4 / 0.7) ** 2 * np.eye(D)
@@ -176,13 +177,13 @@ def test_one_replica_decides_for_all_arms(
     policy: GiroEnsemble | PoissonBootstrap, seed: int
 ) -> None:
     a = policy.a if isinstance(policy, GiroEnsemble) else 0.0
-    seen, twin, rng = past(seed), stream(seed, 34), stream(seed, 34)
+    seen, twin, rng = past(), stream(seed, 34), stream(seed, 34)
     state, learn = start(policy, SHAPE, stream(seed)), type(policy).learn
     weights = np.zeros((ROUNDS, 7, 3), np.int32)
     for t in range(ROUNDS):
         learn(state, seen.cases[t], int(seen.arms[t]), float(seen.rewards[t]), rng)
         draw_weights(weights[t], a, twin)
-    asked, rows = offer(seed)
+    asked, rows = offer()
     favourites = np.zeros(3)
     for replica in range(7):
         w = weights[:, replica].sum(axis=1)
@@ -214,8 +215,8 @@ def literal_counts(seen: Past, rows: np.ndarray, a: int, draws: int, seed: int) 
 @pytest.mark.parametrize("binary", [True, False])
 def test_contextual_giro_resamples_one_history_of_all_arms(binary: bool, seed: int) -> None:
     policy = Policy.parse("contextual-giro:a=1,model=linear")
-    live, seen = informed(policy, seed, binary=binary), past(seed, binary=binary)
-    asked, rows = offer(0)
+    live, seen = informed(policy, seed, binary=binary), past(binary=binary)
+    asked, rows = offer()
     counts = counts_of(live, asked)
     assert p_value_of_same_counts(counts, literal_counts(seen, rows, 1, 4_000, seed)) > ALPHA
     assert p_value_of_same_counts(counts, literal_counts(seen, rows, 9, 4_000, seed)) < ALPHA
@@ -226,7 +227,7 @@ def test_contextual_giro_resamples_one_history_of_all_arms(binary: bool, seed: i
 )
 def test_before_any_reward_all_arms_tie(text: str, seed: int) -> None:
     live = LivePolicy(Policy.parse(text), SHAPE, seed=seed)
-    asked, _ = offer(seed)
+    asked, _ = offer()
     live.stream_of(0)
     assert_follows(np.repeat(np.arange(3), counts_of(live, asked).astype(int)), [1 / 3] * 3)
 
