@@ -326,7 +326,9 @@ class Core:
             live.learn(case, arm, to_unit(value))
         elif up_to > live.learned:
             decisions = column(log.rewarded, live.learned, up_to)
-            features = np.array([log.chosen_features(decision) for decision in decisions.tolist()])
+            features = np.empty((decisions.size, 0))
+            if log.features:
+                features = np.array([log.chosen_features(each) for each in decisions.tolist()])
             arms = column(log.chosen)[decisions].astype(np.int64)
             units = to_unit(column(log.value, live.learned, up_to))
             live.learn_all(log.contexts[decisions], features, arms, units)
