@@ -50,7 +50,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         versions = {"now": ROOT / "src"}
         if arguments.against != "none":
-            versions["before"] = _earlier(arguments.against, Path(temporary))
+            versions["before"] = earlier(arguments.against, Path(temporary))
         for policy in arguments.only or POLICIES:
             for version, source in versions.items():
                 skip = HOURS.get(policy, set()) if version == "before" else set()
@@ -70,7 +70,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _earlier(revision: str, folder: Path) -> Path:
+def earlier(revision: str, folder: Path) -> Path:
     """Unpack the package of an earlier revision; return where to import it from."""
     archive = subprocess.run(
         ["git", "archive", revision, "src"], cwd=ROOT, capture_output=True, check=True
