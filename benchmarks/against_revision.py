@@ -2,9 +2,9 @@
 
     python benchmarks/against_revision.py [--revision REVISION] [--repeats N]
 
-Both versions take turns, each time in a process of its own that plays every pair of policy and problem;
-the least processor time of all repeats counts. Writes results/bandit/simulator.csv. Kernels are
-compiled before anything is timed.
+Both versions take turns, each time in a process of its own that plays every policy on its problem;
+the least processor time of all repeats counts. Kernels are compiled before anything is timed.
+Writes results/bandit/simulator.csv.
 """
 
 import argparse

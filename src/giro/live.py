@@ -105,7 +105,7 @@ class LivePolicy:
         if rewards > shape.capacity:
             shape = shape._replace(capacity=max(2 * shape.capacity, rewards))
         while rewards > shape.rounds:
-            shape = shape._replace(rounds=2 * shape.rounds)
+            shape = shape._replace(rounds=max(1, 2 * shape.rounds))
         if n_arms > shape.n_arms:
             shape = shape._replace(n_arms=max(2 * shape.n_arms, n_arms))
         if shape != self.shape:
