@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from giro.policies.besa import bracket
 from giro.policies.epsilon_greedy import b_for_share
 
 N_ARMS = 10
@@ -195,7 +194,7 @@ class Besa(Twin):
         """Start all runs."""
         super().__init__(runs, rounds, rng)
         self.order = np.tile(np.arange(N_ARMS), (runs, 1))
-        self.levels = duels_by_level(bracket(0, N_ARMS))
+        self.levels = duels_by_level(bracket(N_ARMS))
 
     def choose(self, t: int, rng: np.random.Generator) -> np.ndarray:
         """Return the arm that each run pulls, [run]."""
@@ -215,6 +214,21 @@ class Besa(Twin):
         lead = self.ones[runs, a] - rng.hypergeometric(ones, n_b - ones, n)
         wins_tie = (n < n_b) | (rng.random(n.shape) < 0.5)
         return np.where((lead > 0) | ((lead == 0) & wins_tie), a, b)
+
+
+def bracket(n: int) -> list[tuple[int, int]]:
+    """Return the duels of n places: neighbours among ever fewer parts, the winner takes the first.
+
+    >>> bracket(5)
+    [(3, 4), (0, 1), (2, 3), (0, 2)]
+    """
+    duels = []
+    for parts in range((n - 1).bit_length(), 0, -1):
+        for part in range(0, 1 << parts, 2):
+            first, middle, last = (((part + i) * n) >> parts for i in range(3))
+            if first < middle < last:
+                duels.append((first, middle))
+    return duels
 
 
 def duels_by_level(duels: list[tuple[int, int]]) -> list[tuple[list[int], list[int]]]:

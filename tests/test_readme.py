@@ -141,7 +141,8 @@ def test_the_policy_of_contributing_is_simulated_and_drawn(
 def test_the_policy_of_contributing_is_judged_by_the_contract(
     copy_with_new_policy: Path,
 ) -> None:
-    words = ("-m", "pytest", "-q", "-n", "0", "tests/contract", "-k", POLICY)
+    files = (f"tests/contract/test_{name}.py" for name in ("policies", "states", "offers"))
+    words = ("-m", "pytest", "-q", "-n", "0", *files, "-k", POLICY)
     closing = in_copy(copy_with_new_policy, *words).splitlines()[-1]
     passed = int(re.findall(r"(\d+) passed", closing)[0])
     assert passed >= 15

@@ -1,10 +1,9 @@
 import numpy as np
-from numpy_policies import N_ARMS, TWINS, KlUcb, duels_by_level
+from numpy_policies import N_ARMS, TWINS, KlUcb, bracket, duels_by_level
 from numpy_vectorised import instances, regrets_of
 
 from giro import Policy, simulate
 from giro.kernels.kl import kl_upper
-from giro.policies.besa import bracket
 from giro.seeds import stream
 
 
@@ -21,7 +20,7 @@ def test_kl_ucb_finds_the_same_indices_as_the_kernel(seed: int) -> None:
 
 def test_duels_wait_for_those_that_decide_who_takes_part() -> None:
     settled: set[int] = set()
-    for first, second in duels_by_level(bracket(0, N_ARMS)):
+    for first, second in duels_by_level(bracket(N_ARMS)):
         assert len({*first, *second}) == 2 * len(first)
         assert not settled & {*first, *second}
         settled |= set(second)

@@ -20,13 +20,21 @@ SEED, RUNS, CHECKPOINTS = 11, 2, np.arange(20, 301, 20)
 SMALLER = {
     "linear": "linear:n_arms=3,dimension=4",
     "logistic": "logistic:n_arms=3,dimension=4",
+    "sleeping": "sleeping:problem=[bernoulli:n_arms=3]",
 }
+WITH_ARM_FEATURES = "linear:n_arms=3,dimension=4,shared=true"
 
 
 def pairs() -> dict[str, tuple[Policy, Problem]]:
     """Return all pairs by name: every policy on every problem, every model on one with contexts."""
     problems = [Problem.parse(SMALLER.get(name, name)) for name in Problem.known()]
-    found = [(policy, problem) for policy in policies() for problem in problems]
+    problems.append(Problem.parse(WITH_ARM_FEATURES))
+    found = [
+        (policy, problem)
+        for policy in policies()
+        for problem in problems
+        if policy.uses_arm_features or problem.n_arm_features == 0
+    ]
     with_models = {str(policy): policy for policy in (*policies_with_models(), *_each_model())}
     found += [(policy, Problem.parse(SMALLER["linear"])) for policy in with_models.values()]
     return {f"{policy} on {problem}": (policy, problem) for policy, problem in found}

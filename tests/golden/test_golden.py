@@ -2,12 +2,23 @@
 
 import pytest
 from golden.pairs import FILE, hashes_of, made_with, pairs, written
+from known import policies, policies_with_models, problems
 
 PAIRS, WRITTEN = pairs(), written()
 WAY_OUT = "if that is meant: python tests/golden/write.py"
 
+# compiled by other tests as well; the rest takes minutes and is for `make test-versions`
+QUICK = {
+    *(f"{policy} on {problem}" for policy in policies() for problem in problems()),
+    *(f"{policy} on {problems()[3]}" for policy in policies_with_models()),
+}
 
-@pytest.mark.parametrize("name", PAIRS)
+
+def _marked(name: str) -> object:
+    return pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
+
+
+@pytest.mark.parametrize("name", map(_marked, PAIRS))
 def test_a_pair_plays_as_it_did(name: str) -> None:
     found = hashes_of(*PAIRS[name])
     if name not in WRITTEN:

@@ -16,7 +16,7 @@ DRAWS = 60_000
 def _winners(alpha: np.ndarray, beta: np.ndarray, arms: np.ndarray, draws: int, rng) -> np.ndarray:
     counts = np.zeros(alpha.size, np.int64)
     for _ in range(draws):
-        counts[highest_beta(alpha, beta, arms, rng)] += 1
+        counts[arms[highest_beta(alpha[arms], beta[arms], rng)]] += 1
     return counts
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from giro.kernel import plain
 from giro.offer import offer_of
-from giro.policies.besa import Besa, _champion, _choose
+from giro.policies.besa import Besa, _choose
 from giro.seeds import stream
 
 
@@ -71,7 +71,7 @@ def test_the_tournament_is_the_papers(histories: list[list[float]], seed: int) -
 def test_every_duel_leaves_one_of_two_arms_standing(
     n_arms: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    body, standing = plain(_champion), set(range(n_arms))
+    body, standing = plain(_choose), set(range(n_arms))
     duel = body.__globals__["_winner"]
 
     def watched(state, a: int, b: int, rng: np.random.Generator) -> int:
@@ -81,9 +81,8 @@ def test_every_duel_leaves_one_of_two_arms_standing(
         return int(won)
 
     monkeypatch.setitem(body.__globals__, "_winner", watched)
-    monkeypatch.setitem(body.__globals__, "_champion", body)
     state = informed(Besa(), [[float(arm % 2)] for arm in range(n_arms)], stream(seed))
-    assert {body(state, stream(seed, 1).permutation(n_arms), stream(seed, 2))} == standing
+    assert {body(state, offer_of(n_arms), stream(seed, 1))} == standing
 
 
 def test_arms_that_are_not_on_offer_do_not_play(seed: int) -> None:

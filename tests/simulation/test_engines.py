@@ -150,7 +150,7 @@ def test_what_was_interrupted_is_not_computed_again(address: str, tmp_path: Path
 
 def test_no_cluster_is_asked_when_nothing_is_missing(tmp_path: Path) -> None:
     experiment = Experiment(["beta"], ["ucb1"], rounds=10, runs=2)
-    list(run(experiment, tmp_path))
+    list(run(experiment, Kept(tmp_path)))
     (trace,) = run(experiment, Kept(tmp_path), engine="dask", address="tcp://127.0.0.1:1")
     assert trace.runs.size == 2
 
