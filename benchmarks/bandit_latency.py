@@ -36,6 +36,7 @@ ARMS, WIDTH = 10, 20
 POLICIES = {"thompson": 0, "giro": 0, "giro-ensemble": WIDTH}  # features of a context
 HOURS = {"giro-ensemble": {"subsets", "load"}}  # of the earlier version
 SUBSETS = 1_000
+CHANGES = 20  # arms that are added and retired
 
 
 def main() -> None:
@@ -154,13 +155,14 @@ def _timed(act: Any) -> float:
 
 def _arms_that_come_and_go(bandit: Any, context: Any, skip: set[str]) -> dict[str, Any]:
     names, rng = list(bandit.arms), stream(3)
-    found = {}
-    for name, change in (
-        ("add_arm", lambda: bandit.add_arm("new")),
-        ("retire_arm", lambda: bandit.retire_arm("new")),
-    ):
-        found[name] = _timed(change)
-        found[f"decide after {name}"] = _timed(lambda: bandit.decide(context()))
+    times: dict[str, list[float]] = {}
+    for i in range(CHANGES):
+        for name, change in (("add_arm", bandit.add_arm), ("retire_arm", bandit.retire_arm)):
+            times.setdefault(name, []).append(_timed(lambda act=change, i=i: act(f"new {i}")))
+            after = _timed(lambda: bandit.decide(context()))
+            times.setdefault(f"decide after {name}", []).append(after)
+    found = {f"{name}, median": float(np.median(values)) for name, values in times.items()}
+    found |= {f"{name}, longest": max(values) for name, values in times.items()}
     if "subsets" not in skip:
         sets = np.unique(rng.random((SUBSETS, len(names))) < 0.5, axis=0)
         chosen = [[name for name, on in zip(names, row, strict=True) if on] for row in sets]

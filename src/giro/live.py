@@ -56,10 +56,10 @@ class LivePolicy:
 
     def choose(self, offer: Offer) -> int:
         """Return the arm that the policy pulls, drawing on from where the generator stands."""
-        arm = int(self._choose(self._held, *offer))
-        if place_of(offer, arm) < 0:
-            raise GiroError(f"{self.policy} chose arm {arm}, which is not on offer")
-        return arm
+        place = self._choose(self._held, *offer)
+        if place < 0:
+            raise GiroError(f"{self.policy} chose an arm that is not on offer")
+        return int(offer.arms[place])
 
     def vote(self, offer: Offer, votes: int) -> np.ndarray:
         """Return the share of each arm on offer in this many choices, [i]."""
@@ -184,7 +184,9 @@ def fingerprint(policy: Policy, shape: Shape) -> str:
 
 @kernel
 def _choose(held: Any, arms: np.ndarray, context: np.ndarray, features: np.ndarray) -> int:
-    return choose(borrowed(held.state), Offer(arms, context, features), held.choosing)
+    """Return the place of the chosen arm in the offer, -1 if it is not on offer."""
+    offer = Offer(arms, context, features)
+    return place_of(offer, choose(borrowed(held.state), offer, held.choosing))
 
 
 @kernel

@@ -18,7 +18,7 @@ def _marked(name: str) -> object:
     return pytest.param(name, marks=() if name in QUICK else pytest.mark.slow)
 
 
-@pytest.mark.parametrize("name", map(_marked, PAIRS))
+@pytest.mark.parametrize("name", [_marked(name) for name in PAIRS])
 def test_a_pair_plays_as_it_did(name: str) -> None:
     found = hashes_of(*PAIRS[name])
     if name not in WRITTEN:
