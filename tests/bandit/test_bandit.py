@@ -10,6 +10,8 @@ from bandit.clock import Clock, bandit_of, state_of
 
 import giro
 from giro import BadParameter, Bandit, GiroError, Policy, UnknownName
+from giro.kernel import plain
+from giro.live import _choose
 from giro.policy import Case, Offer, Shape
 
 
@@ -348,10 +350,13 @@ def test_a_policy_in_plain_python_works_the_same_way() -> None:
     assert np.isclose(sum(law.values()), 1.0)
 
 
-def test_a_policy_that_chooses_an_arm_it_does_not_have_is_found_out() -> None:
+def test_a_policy_that_chooses_an_arm_it_does_not_have_is_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     bandit = bandit_of("uniform")
     bandit.decide()
-    bandit._core.live._choose = lambda held, arms, context, features: 1
+    bandit._core.live._choose = plain(_choose)
+    monkeypatch.setitem(plain(_choose).__globals__, "choose", lambda state, offer, rng: 1)
     assert bandit.decide().arm == "b"
     with pytest.raises(giro.GiroError, match="chose an arm that is not on offer"):
         bandit.decide(arms=["a", "c"])
