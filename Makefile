@@ -10,7 +10,7 @@ demo: $(READY)
 	$(BIN)/python scripts/reproduction_tables.py
 
 test: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
 # With the oldest and the newest NumPy and numba that are allowed: the same draws, to the last bit.
 # The environments stay; `rm -r .venv-newest` before it looks for what has come out since.
