@@ -65,6 +65,10 @@ class Draft(NamedTuple):
     rewards: Ordered  # of the arms with fractional rewards; its records are of the dtype above
     counts: np.ndarray  # [arm, part] entries of the sample that come from the part
 
+    def trimmed(self) -> "Draft":
+        """Return what is in use from one round to the next."""
+        return self._replace(counts=self.counts[:, :0])
+
 
 def empty_draft(n_arms: int, capacity: int) -> Draft:
     """Return histories without rewards, with room for `capacity` of them."""

@@ -35,7 +35,9 @@ class Ordered(NamedTuple):
 
     def trimmed(self) -> "Ordered":
         """Return what is in use."""
-        return self._replace(pool=self.pool[: self.arms["used"][0]])
+        used = int(self.arms["used"][0])
+        nodes = 2 << int(self.arms["levels"].max()) if used else 0
+        return self._replace(pool=self.pool[:used], sums=self.sums[:, :nodes])
 
 
 def empty_ordered(arms: np.ndarray, capacity: int) -> Ordered:
