@@ -55,7 +55,6 @@ PLAYED = (
     IN_CONTEXT,
     "sleeping:problem=[bernoulli:n_arms=3]",
     "linear:n_arms=3,dimension=4,shared=true",
-    "logistic:n_arms=4,dimension=2,shared=true",
 )
 
 
@@ -78,7 +77,7 @@ def all_problems() -> list[Problem]:
         "logistic:n_arms=4,dimension=2,shared=true",
         "sleeping:problem=[bernoulli:n_arms=3]",
         "sleeping:problem=[linear:n_arms=4,dimension=2,v=4],awake=0.3",
-        "sleeping:problem=[logistic:n_arms=4,dimension=2,shared=true],awake=1",
+        "sleeping:problem=[linear:n_arms=4,dimension=2,shared=true],awake=1",
     )
     texts = (*(name for name in Problem.known() if name not in NEEDS_TEXT), *also)
     return [*map(Problem.parse, texts), five_flowers()]

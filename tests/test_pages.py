@@ -93,5 +93,6 @@ def test_costs_are_those_of_policies_and_models_that_are_there() -> None:
 def test_the_catalogue_knows_who_looks_at_contexts() -> None:
     text = policy_catalogue.catalogue()
     assert "| [`giro`](#giro) |  | exact for 0 and 1 |" in text
-    assert "| [`lin-ts`](#lin-ts) | yes | exact |" in text
+    assert "| [`lin-ts`](#lin-ts) | yes | exact; with features of arms a vote |" in text
+    assert "| [`lin-ucb`](#lin-ucb) | yes | exact |" in text
     assert "| [`contextual-giro`](#contextual-giro) | yes | a vote |" in text

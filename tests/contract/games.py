@@ -101,7 +101,9 @@ def played(
         held = held if state is before else handed_over(state, choosing, learning)
         if functions.propensities is not None and t % 4 == 0:
             result.laws.append(functions.propensities(state, offer).tolist())
-        arm = int(form(_choose)(held, *offer))
+        place = int(form(_choose)(held, *offer))
+        assert place >= 0, "an arm that is not on offer was chosen"
+        arm = int(offer.arms[place])
         form(_learn)(held, *played_game.case(t, arm), arm, float(played_game.rewards[t, arm]))
         result.arms.append(arm)
     return result
