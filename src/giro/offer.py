@@ -92,22 +92,22 @@ def place_of(offer: Any, arm: int) -> int:
 @inline_kernel
 def case_of(offer: Any, place: int) -> Case:
     """Return what is known of the round and of the arm at a place of the offer."""
-    return Case(offer.context, features_at(offer.features, place))
+    return Case(offer.context, features_at(offer.features, place, offer.context[:0]))
 
 
 @dispatched
-def features_at(features: Any, place: int) -> Any:
-    """Return the features of the arm at a place of an offer, an empty array without any."""
+def features_at(features: Any, place: int, nothing: np.ndarray) -> Any:
+    """Return the features of the arm at a place of an offer, or the empty array `nothing`."""
     raise TypeError("replaced by dispatch")
 
 
 @inline_kernel
-def _dense_at(features: np.ndarray, place: int) -> np.ndarray:
-    return features[place] if features.shape[0] > 0 else features.reshape(-1)
+def _dense_at(features: np.ndarray, place: int, nothing: np.ndarray) -> np.ndarray:
+    return features[place] if features.shape[0] > 0 else nothing
 
 
 @inline_kernel
-def _sparse_at(features: SparseRows, place: int) -> SparseRow:
+def _sparse_at(features: SparseRows, place: int, nothing: np.ndarray) -> SparseRow:
     first, last = features.begin[place], features.begin[place + 1]
     return SparseRow(features.column[first:last], features.value[first:last])
 

@@ -38,7 +38,8 @@ def put_arm(design: Design, offer: Offer, place: int) -> int:
     """Put what is known of the arm at a place of the offer into the row; return its model."""
     if not design.shared:
         return int(offer.arms[place])
-    put_features(features_at(offer.features, place), design.row[offer.context.size : -1])
+    known = features_at(offer.features, place, design.row[:0])
+    put_features(known, design.row[offer.context.size : -1])
     return 0
 
 
