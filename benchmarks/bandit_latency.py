@@ -27,7 +27,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from giro import Bandit
-from giro.figure_style import COLOURS, STYLE
+from giro.plots.style import COLOURS, STYLE
 from giro.seeds import stream
 
 ROOT = Path(__file__).parent.parent

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from ratio import Ratio, in_turn
 
-from giro.kernel import kernel
-from giro.kernels.bootstrap_counts import ONE, REAL, ZERO
+from giro.compiling import kernel
 from giro.kernels.draws.binomial import binomial
 from giro.kernels.draws.exponential import standard_exponential
 from giro.kernels.draws.gamma import beta, standard_gamma
@@ -16,7 +15,8 @@ from giro.kernels.draws.hypergeometric import hypergeometric
 from giro.kernels.draws.normal import standard_normal
 from giro.kernels.draws.poisson import poisson
 from giro.kernels.draws.uniform import integer_below, shuffle, shuffled, uniforms
-from giro.policies.replicas import draw_weights
+from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
+from giro.policies._replicas import draw_weights
 from giro.seeds import stream
 
 UNIT = "ns per draw"

@@ -32,8 +32,8 @@ from ratio import cost_of, say
 from rows_in_order import rows_in_order, write_rows
 
 from giro import Policy, Problem, simulate
-from giro.experiments.tables import write_made_by
 from giro.simulation.play import play_run
+from giro.simulation.tables import write_made_by
 from giro.version import __version__
 
 ROOT = Path(__file__).parent.parent

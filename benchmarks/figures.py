@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from giro.figure_style import COLOURS, STYLE
+from giro.plots.style import COLOURS, STYLE
 
 MARKERS = "os^D"  # beside the colours, so that lines differ in grey too
 TIME = "processor time per round (µs)"

@@ -14,9 +14,9 @@ from ratio import Ratio, cost_of, say
 
 from giro.datasets import load
 from giro.datasets.scaling import Scale, contexts_of
-from giro.kernels.bootstrap_counts import ONE, REAL, draw_counts
-from giro.kernels.network_pass import entries_of
-from giro.kernels.rows import append_row, empty_rows, positions_of
+from giro.kernels.giro.bootstrap_counts import ONE, REAL, draw_counts
+from giro.kernels.network.passes import entries_of
+from giro.kernels.regression.rows import append_row, empty_rows, positions_of
 from giro.model import Sample
 from giro.models.network import Network
 from giro.seeds import stream

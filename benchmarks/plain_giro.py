@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
-from giro.kernels.history import History, append, empty_history, rewards_of
-from giro.kernels.pseudo import pseudo_count
-from giro.kernels.resample import resampled_mean
-from giro.kernels.ties import argmax
+from giro.compiling import kernel
+from giro.kernels.giro.history import History, append, empty_history, rewards_of
+from giro.kernels.giro.pseudo_rewards import pseudo_count
+from giro.kernels.giro.resample import resampled_mean
+from giro.kernels.highest.ties import argmax
 from giro.policy import Case, Offer, Policy, Shape
 
 ANEW = np.empty(0)  # ties are broken anew each time

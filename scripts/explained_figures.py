@@ -12,17 +12,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import giro
-from giro.figure_style import COLOURS, DASHES
 from giro.model import value
 from giro.offer import NO_CONTEXT, Case, Shape, offer_of
+from giro.paper.figures.panels import styled
+from giro.paper.theory.binomial import log_binomial
+from giro.paper.theory.laws import giro_law
 from giro.plots import regret_figure, save
+from giro.plots.style import COLOURS, DASHES
 from giro.policies.contextual_giro import ContextualGiro
 from giro.policy import choose, learn, start
 from giro.seeds import stream
 from giro.simulation.trace import Trace
-from giro.theory.binomial import log_binomial
-from giro.theory.laws import giro_law
-from giro.theory_plots.panels import styled
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 BLUE, ORANGE, GREY = COLOURS[0], COLOURS[1], "0.45"

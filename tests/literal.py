@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
-from giro.kernels.pseudo import pseudo_count
-from giro.kernels.ties import argmax, tie_ranking
+from giro.compiling import kernel
+from giro.kernels.giro.pseudo_rewards import pseudo_count
+from giro.kernels.highest.ties import argmax, tie_ranking
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 from giro.policies.giro import Giro
 from giro.policy import Policy, start

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from giro import Policy
-from giro.held import hold
-from giro.kernel import borrowed, kernel
-from giro.kernel_cache import _has_foreign_class
+from giro.compiling import borrowed, kernel
+from giro.compiling.cache import _has_foreign_class
+from giro.compiling.held import hold
 from giro.offer import Offer, Shape, offer_of
 from giro.policy import choose, start
 from giro.seeds import NumberedStreams, stream

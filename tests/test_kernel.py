@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from giro import BadParameter, kernel_cache, simulate
-from giro.kernel import bind, dispatched, is_kernel, kernel, plain
-from giro.kernel_cache import _Files, package_digest
+from giro import BadParameter, simulate
+from giro.compiling import bind, dispatched, is_kernel, kernel, plain
+from giro.compiling import cache as kernel_cache
+from giro.compiling.cache import _Files, package_digest
 from giro.simulation.play import play
 
 
@@ -152,7 +153,7 @@ FOREIGN = """
     from typing import NamedTuple
     import numpy as np
     import giro
-    from giro.kernel import kernel
+    from giro.compiling import kernel
     from giro.simulation.play import play
 
     class Mine(NamedTuple):

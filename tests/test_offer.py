@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from giro import Policy
-from giro.kernel import plain
+from giro.compiling import plain
 from giro.live import LivePolicy
 from giro.offer import (
     NO_CONTEXT,

@@ -6,9 +6,9 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from giro.compiling import borrowed, kernel, plain
+from giro.compiling.held import HeldInPython, hold
 from giro.errors import BadFile, GiroError
-from giro.held import HeldInPython, hold
-from giro.kernel import borrowed, kernel, plain
 from giro.offer import Case, Offer, Shape, case_of, place_of
 from giro.policy import Policy, choose, learn, start
 from giro.seeds import NumberedStreams, stream

@@ -4,8 +4,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from giro.kernel import bind, dispatched
-from giro.kernels.rows import Rows
+from giro.compiling import bind, dispatched
+from giro.kernels.regression.rows import Rows
 from giro.named import Named
 from giro.offer import Context
 

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from giro.kernel import bind, dispatched, inline_kernel
+from giro.compiling import bind, dispatched, inline_kernel
 
 Context: TypeAlias = np.ndarray  # [feature], empty where nothing is known of the round
 

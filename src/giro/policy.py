@@ -5,8 +5,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
+from giro.compiling import bind, dispatched, in_python, is_kernel, plain
 from giro.errors import BadParameter
-from giro.kernel import bind, dispatched, in_python, is_kernel, plain
 from giro.named import Named
 from giro.offer import Case, Context, Offer, Shape
 

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from giro.kernel import bind, dispatched, in_python, is_kernel, plain
+from giro.compiling import bind, dispatched, in_python, is_kernel, plain
 from giro.named import Named
 from giro.offer import Offer
 

@@ -9,8 +9,8 @@ from laws import ALPHA, assert_follows, p_value_of_counts
 from scipy import stats
 
 from giro import Bandit
+from giro.paper.theory.laws import giro_law
 from giro.policies.randomized import Randomized
-from giro.theory.laws import giro_law
 
 MEANS = {"a": 0.3, "b": 0.5, "c": 0.6}
 

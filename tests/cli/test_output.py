@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from giro.cli.output import Column, print_json, table_text
+from giro.cli._output import Column, print_json, table_text
 
 COLUMNS = [Column("policy", words=True), Column("regret", right=True), Column("±95%", right=True)]
 ROWS = [["a policy with a rather long name", "12345.6", "7.8"], ["ucb1", "9.0", "0.1"]]

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli.terminal import read_until
 
-from giro.experiments.kept import load_folder
+from giro.simulation.kept import load_folder
 
 GIRO = (sys.executable, "-c", "from giro.cli.main import main; main()")
 

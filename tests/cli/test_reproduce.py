@@ -14,8 +14,8 @@ from cli.conftest import Giro
 from cli.terminal import read_until
 
 from giro import simulate
-from giro.cli.reproduce_mab import split_policies
-from giro.experiments.kept import load_folder
+from giro.paper.commands.mab import split_policies
+from giro.simulation.kept import load_folder
 from giro.simulation.metrics import final_regret
 
 SMALL = ("--rounds", 60, "--runs", 4, "--seed", 3)

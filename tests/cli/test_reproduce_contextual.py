@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from cli.conftest import Giro
 
-from giro.experiments.paper import contextual
+from giro.paper.studies import contextual
 from giro.seeds import stream
 from giro.simulation import play
 from giro.simulation.trace import load_traces

@@ -8,7 +8,7 @@ import pytest
 from cli.conftest import Giro
 
 from giro import simulate
-from giro.cli.results import decimals_for, number
+from giro.cli._results import decimals_for, number
 from giro.seeds import stream
 from giro.simulation import play
 from giro.simulation.metrics import best_share, final_regret, mean_reward

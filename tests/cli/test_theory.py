@@ -9,7 +9,7 @@ import pytest
 from cli.conftest import Giro
 
 from giro import simulate
-from giro.theory import (
+from giro.paper.theory import (
     exact_bootstrap_regret,
     exact_giro_regret,
     general_bound,

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.held import HeldInPython, hold
-from giro.kernel import plain
+from giro.compiling import plain
+from giro.compiling.held import HeldInPython, hold
 from giro.live import _choose, _learn  # those of a live policy, so that nothing compiles twice
 from giro.offer import NO_FEATURES, Case, Offer, Shape, case_of, place_of
 from giro.policy import Policy, start

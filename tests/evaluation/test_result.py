@@ -5,8 +5,8 @@ import pytest
 from evaluation.known_log import contextual_log, target
 
 from giro import BadParameter, evaluate
-from giro.evaluation.figure import forest_figure
 from giro.evaluation.result import Evaluation, joined
+from giro.plots.evaluation import forest_figure
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from simulation.traces import small_trace
 
 from giro import BadParameter, simulate
-from giro.experiments.claims import (
+from giro.paper.claims import (
     Claim,
     Comparison,
     beats,

@@ -10,10 +10,10 @@ from scipy.special import stdtrit
 from simulation.traces import small_trace
 
 from giro import UnknownName
-from giro.experiments.claims import earns_more, earns_the_same, judge, size_of_family
-from giro.experiments.paper import contextual as paper
-from giro.experiments.paper import offline, settings
-from giro.experiments.paper.contextual import LIN_TS, LIN_UCB, UCB_GLM, Setup
+from giro.paper.claims import earns_more, earns_the_same, judge, size_of_family
+from giro.paper.studies import contextual as paper
+from giro.paper.studies import offline, settings
+from giro.paper.studies.contextual import LIN_TS, LIN_UCB, UCB_GLM, Setup
 from giro.simulation.trace import Trace
 
 SETUP = Setup()

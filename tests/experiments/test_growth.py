@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from giro import Trace, simulate
-from giro.experiments.claims import Claim, judge
-from giro.experiments.growth import grows_linearly, grows_logarithmically, log_fit_gains
+from giro.paper.claims import Claim, judge
+from giro.paper.growth import grows_linearly, grows_logarithmically, log_fit_gains
 from giro.seeds import stream
 from giro.simulation.trace import Setting
 

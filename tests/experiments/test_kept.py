@@ -11,17 +11,17 @@ import pytest
 from simulation.traces import small_trace
 
 from giro import Policy, Problem, Trace, simulate
-from giro.experiments import kept as kept_module
-from giro.experiments.experiment import Experiment
-from giro.experiments.kept import FILE, Kept, is_reproduced, load_folder
-from giro.experiments.paper import contextual, settings
-from giro.experiments.run import run
+from giro.paper.studies import contextual, settings
 from giro.policies.giro import Giro
 from giro.policies.randomized import Randomized
 from giro.seeds import stream
+from giro.simulation import kept as kept_module
 from giro.simulation import play
 from giro.simulation.chunks import Work
+from giro.simulation.experiment import Experiment
+from giro.simulation.kept import FILE, Kept, is_reproduced, load_folder
 from giro.simulation.play import play_run
+from giro.simulation.run import run
 from giro.simulation.trace import Setting, load_traces, save_traces
 from giro.version import __version__
 from tests.known import bootstrap_mean, policies

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from giro.kernels.draft import Draft, add, empty_draft
+from giro.kernels.giro.partial_sample import Draft, add, empty_draft
 from giro.seeds import stream
 
 

@@ -5,8 +5,8 @@ import pytest
 from laws import assert_follows
 from scipy import integrate, special
 
-from giro.kernels.beta_law import beta_law
-from giro.kernels.beta_race import highest_beta
+from giro.kernels.highest.beta_argmax import highest_beta
+from giro.kernels.highest.beta_probabilities import beta_law
 from giro.seeds import stream
 
 CASES = {

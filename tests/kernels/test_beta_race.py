@@ -5,8 +5,8 @@ import pytest
 from laws import ALPHA, assert_follows_cdf, p_value_of_same_counts
 from scipy import stats
 
-from giro.kernel import kernel
-from giro.kernels.beta_race import beta_if_reached, highest_beta
+from giro.compiling import kernel
+from giro.kernels.highest.beta_argmax import beta_if_reached, highest_beta
 from giro.seeds import stream
 
 DRAWS = 60_000

@@ -5,8 +5,8 @@ import pytest
 from laws import ALPHA, p_value_of_counts
 from scipy.stats import binom
 
-from giro.kernel import kernel
-from giro.kernels.binomial_tail import binomial_from
+from giro.compiling import kernel
+from giro.kernels.draws.binomial_tail import binomial_from
 from giro.seeds import stream
 
 DRAWS = 200_000

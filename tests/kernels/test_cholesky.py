@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.linalg import hilbert
 
-from giro.kernel import plain
-from giro.kernels.cholesky import factorise, inverse_from, log_det, solve
+from giro.compiling import plain
+from giro.kernels.regression.cholesky import factorise, inverse_from, log_det, solve
 from giro.seeds import stream
 
 SIZES = [1, 2, 3, 5, 20, 55]

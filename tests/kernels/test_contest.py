@@ -6,9 +6,9 @@ from kernels.histories import draft_of, some_rewards
 from laws import ALPHA, p_value_of_same_counts
 from literal import Setup, counts_by_literal_resampling, ranking_of
 
-from giro.kernel import kernel
-from giro.kernels.contest import contest
-from giro.kernels.draft import Draft, begin
+from giro.compiling import kernel
+from giro.kernels.giro.lazy_argmax import contest
+from giro.kernels.giro.partial_sample import Draft, begin
 from giro.seeds import stream
 
 ALL, SOME, TWO = (0, 1, 2, 3), (0, 2, 3), (1, 2)

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from giro.kernels.design import case_row, design_of, mark_untried, model_of, put_arm, round_row
+from giro.kernels.regression.design import (
+    case_row,
+    design_of,
+    mark_untried,
+    model_of,
+    put_arm,
+    round_row,
+)
 from giro.offer import NO_CONTEXT, Case, Offer, Shape, case_of, offer_of, place_of
 
 

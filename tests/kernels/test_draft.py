@@ -8,8 +8,8 @@ from kernels.histories import draft_of, entries_of, literal_means, some_rewards
 from laws import assert_follows, assert_same_law
 from scipy import stats
 
-from giro.kernel import kernel
-from giro.kernels.draft import Draft, begin, cumulant, finish, refine
+from giro.compiling import kernel
+from giro.kernels.giro.partial_sample import Draft, begin, cumulant, finish, refine
 from giro.seeds import stream
 
 DRAWS = 4_000

@@ -6,9 +6,9 @@ from kernels.histories import draft_of, literal_means, some_rewards
 from laws import ALPHA, assert_same_law
 from scipy import stats
 
-from giro.kernel import kernel
-from giro.kernels.draft import Draft, add, begin
-from giro.kernels.gate import closeness, gate
+from giro.compiling import kernel
+from giro.kernels.giro.partial_sample import Draft, add, begin
+from giro.kernels.giro.tail_test import closeness, gate
 from giro.seeds import stream
 
 DRAWS = 60_000

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from giro.kernel import kernel, plain
-from giro.kernels.cholesky import solve
-from giro.kernels.inverse import add_row, set_penalty, squared_width
+from giro.compiling import kernel, plain
+from giro.kernels.regression.cholesky import solve
+from giro.kernels.regression.inverse import add_row, set_penalty, squared_width
 from giro.seeds import stream
 
 ROWS = 10_000

@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import kl_div
 
-from giro.kernel import plain
-from giro.kernels.kl import kl, kl_upper
+from giro.compiling import plain
+from giro.kernels.highest.kl import kl, kl_upper
 
 MEANS = [0.0, 1e-9, 0.001, 0.1, 1 / 3, 0.5, 0.9, 0.999, 1 - 1e-9, 1.0]
 LEVELS = [1e-12, 1e-6, 1e-3, 0.05, 0.7, 3.0, 20.0]

@@ -8,8 +8,8 @@ import pytest
 from laws import assert_follows, assert_same_law
 from scipy.stats import binom
 
-from giro.kernel import kernel
-from giro.kernels.perturb import perturbed_sum, pseudo_rewards_by_pull, rounded, throw
+from giro.compiling import kernel
+from giro.kernels.regression.perturb import perturbed_sum, pseudo_rewards_by_pull, rounded, throw
 from giro.seeds import stream
 
 DRAWS = 20_000

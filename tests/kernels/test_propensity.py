@@ -6,7 +6,7 @@ from laws import assert_follows
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from giro.kernels.propensity import chances_of_highest_normal
+from giro.kernels.highest.normal_probabilities import chances_of_highest_normal
 from giro.seeds import stream
 
 

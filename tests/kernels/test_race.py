@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from laws import ALPHA, p_value_of_same_counts
 
-from giro.kernel import kernel
-from giro.kernels.race import empty_race, prior_race, set_bootstrap_law, set_law, settle, winner
+from giro.compiling import kernel
+from giro.kernels.highest.binomial_argmax import (
+    empty_race,
+    prior_race,
+    set_bootstrap_law,
+    set_law,
+    settle,
+    winner,
+)
 from giro.seeds import stream
 
 DRAWS = 60_000

@@ -5,9 +5,15 @@ import pytest
 from laws import assert_follows
 from scipy.stats import binom
 
-from giro.kernels.race import empty_race, set_bootstrap_law, set_law, settle, winner
-from giro.kernels.race_law import binomial_law, binomial_range, race_law
-from giro.kernels.winning_law import Points, winning_law
+from giro.kernels.highest.binomial_argmax import (
+    empty_race,
+    set_bootstrap_law,
+    set_law,
+    settle,
+    winner,
+)
+from giro.kernels.highest.binomial_probabilities import binomial_law, binomial_range, race_law
+from giro.kernels.highest.probabilities import Points, winning_law
 from giro.seeds import stream
 
 ANEW = np.empty(0)

@@ -5,9 +5,9 @@ import pytest
 from laws import assert_follows, assert_follows_cdf, assert_same_law
 from scipy import stats
 
-from giro.kernel import kernel
-from giro.kernels.rewards import Entries
-from giro.kernels.reweight import (
+from giro.compiling import kernel
+from giro.kernels.giro.rewards import Entries
+from giro.kernels.regression.reweight import (
     exponential_mean,
     gaussian_mean,
     multinomial_mean,

@@ -3,8 +3,8 @@
 import numpy as np
 from kernels.test_inverse import hard_rows
 
-from giro.kernel import kernel
-from giro.kernels.ridge import Ridge, empty_ridge, observe
+from giro.compiling import kernel
+from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
 from giro.seeds import stream
 
 ROWS = 10_000

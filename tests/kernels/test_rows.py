@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from models.contexts import dense, one_hot, rows_of
 
-from giro.kernels.rows import (
+from giro.kernels.regression.rows import (
     Rows,
     append_row,
     empty_rows,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from laws import assert_follows
 
-from giro.kernel import kernel
-from giro.kernels.subsample import subsampled_sum
+from giro.compiling import kernel
+from giro.kernels.giro.subsample import subsampled_sum
 from giro.seeds import stream
 
 REWARDS = np.array([0.1, 0.2, 0.4, 0.8, 1.6])  # sums of different subsets differ

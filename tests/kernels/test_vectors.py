@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from giro.kernel import plain
-from giro.kernels.vectors import add_multiple, dot
+from giro.compiling import plain
+from giro.kernels.regression.vectors import add_multiple, dot
 from giro.seeds import stream
 
 

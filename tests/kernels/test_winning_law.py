@@ -5,8 +5,8 @@ import pytest
 from laws import assert_follows
 from policies.choosing import winner_law
 
-from giro.kernels.ties import argmax
-from giro.kernels.winning_law import Points, argmax_law, replica_law, winning_law
+from giro.kernels.highest.probabilities import Points, argmax_law, replica_law, winning_law
+from giro.kernels.highest.ties import argmax
 from giro.seeds import stream
 
 ANEW = np.empty(0)

@@ -15,7 +15,10 @@ from literal import (
 )
 from scipy import stats
 
-from giro.kernels import contest, draft, gate, race
+from giro.kernels.giro import lazy_argmax as contest
+from giro.kernels.giro import partial_sample as draft
+from giro.kernels.giro import tail_test as gate
+from giro.kernels.highest import binomial_argmax as race
 from giro.policies.giro import Giro
 from giro.seeds import stream
 

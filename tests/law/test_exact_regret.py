@@ -4,9 +4,9 @@ import pytest
 from laws import ALPHA
 from scipy import stats
 
+from giro.paper.theory import exact_bootstrap_regret, exact_giro_regret
 from giro.simulation.metrics import estimate
 from giro.simulation.simulate import simulate
-from giro.theory import exact_bootstrap_regret, exact_giro_regret
 
 MEANS, ROUNDS, RUNS = (0.6, 0.3), 12, 6_000
 EXACT = {

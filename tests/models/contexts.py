@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-from giro.kernels.rows import Rows, append_row, empty_rows, positions_of
+from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Sample
 from giro.seeds import stream
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from giro.kernels.rows import append_row, empty_rows, positions_of
+from giro.kernels.regression.rows import append_row, empty_rows, positions_of
 from giro.model import Model, Sample, refit, start
 from giro.seeds import stream
 

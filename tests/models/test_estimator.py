@@ -29,16 +29,16 @@ from sklearn.svm import LinearSVC
 
 from giro import Policy, Problem, Trace, simulate
 from giro.errors import BadParameter, GiroError
-from giro.experiments.experiment import Experiment
-from giro.experiments.kept import Kept
-from giro.experiments.run import run
 from giro.model import Model, Sample, absorb, refit, start, value
+from giro.models._estimator_ways import ways_of
 from giro.models.estimator import Estimator, as_model
-from giro.models.estimator_ways import ways_of
 from giro.models.linear import Linear
 from giro.policies.contextual_giro import ContextualGiro
 from giro.seeds import stream
+from giro.simulation.experiment import Experiment
+from giro.simulation.kept import Kept
 from giro.simulation.play import play_run
+from giro.simulation.run import run
 from giro.simulation.trace import load_traces
 
 LINEAR = Problem.parse("linear:n_arms=3,dimension=4")

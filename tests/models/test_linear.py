@@ -14,7 +14,7 @@ from models.contexts import (
 from sklearn.linear_model import Ridge
 
 from giro.errors import BadParameter
-from giro.kernels.rows import positions_of
+from giro.kernels.regression.rows import positions_of
 from giro.model import Model, Sample
 from giro.models.linear import Linear, _absorb, _refit, _value
 from giro.seeds import stream

@@ -16,9 +16,9 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from giro.errors import BadParameter
-from giro.kernels.bootstrap_counts import draw_counts, weights_and_totals
-from giro.kernels.logistic_fit import fit_logistic, no_curvature
-from giro.kernels.rows import positions_of
+from giro.kernels.giro.bootstrap_counts import draw_counts, weights_and_totals
+from giro.kernels.regression.logistic import fit_logistic, no_curvature
+from giro.kernels.regression.rows import positions_of
 from giro.model import Model, Sample
 from giro.models.logistic import Logistic, _refit, _value
 from giro.seeds import stream

@@ -8,11 +8,8 @@ import pytest
 from laws import assert_follows, assert_follows_cdf
 from scipy import stats
 
-from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.bootstrap_counts import draw_counts
-from giro.kernels.draws.uniform import shuffle
-from giro.kernels.network_lanes import (
+from giro.compiling import kernel
+from giro.compiling.lanes import (
     LANES,
     fetch,
     inner_product,
@@ -23,9 +20,12 @@ from giro.kernels.network_lanes import (
     within,
     zeros,
 )
-from giro.kernels.network_pass import descend, entries_of, train
-from giro.kernels.network_step import LARGEST, Weights
-from giro.kernels.rows import Rows, append_row, empty_rows, is_sparse, positions_of
+from giro.errors import BadParameter
+from giro.kernels.draws.uniform import shuffle
+from giro.kernels.giro.bootstrap_counts import draw_counts
+from giro.kernels.network.passes import descend, entries_of, train
+from giro.kernels.network.step import LARGEST, Weights
+from giro.kernels.regression.rows import Rows, append_row, empty_rows, is_sparse, positions_of
 from giro.model import Sample
 from giro.models.network import Network
 from giro.seeds import stream

@@ -14,11 +14,11 @@ from models.contexts import (
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
+from giro.compiling import plain
 from giro.errors import BadParameter
-from giro.kernel import plain
-from giro.kernels import stochastic_gradient
-from giro.kernels.bootstrap_counts import REAL
-from giro.kernels.stochastic_gradient import Descent, Entries, descend, entries_of
+from giro.kernels.giro.bootstrap_counts import REAL
+from giro.kernels.regression import stochastic_gradient
+from giro.kernels.regression.stochastic_gradient import Descent, Entries, descend, entries_of
 from giro.model import Model
 from giro.seeds import stream
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from giro import Trace
-from giro.experiments.claims import judge
-from giro.experiments.paper import linear_regret as paper
-from giro.experiments.run import run
+from giro.paper.claims import judge
+from giro.paper.studies import linear_regret as paper
 from giro.simulation.metrics import estimate
+from giro.simulation.run import run
 
 
 @pytest.fixture(scope="module")

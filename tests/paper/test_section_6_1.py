@@ -3,9 +3,9 @@
 import pytest
 
 from giro import BadParameter, Trace
-from giro.experiments.claims import Judgement, judge, size_of_family
-from giro.experiments.paper import mab as paper
-from giro.experiments.run import run
+from giro.paper.claims import Judgement, judge, size_of_family
+from giro.paper.studies import mab as paper
+from giro.simulation.run import run
 
 HOLD, FAIL = ("1", "2", "3", "4", "6"), ("5", "2, c = 0", "5, c = 0")
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from giro.kernel import is_kernel, kernel, plain
+from giro.compiling import is_kernel, kernel, plain
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape, offer_of
 from giro.policy import Policy, choose, start
 from giro.seeds import stream

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
+from giro.compiling import kernel
 from giro.offer import Case, Offer, Shape
 from giro.policy import Policy, choose, learn, start
 from giro.seeds import stream

@@ -8,7 +8,7 @@ from laws import assert_follows, p_value_of_same_counts
 from policies.choosing import choice_counts, informed
 from scipy import stats
 
-from giro.kernel import plain
+from giro.compiling import plain
 from giro.offer import offer_of
 from giro.policies.besa import Besa, _choose
 from giro.seeds import stream

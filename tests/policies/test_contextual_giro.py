@@ -10,7 +10,7 @@ from policies.choosing import winner_law
 from scipy import stats
 
 from giro import BadParameter, Policy, UnknownName
-from giro.kernel import kernel
+from giro.compiling import kernel
 from giro.offer import NO_CONTEXT, Case, Offer, Shape, offer_of
 from giro.policies.contextual_giro import ContextualGiro
 from giro.policy import choose, learn, start

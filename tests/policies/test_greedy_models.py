@@ -6,7 +6,7 @@ from laws import assert_follows, assert_follows_cdf
 from scipy import stats
 
 from giro import Policy, UnknownName
-from giro.kernel import kernel
+from giro.compiling import kernel
 from giro.offer import NO_CONTEXT, Case, Offer, Shape, offer_of
 from giro.policies.ensemble import Ensemble
 from giro.policies.epsilon_greedy import EpsilonGreedy

@@ -8,9 +8,9 @@ from laws import assert_follows
 from policies.choosing import NO_CASE, choice_counts, shape_for, some_arms
 from scipy.optimize import brentq
 
+from giro.compiling import plain
 from giro.errors import BadParameter
-from giro.kernel import plain
-from giro.kernels.kl import kl, kl_upper
+from giro.kernels.highest.kl import kl, kl_upper
 from giro.offer import offer_of
 from giro.policies.kl_ucb import KlUcb, _choose, _State
 from giro.seeds import stream

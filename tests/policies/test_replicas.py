@@ -9,12 +9,12 @@ from laws import assert_follows, assert_same_law
 from scipy import stats
 
 from giro import BadParameter, Policy
-from giro.kernel import kernel
+from giro.compiling import kernel
 from giro.model import value
 from giro.offer import NO_CONTEXT, Case, Offer, Shape, offer_of
+from giro.policies._replicas import ReplicaPolicy, draw_weights, next_refit
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.poisson_bootstrap import PoissonBootstrap
-from giro.policies.replicas import ReplicaPolicy, draw_weights, next_refit
 from giro.policy import choose, learn, start
 from giro.seeds import stream
 

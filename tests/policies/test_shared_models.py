@@ -14,6 +14,7 @@ from giro import BadParameter, Policy, simulate
 from giro.live import LivePolicy
 from giro.model import value
 from giro.offer import Case, Offer, Shape
+from giro.policies._replicas import draw_weights
 from giro.policies.ensemble import Ensemble
 from giro.policies.epsilon_greedy import EpsilonGreedy
 from giro.policies.giro_ensemble import GiroEnsemble
@@ -23,7 +24,6 @@ from giro.policies.lin_ts import LinTs
 from giro.policies.lin_ucb import LinUcb
 from giro.policies.lin_ucb import _bounds as lin_bounds
 from giro.policies.poisson_bootstrap import PoissonBootstrap
-from giro.policies.replicas import draw_weights
 from giro.policies.ucb_glm import UcbGlm
 from giro.policies.ucb_glm import _bounds as score_bounds
 from giro.policy import start

@@ -12,14 +12,14 @@ import pytest
 from simulation.notes import ONE_ARM, Notes, noting
 
 from giro import BadParameter, GiroError, Policy, Problem, Trace, UnknownName, simulate
-from giro.experiments.experiment import Experiment
-from giro.experiments.kept import Kept, load_folder
-from giro.experiments.run import run
 from giro.policies.randomized import Randomized
 from giro.simulation import cluster as cluster_module
 from giro.simulation.chunks import Work
 from giro.simulation.cluster import Backend, Cluster
 from giro.simulation.engines import EngineName, open_engine
+from giro.simulation.experiment import Experiment
+from giro.simulation.kept import Kept, load_folder
+from giro.simulation.run import run
 from giro.simulation.simulate import make_setting
 from giro.simulation.trace import merge
 

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of `giro.theory`, in exact fractions; the judges of the tests here."""
+"""Slow, obvious twins of `giro.paper.theory`, in exact fractions; the judges of the tests here."""
 
 import math
 from collections import Counter

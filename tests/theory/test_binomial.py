@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.theory.binomial import (
+from giro.paper.theory.binomial import (
     binomial_tail,
     check_trials,
     log_binomial,

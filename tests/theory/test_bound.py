@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from giro.errors import BadParameter
-from giro.theory import (
+from giro.paper.theory import (
     b_constant,
     cheapest_a,
     exact_giro_regret,

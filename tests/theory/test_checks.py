@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from giro.theory.checks import at_least, at_most, equals
+from giro.paper.theory.checks import at_least, at_most, equals
 
 
 def test_a_statement_holds_on_its_side_only() -> None:

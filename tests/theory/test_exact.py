@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.seeds import stream
-from giro.theory import (
+from giro.paper.theory import (
     bootstrap_law,
     exact_bootstrap_regret,
     exact_giro_regret,
     exact_regret,
     giro_law,
 )
+from giro.seeds import stream
 
 means_of_two = st.tuples(st.floats(0, 1), st.floats(0, 1))
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from giro.errors import BadParameter
-from giro.theory.gaps import check_rounds, checked_means, suboptimal_arms
+from giro.paper.theory.gaps import check_rounds, checked_means, suboptimal_arms
 
 
 def test_the_best_arm_may_stand_anywhere() -> None:

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.theory import best_general_bound, exact_giro_regret, general_bound, giro_bound
+from giro.paper.theory import best_general_bound, exact_giro_regret, general_bound, giro_bound
 
 PSEUDO = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(2)]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.theory import (
+from giro.paper.theory import (
     informal_optimism_checks,
     informal_optimism_failures,
     log_inverse_optimism,
@@ -20,7 +20,7 @@ from giro.theory import (
     smallest_optimistic_a,
     variance_condition,
 )
-from giro.theory.informal_optimism import divergence
+from giro.paper.theory.informal_optimism import divergence
 
 
 def test_roughly_a_third_is_a_root_of_the_variance_condition() -> None:

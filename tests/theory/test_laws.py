@@ -12,8 +12,8 @@ from laws import assert_follows
 from theory import naive
 
 from giro.errors import BadParameter
+from giro.paper.theory import bootstrap_law, giro_law
 from giro.seeds import stream
-from giro.theory import bootstrap_law, giro_law
 
 FRACTIONS = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(2)]
 

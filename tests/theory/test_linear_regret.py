@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from giro.errors import BadParameter
-from giro.theory import (
+from giro.paper.theory import (
     exact_bootstrap_regret,
     exact_giro_regret,
     linear_regret_bound,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.theory import (
+from giro.paper.theory import (
     bootstrap_moments,
     conditional_value_moments,
     history_mean_moments,
@@ -18,7 +18,7 @@ from giro.theory import (
     smallest_value_variance,
     value_moments,
 )
-from giro.theory import moments as module
+from giro.paper.theory import moments as module
 
 
 def plain_moments(law: dict[Fraction, Fraction]) -> tuple[float, float]:

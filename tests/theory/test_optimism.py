@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.theory import (
+from giro.paper.theory import (
     log_c,
     log_inverse_optimism,
     log_inverse_optimism_above,

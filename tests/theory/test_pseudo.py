@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from giro.errors import BadParameter
-from giro.theory.pseudo import is_whole, pseudo_counts, rounded_up, whole_pseudo_count
+from giro.paper.theory.pseudo import is_whole, pseudo_counts, rounded_up, whole_pseudo_count
 
 
 @settings(max_examples=200, deadline=None, database=None)

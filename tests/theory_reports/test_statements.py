@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from giro.theory.checks import at_most
-from giro.theory_reports import exact, lemmas
-from giro.theory_reports.formats import digits, fixed, from_log, listed, power, text, yes
-from giro.theory_reports.general_bound import _all_above_zero
-from giro.theory_reports.report import Statement
+from giro.paper.reports import exact, lemmas
+from giro.paper.reports.formats import digits, fixed, from_log, listed, power, text, yes
+from giro.paper.reports.general_bound import _all_above_zero
+from giro.paper.reports.report import Statement
+from giro.paper.theory.checks import at_most
 
 
 def test_a_verdict_is_a_word() -> None:

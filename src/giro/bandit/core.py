@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from giro.bandit.cold_start import Newcomers
 from giro.bandit.decision import Decision
 from giro.bandit.encoding import Encoder, Given
 from giro.bandit.log import PENDING, Log, column
-from giro.bandit.newcomers import Newcomers
 from giro.bandit.propensity import mixed, sample_arm
 from giro.bandit.setting import FIRST_ROOM, Setting
 from giro.errors import BadParameter, UnknownName

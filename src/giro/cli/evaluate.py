@@ -5,13 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
-from giro.cli.app import app
-from giro.cli.output import Column, print_json, print_line, print_table, tell
-from giro.cli.targets import check_picture
+from giro.cli._app import app
+from giro.cli._output import Column, print_json, print_line, print_table, tell
+from giro.cli._targets import check_picture
 from giro.errors import BadParameter
 from giro.evaluation.evaluate import evaluate
 from giro.evaluation.intervals import Interval
-from giro.evaluation.read import Format, read_log
+from giro.evaluation.readers import Format, read_log
 from giro.evaluation.result import Evaluation, joined
 from giro.version import __version__
 
@@ -129,8 +129,8 @@ def _print(evaluation: Evaluation, log: Path, seed: int) -> None:
 
 
 def _draw(evaluation: Evaluation, path: Path) -> None:
-    from giro.evaluation.figure import forest_figure  # noqa: PLC0415  # quick start
     from giro.plots import save  # noqa: PLC0415  # quick start without matplotlib
+    from giro.plots.evaluation import forest_figure  # noqa: PLC0415  # quick start
 
     save(forest_figure(evaluation), path)
     tell(f"wrote {path}")

@@ -10,9 +10,8 @@ from typing import TextIO, cast
 
 import typer
 
-from giro import cli
-from giro.cli.app import app
-from giro.cli.output import complain
+from giro.cli._app import app
+from giro.cli._output import complain
 from giro.errors import GiroError
 
 _DONE, _FAILED, _REFUSED, _INTERRUPTED = 0, 1, 2, 130
@@ -28,8 +27,9 @@ def main() -> None:
 
 def status_of(arguments: Sequence[str]) -> int:
     """Run one command and return its exit status, whatever happens."""
-    for module in pkgutil.iter_modules(cli.__path__):
-        importlib.import_module(f"{cli.__name__}.{module.name}")
+    for package in ("giro.cli", "giro.paper.commands"):
+        for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+            importlib.import_module(f"{package}.{module.name}")
     _accept_any_character(sys.stdout, sys.stderr)
     try:
         status = _status_of_command(arguments)

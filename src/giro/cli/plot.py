@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from giro.cli.app import app
-from giro.cli.output import tell
-from giro.cli.targets import check_picture
-from giro.experiments.kept import load_folder
+from giro.cli._app import app
+from giro.cli._output import tell
+from giro.cli._targets import check_picture
+from giro.simulation.kept import load_folder
 from giro.simulation.metrics import Metric
 
 Scale = Literal["linear", "log"]

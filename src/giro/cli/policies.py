@@ -1,7 +1,7 @@
 """`giro policies`: what there is."""
 
-from giro.cli.app import app
-from giro.cli.catalogue import Json, print_catalogue
+from giro.cli._app import app
+from giro.cli._catalogue import Json, print_catalogue
 from giro.policy import Policy
 
 

@@ -5,19 +5,19 @@ from typing import Annotated, Any
 
 import typer
 
-from giro.cli.app import app
-from giro.cli.engine import Address, Engine
-from giro.cli.output import print_json, tell
-from giro.cli.playing import INTERRUPTED, Place, finished_traces, say_what_is_there
+from giro.cli._app import app
+from giro.cli._engine import Address, Engine
+from giro.cli._output import print_json, tell
+from giro.cli._playing import INTERRUPTED, Place, finished_traces, say_what_is_there
+from giro.cli._results import print_results, record
+from giro.cli._targets import check_folder, check_picture
 from giro.cli.plot import WHICH
-from giro.cli.results import print_results, record
-from giro.cli.targets import check_folder, check_picture
 from giro.errors import BadParameter
-from giro.experiments.experiment import Experiment
-from giro.experiments.kept import Kept
 from giro.problem import Problem
 from giro.problems import Classification
 from giro.simulation.checkpoints import Spacing
+from giro.simulation.experiment import Experiment
+from giro.simulation.kept import Kept
 from giro.simulation.metrics import Metric
 from giro.simulation.trace import Trace
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from giro.datasets.classes import encoded
+from giro.datasets._classes import encoded
 from giro.datasets.dataset import Dataset, frozen
 from giro.errors import BadParameter
 

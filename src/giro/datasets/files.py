@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from giro.datasets._frame import dataset_of
 from giro.datasets.dataset import Dataset
-from giro.datasets.frame import dataset_of
 from giro.errors import BadFile, BadParameter, UnknownName
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@
 
 from giro.evaluation.evaluate import evaluate
 from giro.evaluation.log import Log
-from giro.evaluation.read import read_log
+from giro.evaluation.readers import read_log
 from giro.evaluation.result import Evaluation, Row
 from giro.evaluation.reward_model import fitted_rewards
 

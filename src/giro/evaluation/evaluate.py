@@ -10,7 +10,7 @@ from giro.errors import BadParameter, UnknownName
 from giro.evaluation.estimators import ESTIMATORS, Material, Terms
 from giro.evaluation.intervals import Estimate, Interval, estimate
 from giro.evaluation.log import Log
-from giro.evaluation.read import read_log
+from giro.evaluation.readers import read_log
 from giro.evaluation.replay import replayed, replayed_target
 from giro.evaluation.result import Evaluation, Row
 from giro.evaluation.reward_model import checked_predictions

@@ -11,8 +11,8 @@ import numpy as np
 from giro.errors import BadParameter, GiroError
 from giro.kernels.draws.uniform import integers_below
 from giro.model import Model, Sample
-from giro.models.estimator_rows import TrainingRows, one_each, repeated, training_rows
-from giro.models.estimator_ways import Ways, fresh, goes_on, ways_of
+from giro.models._estimator_rows import TrainingRows, one_each, repeated, training_rows
+from giro.models._estimator_ways import Ways, fresh, goes_on, ways_of
 from giro.offer import Context
 
 _UNKNOWN = 0.5  # the middle of the rewards

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.bootstrap_counts import weights_and_totals
-from giro.kernels.cholesky import factorise, solve
-from giro.kernels.inverse import add_row, set_penalty
-from giro.kernels.rows import weighted_gram, weighted_sum
-from giro.kernels.vectors import add_multiple, dot
+from giro.kernels.giro.bootstrap_counts import weights_and_totals
+from giro.kernels.regression.cholesky import factorise, solve
+from giro.kernels.regression.inverse import add_row, set_penalty
+from giro.kernels.regression.rows import weighted_gram, weighted_sum
+from giro.kernels.regression.vectors import add_multiple, dot
 from giro.model import Model, Sample
 from giro.offer import Context
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from giro.models.sgd import SgdModel
+from giro.models._sgd import SgdModel
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.bootstrap_counts import weights_and_totals
-from giro.kernels.likelihood import sigmoid
-from giro.kernels.logistic_fit import Curvature, fit_logistic
-from giro.kernels.vectors import dot
+from giro.kernels.giro.bootstrap_counts import weights_and_totals
+from giro.kernels.regression.likelihood import sigmoid
+from giro.kernels.regression.logistic import Curvature, fit_logistic
+from giro.kernels.regression.vectors import dot
 from giro.model import Model, Sample
 from giro.offer import Context
 

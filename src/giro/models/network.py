@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
 from giro.kernels.draws.uniform import uniforms
-from giro.kernels.network_pass import entries_of, train
-from giro.kernels.network_step import (
+from giro.kernels.network.passes import entries_of, train
+from giro.kernels.network.step import (
     Bench,
     Weights,
     aligned_zeros,

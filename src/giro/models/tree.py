@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.bootstrap_counts import ONE, REAL, ZERO
-from giro.kernels.tree_bins import Bins, empty_bins, take_in
-from giro.kernels.tree_grow import Limits, Trees, empty_trees, leaf_mass, plant
-from giro.kernels.tree_split import SQUARES, TOTAL, WEIGHT, empty_histogram
+from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
+from giro.kernels.tree.bins import Bins, empty_bins, take_in
+from giro.kernels.tree.grow import Limits, Trees, empty_trees, leaf_mass, plant
+from giro.kernels.tree.split import SQUARES, TOTAL, WEIGHT, empty_histogram
 from giro.model import Model, Sample
 from giro.offer import Context
 

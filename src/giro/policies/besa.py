@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
+from giro.compiling import kernel
 from giro.kernels.draws.hypergeometric import hypergeometric
 from giro.kernels.draws.uniform import shuffled
-from giro.kernels.history import rewards_of
-from giro.kernels.rewards import Rewards, no_rewards, remember
-from giro.kernels.subsample import subsampled_sum
-from giro.kernels.ties import Ties, beats_in_tie, tie_ranking
+from giro.kernels.giro.history import rewards_of
+from giro.kernels.giro.rewards import Rewards, no_rewards, remember
+from giro.kernels.giro.subsample import subsampled_sum
+from giro.kernels.highest.ties import Ties, beats_in_tie, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 
 _ROUNDING = 1e-12  # per reward: the same rewards added up in another order still tie

@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.race import Race, empty_race, set_bootstrap_law, winner
-from giro.kernels.race_law import race_law
-from giro.kernels.rewards import Rewards, all_binary, entries_of, no_rewards, remember
-from giro.kernels.reweight import multinomial_mean
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.giro.rewards import Rewards, all_binary, entries_of, no_rewards, remember
+from giro.kernels.highest.binomial_argmax import Race, empty_race, set_bootstrap_law, winner
+from giro.kernels.highest.binomial_probabilities import race_law
+from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.regression.reweight import multinomial_mean
 from giro.policy import Case, Offer, Policy, Shape
 
 

@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.bootstrap_counts import draw_counts
-from giro.kernels.design import (
+from giro.kernels.giro.bootstrap_counts import draw_counts
+from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.regression.design import (
     Design,
     case_row,
     design_of,
@@ -17,8 +18,7 @@ from giro.kernels.design import (
     put_arm,
     round_row,
 )
-from giro.kernels.rows import Rows, append_row, empty_rows, positions_of
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Model, Sample, refit, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model

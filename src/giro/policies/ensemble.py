@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import inline_kernel, kernel
 from giro.errors import BadParameter
-from giro.kernel import inline_kernel, kernel
-from giro.kernels.cholesky import solve
-from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.draws.normal import normals, standard_normal
-from giro.kernels.inverse import add_row, set_penalty
-from giro.kernels.ties import argmax
-from giro.kernels.vectors import dot
-from giro.kernels.winning_law import argmax_law
+from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.ties import argmax
+from giro.kernels.regression.cholesky import solve
+from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.regression.inverse import add_row, set_penalty
+from giro.kernels.regression.vectors import dot
 from giro.policy import Case, Offer, Policy, Shape
 
 _CENTRE = 0.5  # the middle of the rewards, where the prior of the values is centred

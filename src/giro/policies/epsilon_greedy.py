@@ -5,16 +5,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
 from giro.kernels.draws.uniform import integer_below
-from giro.kernels.means import means_of
-from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.kernels.winning_law import argmax_law
+from giro.kernels.highest.means import means_of
+from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.model import Model
 from giro.models.estimator import as_model
 from giro.offer import of_arms
-from giro.policies.greedy_models import (
+from giro.policies._greedy_models import (
     Schedule,
     choose_by_model,
     exploring,

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.compiling import inline_kernel, kernel
 from giro.errors import BadParameter
-from giro.kernel import inline_kernel, kernel
-from giro.kernels.contest import contest
-from giro.kernels.draft import Draft, add, begin, empty_draft
-from giro.kernels.ordered import is_empty
-from giro.kernels.pseudo import pseudo_count_law
-from giro.kernels.race import Race, empty_race, set_law, settle, winner
-from giro.kernels.race_law import race_law
-from giro.kernels.ties import Ties, tie_ranking
+from giro.kernels.giro.lazy_argmax import contest
+from giro.kernels.giro.ordered import is_empty
+from giro.kernels.giro.partial_sample import Draft, add, begin, empty_draft
+from giro.kernels.giro.pseudo_rewards import pseudo_count_law
+from giro.kernels.highest.binomial_argmax import Race, empty_race, set_law, settle, winner
+from giro.kernels.highest.binomial_probabilities import race_law
+from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.kl import kl, kl_upper
-from giro.kernels.rounding import bernoulli_rounded
-from giro.kernels.ties import Ties, beats_in_tie, tie_ranking
-from giro.kernels.winning_law import argmax_law
+from giro.kernels.draws.rounding import bernoulli_rounded
+from giro.kernels.highest.kl import kl, kl_upper
+from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.ties import Ties, beats_in_tie, tie_ranking
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 

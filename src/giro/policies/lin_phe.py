@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.cholesky import solve
-from giro.kernels.design import Design, case_row, design_of, mark_untried, round_row
-from giro.kernels.inverse import add_row, set_penalty
-from giro.kernels.perturb import perturbed_sum, pseudo_rewards_by_pull, rounded
-from giro.kernels.rows import Rows, append_row, empty_rows, positions_of, scores
-from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.kernels.vectors import add_multiple, dot
-from giro.policies.widths import check_penalty
+from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.regression.cholesky import solve
+from giro.kernels.regression.design import Design, case_row, design_of, mark_untried, round_row
+from giro.kernels.regression.inverse import add_row, set_penalty
+from giro.kernels.regression.perturb import perturbed_sum, pseudo_rewards_by_pull, rounded
+from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, scores
+from giro.kernels.regression.vectors import add_multiple, dot
+from giro.policies._widths import check_penalty
 from giro.policy import Case, Offer, Policy, Shape
 
 

@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
-from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.compiling import kernel
 from giro.kernels.draws.normal import standard_normal
-from giro.kernels.inverse import squared_width
-from giro.kernels.propensity import chances_of_highest_normal
-from giro.kernels.ridge import Ridge, empty_ridge, observe
-from giro.kernels.ties import argmax
-from giro.kernels.vectors import dot
-from giro.policies.widths import NOISE, check_delta, check_penalty, check_scale
+from giro.kernels.highest.normal_probabilities import chances_of_highest_normal
+from giro.kernels.highest.ties import argmax
+from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.regression.inverse import squared_width
+from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
+from giro.kernels.regression.vectors import dot
+from giro.policies._widths import NOISE, check_delta, check_penalty, check_scale
 from giro.policy import Case, Offer, Policy, Shape
 
 

@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.design import Design, case_row, design_of, mark_untried, round_row
-from giro.kernels.logistic_fit import Curvature, no_curvature
-from giro.kernels.perturb import pseudo_rewards_by_pull, rounded, throw
-from giro.kernels.rows import append_row, positions_of
-from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.kernels.vectors import dot
-from giro.policies.logistic_arms import LogisticArms, curvature_of, empty_logistic_arms, fit
-from giro.policies.widths import check_penalty
+from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.regression.design import Design, case_row, design_of, mark_untried, round_row
+from giro.kernels.regression.logistic import Curvature, no_curvature
+from giro.kernels.regression.perturb import pseudo_rewards_by_pull, rounded, throw
+from giro.kernels.regression.rows import append_row, positions_of
+from giro.kernels.regression.vectors import dot
+from giro.policies._logistic_arms import LogisticArms, curvature_of, empty_logistic_arms, fit
+from giro.policies._widths import check_penalty
 from giro.policy import Case, Offer, Policy, Shape
 
 

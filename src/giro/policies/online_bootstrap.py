@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
 from giro.kernels.draws.uniform import COINS, coins
-from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.kernels.winning_law import replica_law
+from giro.kernels.highest.probabilities import replica_law
+from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 

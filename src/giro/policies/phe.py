@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.pseudo import pseudo_count_law
-from giro.kernels.race import Race, empty_race, set_law, settle, winner
-from giro.kernels.race_law import race_law
-from giro.kernels.ties import Ties, tie_ranking
+from giro.kernels.giro.pseudo_rewards import pseudo_count_law
+from giro.kernels.highest.binomial_argmax import Race, empty_race, set_law, settle, winner
+from giro.kernels.highest.binomial_probabilities import race_law
+from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.model import Model
 from giro.models.linear import Linear
-from giro.policies.replicas import ReplicaPolicy
+from giro.policies._replicas import ReplicaPolicy
 from giro.policy import Shape
 
 

@@ -7,10 +7,10 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from giro.compiling import plain
 from giro.errors import BadParameter
-from giro.kernel import plain
-from giro.kernels.history import History, append, empty_history, rewards_of
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.kernels.giro.history import History, append, empty_history, rewards_of
+from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 
 Draw: TypeAlias = Callable[[np.ndarray, np.random.Generator], float]

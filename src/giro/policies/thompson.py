@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import inline_kernel, kernel
 from giro.errors import BadParameter
-from giro.kernel import inline_kernel, kernel
-from giro.kernels.beta_law import beta_law
-from giro.kernels.beta_race import highest_beta
 from giro.kernels.draws.gamma import beta as beta_draw
-from giro.kernels.rounding import bernoulli_rounded
+from giro.kernels.draws.rounding import bernoulli_rounded
+from giro.kernels.highest.beta_argmax import highest_beta
+from giro.kernels.highest.beta_probabilities import beta_law
 from giro.policy import Case, Offer, Policy, Shape
 
 

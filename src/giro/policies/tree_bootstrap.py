@@ -5,15 +5,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
-from giro.kernels.bootstrap_counts import REAL
-from giro.kernels.design import Design, case_row, design_of, round_row
-from giro.kernels.rows import Rows, append_row, empty_rows, positions_of
-from giro.kernels.ties import Ties, argmax, tie_ranking
+from giro.compiling import kernel
+from giro.kernels.giro.bootstrap_counts import REAL
+from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.regression.design import Design, case_row, design_of, round_row
+from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Sample
 from giro.models.tree import State as Trees
 from giro.models.tree import Tree, check_limits, leaf, refit
-from giro.policies.prior import check_prior
+from giro.policies._prior import check_prior
 from giro.policy import Case, Context, Offer, Policy, Shape
 
 
@@ -78,7 +78,7 @@ class TreeBootstrap(Policy, name="tree-bootstrap"):
     """Pulls the arm whose decision tree, fitted to a bootstrap sample of its history, expects most.
 
     A round costs as much as going through the arms' histories a few times: only the path of the
-    present context through each tree is grown (see `giro.kernels.tree_grow`). `depth` and `leaf`
+    present context through each tree is grown (see `giro.kernels.tree.grow`). `depth` and `leaf`
     are those of the model `tree`. Without prior rewards an arm never pulled has the value infinity.
 
     Differs from the paper: prior rewards, `zeros` failures and `ones` successes an arm, are

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import inline_kernel, kernel
-from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.kernels.winning_law import argmax_law
+from giro.compiling import inline_kernel, kernel
+from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 

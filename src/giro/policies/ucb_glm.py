@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.draws.uniform import integer_below
-from giro.kernels.inverse import squared_width
-from giro.kernels.ties import argmax, tie_ranking
-from giro.kernels.vectors import dot
-from giro.kernels.winning_law import argmax_law
+from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.ties import argmax, tie_ranking
+from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.regression.inverse import squared_width
+from giro.kernels.regression.vectors import dot
 from giro.offer import of_arms
-from giro.policies.logistic_arms import LogisticArms, empty_logistic_arms, observe
-from giro.policies.widths import NOISE, OptimisticPolicy, logistic_slope
+from giro.policies._logistic_arms import LogisticArms, empty_logistic_arms, observe
+from giro.policies._widths import NOISE, OptimisticPolicy, logistic_slope
 from giro.policy import Case, Offer, Shape
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
+from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below
 from giro.policy import Case, Offer, Policy, Shape
 

@@ -5,14 +5,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
-from giro.kernels.beta_law import beta_law
-from giro.kernels.beta_race import highest_beta
-from giro.kernels.rewards import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
-from giro.kernels.reweight import exponential_mean, gaussian_mean, shifted_mean
-from giro.kernels.ties import Ties, argmax, tie_ranking
-from giro.policies.prior import check_prior
+from giro.kernels.giro.rewards import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
+from giro.kernels.highest.beta_argmax import highest_beta
+from giro.kernels.highest.beta_probabilities import beta_law
+from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.regression.reweight import exponential_mean, gaussian_mean, shifted_mean
+from giro.policies._prior import check_prior
 from giro.policy import Case, Offer, Policy, Shape
 
 _KINDS = ("exponential", "gaussian", "additive")

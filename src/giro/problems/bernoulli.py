@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.kernel import kernel
+from giro.compiling import kernel
 from giro.offer import Offer, offer_of
 from giro.problem import Means
-from giro.problems.means import MeansProblem, reveal_means
+from giro.problems._means import MeansProblem, reveal_means
 
 
 class _Instance(NamedTuple):

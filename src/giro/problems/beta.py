@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
 from giro.kernels.draws.gamma import beta
 from giro.offer import Offer, offer_of
 from giro.problem import Means
-from giro.problems.means import MeansProblem, reveal_means
+from giro.problems._means import MeansProblem, reveal_means
 
 
 class _Instance(NamedTuple):

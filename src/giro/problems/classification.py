@@ -6,16 +6,16 @@ from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.datasets.arrays import dataset_from_arrays
 from giro.datasets.dataset import frozen
 from giro.datasets.files import FORMATS, is_file_name
 from giro.datasets.scaling import Scale
 from giro.datasets.shipped import SHAPES
 from giro.errors import BadParameter, UnknownName
-from giro.kernel import kernel
 from giro.offer import NO_FEATURES, Offer
 from giro.problem import Means, Problem
-from giro.problems.rows import Rows, digest_of, file_rows, rows_of, shipped_rows
+from giro.problems._rows import Rows, digest_of, file_rows, rows_of, shipped_rows
 
 _ARRAYS = "arrays-"  # and a digest: data that came from Python and have no name
 

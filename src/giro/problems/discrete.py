@@ -6,11 +6,11 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
 from giro.offer import Offer, offer_of
 from giro.problem import Means, Problem
-from giro.problems.means import reveal_means
+from giro.problems._means import reveal_means
 
 Row: TypeAlias = tuple[float, ...]
 Rows: TypeAlias = tuple[Row, ...]

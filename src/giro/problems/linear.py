@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
 from giro.kernels.draws.gamma import beta
 from giro.offer import Offer
 from giro.problem import Means
-from giro.problems.drawn import Drawn, DrawnProblem, draw_round
+from giro.problems._drawn import Drawn, DrawnProblem, draw_round
 
 
 class _Instance(NamedTuple):

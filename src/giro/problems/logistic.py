@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
 from giro.offer import Offer
 from giro.problem import Means
-from giro.problems.drawn import Drawn, DrawnProblem, draw_round
+from giro.problems._drawn import Drawn, DrawnProblem, draw_round
 
 _STRONGEST = 500.0  # above, exp(-x·θ) is not always finite
 

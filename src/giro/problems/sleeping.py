@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernel import kernel
 from giro.offer import Offer
 from giro.problem import Means, Problem
 from giro.problem import reveal as reveal_all

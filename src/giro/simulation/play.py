@@ -4,8 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.compiling import borrowed, kernel, plain
 from giro.errors import GiroError
-from giro.kernel import borrowed, kernel, plain
 from giro.offer import Shape, case_of, place_of
 from giro.policy import Policy, choose, learn
 from giro.policy import start as start_policy

@@ -6,7 +6,7 @@ from types import FunctionType
 
 import numpy as np
 
-from giro.kernel import is_kernel, kernel, plain
+from giro.compiling import is_kernel, kernel, plain
 from giro.seeds import stream
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from giro.kernel import borrowed, inline_kernel, kernel
+from giro.compiling import borrowed, inline_kernel, kernel
 from giro.kernels.draws.stirling import binomial_surprise
 from giro.kernels.draws.uniform import COINS, coins
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from giro.kernel import borrowed, inline_kernel, kernel
+from giro.compiling import borrowed, inline_kernel, kernel
 from giro.kernels.draws.ziggurat import LAYERS, exponential_layers
 
 _START = "9.25616454426554368669752752862321625259"  # so that the layers end at height 1

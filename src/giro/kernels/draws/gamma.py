@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from giro.kernel import borrowed, inline_kernel, kernel
+from giro.compiling import borrowed, inline_kernel, kernel
 from giro.kernels.draws.exponential import standard_exponential
 from giro.kernels.draws.normal import standard_normal
 

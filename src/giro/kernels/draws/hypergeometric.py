@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from giro.kernel import borrowed, inline_kernel, kernel
+from giro.compiling import borrowed, inline_kernel, kernel
 from giro.kernels.draws.stirling import log_factorial
 
 _FEW = 12  # so many entries are drawn one by one faster than otherwise

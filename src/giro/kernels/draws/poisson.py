@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from giro.kernel import borrowed, inline_kernel, kernel
+from giro.compiling import borrowed, inline_kernel, kernel
 from giro.kernels.draws.stirling import poisson_surprise
 
 _SMALL_MEAN = 10.0  # from here on the constants of the rejection below hold

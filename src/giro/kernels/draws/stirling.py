@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from giro.kernel import inline_kernel, kernel
+from giro.compiling import inline_kernel, kernel
 from giro.kernels.draws.fixed_point import UNIT, fixed, log1p
 
 _HALF_LOG_2_PI = "0.918938533204672741780329736405617639861"

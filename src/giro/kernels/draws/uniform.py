@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from giro.kernel import borrowed, inline_kernel, kernel
+from giro.compiling import borrowed, inline_kernel, kernel
 
 COINS = 53  # random bits in a uniform number of double precision
 _WORD = 1 << 32

@@ -1,0 +1,33 @@
+"""Compiling: the only rooms that know numba.
+
+>>> from giro.compiling import kernel
+>>> @kernel
+... def double(x: float) -> float:
+...     return 2 * x
+>>> double(4.0)
+8.0
+"""
+
+from giro.compiling.kernel import (
+    bind,
+    borrowed,
+    dispatched,
+    form_for,
+    in_python,
+    inline_kernel,
+    is_kernel,
+    kernel,
+    plain,
+)
+
+__all__ = [
+    "bind",
+    "borrowed",
+    "dispatched",
+    "form_for",
+    "in_python",
+    "inline_kernel",
+    "is_kernel",
+    "kernel",
+    "plain",
+]

@@ -1,0 +1,184 @@
+"""Compiled functions, and names that stand for many of them.
+
+A *kernel* is a plain Python function that also compiles. A *dispatched* function is a name shared
+by many kernels, picked by the type of its first argument, the state. Because nothing is passed as
+a function, the loops built from them can be cached on disk.
+
+Compile options live here. Beside this file only the cache on disk, held states and
+`compiling/lanes.py` have to do with numba itself.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numba.core.datamodel.models import StructModel, UniTupleModel
+from numba.extending import intrinsic, overload
+
+from giro.compiling.cache import keep_on_disk
+from giro.errors import BadParameter
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Value = TypeVar("Value")
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` when it is first called; its Python body stays in `py_func`.
+
+    Kernels release the interpreter lock, so runs go on in parallel threads. Kernels of giro are
+    kept on disk; a kernel of yours is compiled again in every process, because nothing tells
+    when its source has changed.
+    """
+    return _compiled(function, into_callers=False)
+
+
+def inline_kernel(function: Function) -> Function:
+    """Compile `function` into its callers, which saves handing over what it is given.
+
+    For short functions inside hot loops: a call with a state of ten arrays costs 50 ns.
+    """
+    return _compiled(function, into_callers=True)
+
+
+def _compiled(function: Function, *, into_callers: bool) -> Function:
+    compiled = numba.njit(
+        nogil=True, error_model="numpy", no_cfunc_wrapper=True, forceinline=into_callers
+    )(function)
+    if is_kernel(compiled):  # not where numba is switched off
+        keep_on_disk(compiled, function)
+    return cast(Function, compiled)
+
+
+def is_kernel(function: object) -> bool:
+    """Tell whether `function` is compiled when called."""
+    return hasattr(function, "py_func")
+
+
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the Python body of a kernel, or the function itself if it is none.
+
+    >>> plain(len) is len
+    True
+    """
+    return cast(Callable[..., Any], getattr(function, "py_func", function))
+
+
+_implementations: dict[Callable[..., Any], dict[type, Callable[..., Any]]] = {}
+
+
+def dispatched(function: Function) -> Function:
+    """Make a name generic: calls go to the implementation for the class of the first argument.
+
+    Works inside kernels and in plain Python, for named tuples and for arrays. The body of
+    `function` is never run; implementations are added with `bind`.
+    """
+
+    @functools.wraps(function)
+    def generic(state: Any, *rest: Any) -> Any:
+        return _implementation(generic, type(state))(state, *rest)
+
+    options = {"forceinline": True}  # a call would hand over the whole state
+
+    @overload(generic, strict=False, jit_options=options)  # type: ignore[untyped-decorator]  # numba is untyped
+    def typed(state: Any, *rest: Any) -> Callable[..., Any]:
+        return plain(_implementation(generic, getattr(state, "instance_class", np.ndarray)))
+
+    _implementations[generic] = {}
+    return cast(Function, generic)
+
+
+def bind(generic: Callable[..., Any], state: type, implementation: Callable[..., Any]) -> None:
+    """Let `implementation` answer to a dispatched name for states of this class."""
+    _tell_apart(state)
+    if _implementations[generic].setdefault(state, implementation) is not implementation:
+        raise BadParameter(
+            f"{state.__module__}.{state.__qualname__} already has its own '{generic.__name__}': "
+            "give each policy and problem a state class of its own"
+        )
+
+
+_named: dict[str, type] = {}
+
+
+def _tell_apart(state: type) -> None:
+    """Give a state class a name that no other has.
+
+    When called, numba knows a named tuple by the names of its class and fields only: of two
+    policies with a `_State` of pulls and totals, the second would play as the first.
+    """
+    if not hasattr(state, "_fields"):
+        return
+    name = f"{state.__module__}.{state.__qualname__}"
+    while _named.setdefault(name, state) is not state:  # defined twice, as in a notebook
+        name += "'"
+    if state.__name__ != name:
+        state.__name__ = name
+
+
+_twins: dict[type[Any], type[Any]] = {}
+
+
+def in_python(state: type[Any]) -> type[Any]:
+    """Return a twin of a state class, for states that hold Python objects.
+
+    The class decides whether a kernel or its Python body is called, hence there are two.
+    """
+    if state not in _twins:
+        body = {"__slots__": (), "__module__": __name__, "is_in_python": True}
+        _twins[state] = type(f"{state.__name__}InPython", (state,), body)
+    return _twins[state]
+
+
+def form_for(state: Any, function: Function) -> Function:
+    """Return a kernel in the form that takes this state: compiled, or its Python body."""
+    return cast(Function, plain(function)) if hasattr(state, "is_in_python") else function
+
+
+def _implementation(generic: Callable[..., Any], state: type) -> Callable[..., Any]:
+    if state not in _implementations[generic]:
+        raise BadParameter(f"'{generic.__name__}' is not bound for states of {state.__qualname__}")
+    return _implementations[generic][state]
+
+
+# -- references --------------------------------------------------------------------------------
+
+
+def borrowed(value: Value) -> Value:
+    """Return a view of a tuple of arrays or of a generator that does not count its references.
+
+    Counting costs two atomic operations per array and call, more than a kernel's work if there are
+    ten arrays. Inside a kernel that holds `value` itself, and thus keeps it alive, its view can be
+    passed around for free. In plain Python it is `value`.
+    """
+    return value
+
+
+@overload(borrowed, strict=False)  # type: ignore[untyped-decorator]  # numba is untyped
+def _borrowed(value: Any) -> Callable[..., Any]:
+    def view(value: Any) -> Any:
+        return _without_references(value)
+
+    return view
+
+
+@intrinsic  # type: ignore[untyped-decorator]  # numba is untyped
+def _without_references(typing_context: Any, value: Any) -> tuple[Any, Callable[..., Any]]:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return _forget_references(context, builder, value, arguments[0])
+
+    return value(value), generate
+
+
+def _forget_references(context: Any, builder: Any, kind: Any, content: Any) -> Any:
+    """Return the LLVM value with every pointer to a reference count set to null."""
+    model = context.data_model_manager[kind]
+    if model.has_nrt_meminfo():
+        return content.type(None)
+    if isinstance(model, StructModel | UniTupleModel):  # the latter if all fields are of one type
+        members = getattr(model, "_members", None) or [kind.dtype] * kind.count
+        for i, member in enumerate(members):
+            inner = _forget_references(context, builder, member, builder.extract_value(content, i))
+            content = builder.insert_value(content, inner, i)
+    return content

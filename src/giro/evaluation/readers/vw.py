@@ -1,0 +1,151 @@
+"""Vowpal Wabbit's JSON logs of contextual bandits -> Log.
+
+Two layouts, one event a line. As made by its decision service (`--dsjson`):
+
+    {"_label_cost": -1, "_label_probability": 0.8, "_label_Action": 2, "_labelIndex": 1,
+     "a": [2, 1], "p": [0.8, 0.2], "c": {"user": {"age": 30}, "_multi": [{...}, {...}]}}
+
+and as read by `--json`, with the contents of "c" beside the label (keys in any case):
+
+    {"_labelIndex": 1, "_label_Cost": -1, "_label_Probability": 0.8, "user": {...}, "_multi": [...]}
+
+where the label may also be `"_label": {"Action": 2, "Cost": -1, "Probability": 0.8}` or
+`"_label": "2:-1:0.8"`, there or in the chosen action's entry of "_multi".
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.errors import BadFile, BadParameter
+from giro.evaluation.log import Log, arm_indices, checked
+from giro.evaluation.readers._features import flattened, matrix_of_records
+
+
+class _Event(NamedTuple):
+    arm: int  # from 1
+    n_arms: int  # 0 if the line does not say
+    reward: float
+    probability: float
+    context: dict[str, float]
+    probabilities: dict[int, float]  # of all arms, empty if unknown
+
+
+def log_of_vw(lines: Iterable[str]) -> Log:
+    """Return the log in lines of VW's JSON.
+
+    The reward is minus the cost. An arm is named by the number of its action, from 1: its place
+    in `_multi`, which is thus taken to hold the same actions in the same order in all lines,
+    except that the last ones may be missing. The context are the shared features (see `flattened`);
+    features of actions are not read. Lines without a label, and those marked `_skipLearn`, are
+    left out and counted. `pdrop` has to be the same in all lines.
+    """
+    records = [_record(line, number) for number, line in enumerate(lines, 1) if line.strip()]
+    labelled = [record for record in records if "_label_cost" in record and not _skipped(record)]
+    _check_drop(labelled)
+    events = [_event(record) for record in labelled]
+    n_arms = max((max(event.arm, event.n_arms) for event in events), default=0)
+    names = tuple(str(arm + 1) for arm in range(n_arms))
+    index, names = arm_indices([str(event.arm) for event in events], names)
+    contexts, features = matrix_of_records([event.context for event in events])
+    return checked(
+        Log(
+            index,
+            names,
+            np.array([event.reward for event in events]),
+            np.array([event.probability for event in events]),
+            contexts,
+            features,
+            eligible=_eligible(events, n_arms),
+            probabilities=_probabilities(events, n_arms),
+            left_out=len(records) - len(labelled),
+        )
+    )
+
+
+def _record(line: str, number: int) -> dict[str, Any]:
+    """Return a line with the keys of its label in one spelling, wherever the label stands."""
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise BadFile(f"line {number} is not JSON: {error}") from None
+    if not isinstance(record, dict):
+        raise BadFile(f"line {number} is not an event but {line.strip()[:40]}")
+    inside = record["c"] if isinstance(record.get("c"), dict) else record
+    label = _label(record)
+    for place, action in enumerate(inside.get("_multi", [])):
+        if isinstance(action, dict) and (its := _label(action)):
+            label |= its | {"_labelindex": place}
+    return {**record, **label, "line": number}
+
+
+def _label(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the label at this place, from keys `_label_Cost`, an object or a text `_label`."""
+    label = {key.lower(): value for key, value in part.items() if key.startswith("_label")}
+    whole = label.pop("_label", None)
+    if isinstance(whole, Mapping):
+        label |= {f"_label_{key.lower()}": value for key, value in whole.items()}
+    if isinstance(whole, str) and whole.count(":") == 2:
+        names = ("_label_action", "_label_cost", "_label_probability")
+        label |= dict(zip(names, whole.split(":"), strict=True))
+    return label
+
+
+def _skipped(record: Mapping[str, Any]) -> bool:
+    return bool(record.get("_skipLearn", False))
+
+
+def _event(record: Mapping[str, Any]) -> _Event:
+    shared = record["c"] if isinstance(record.get("c"), dict) else record
+    multi = shared.get("_multi", [])
+    actions, chances = record.get("a", []), record.get("p", [])
+    try:
+        arm = _arm(record)
+        cost, probability = float(record["_label_cost"]), float(record["_label_probability"])
+        context = flattened(_without_header(record) if shared is record else shared)
+        all_arms = dict(zip(map(int, actions), map(float, chances), strict=True))
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadParameter(f"line {record['line']} has no readable label: {error}") from None
+    n_arms = len(multi) or len(actions)
+    if not 1 <= arm or (n_arms and arm > n_arms):
+        raise BadParameter(f"line {record['line']} has the unknown arm {arm} of {n_arms}")
+    known = sorted(all_arms) == list(range(1, n_arms + 1))
+    return _Event(arm, n_arms, -cost, probability, context, all_arms if known else {})
+
+
+def _arm(record: Mapping[str, Any]) -> int:
+    """Return the number of the logged action; its place says it surest."""
+    if "_labelindex" in record:
+        return int(record["_labelindex"]) + 1
+    return int(record["_label_action"])
+
+
+_HEADER = ("line", "a", "p", "pdrop", "Version", "EventId", "Timestamp", "VWState")
+
+
+def _without_header(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key not in _HEADER}
+
+
+def _check_drop(records: list[dict[str, Any]]) -> None:
+    shares = {float(record.get("pdrop", 0.0)) for record in records}
+    if len(shares) > 1:
+        raise BadParameter(
+            f"events were dropped with different probabilities (pdrop from {min(shares)} to "
+            f"{max(shares)}); evaluate them apart"
+        )
+
+
+def _eligible(events: list[_Event], n_arms: int) -> np.ndarray | None:
+    """Return [event, arm] which arms a line lists, None if always all."""
+    listed = np.array([event.n_arms or n_arms for event in events])
+    eligible = np.arange(n_arms)[None, :] < listed[:, None]
+    return None if eligible.all() else eligible
+
+
+def _probabilities(events: list[_Event], n_arms: int) -> np.ndarray | None:
+    if not all(event.probabilities for event in events):
+        return None
+    return np.array([[e.probabilities.get(arm + 1, 0.0) for arm in range(n_arms)] for e in events])

@@ -1,1 +1,0 @@
-"""Experiments as plain data, run so that nothing is computed twice, and what they show."""

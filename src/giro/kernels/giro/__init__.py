@@ -1,0 +1,1 @@
+"""Bootstrap samples of histories with pseudo rewards, drawn exactly and as little as possible."""

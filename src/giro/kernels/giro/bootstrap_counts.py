@@ -1,0 +1,42 @@
+"""How often each entry of a history is in its bootstrap sample, contexts and all."""
+
+import numpy as np
+
+from giro.compiling import kernel
+from giro.kernels.giro.pseudo_rewards import pseudo_count
+
+REAL, ONE, ZERO = 0, 1, 2  # columns of the counts: the observed reward, and the pseudo rewards
+
+
+@kernel
+def draw_counts(counts: np.ndarray, a: float, rng: np.random.Generator) -> None:
+    """Set counts[i] to how often the i-th context is drawn with its reward, with 1 and with 0.
+
+    Kveton et al. (2019), Algorithm 3: as many draws with replacement as the history has entries,
+    which are, for each of s contexts, the observed reward and `a` pseudo rewards of each kind. With
+    real a there are k = floor(a s) or ceil(a s) of each kind (see `pseudo_count`); each draw of one
+    of them is at a context drawn uniformly, which for whole a is the same.
+    """
+    s = counts.shape[0]
+    k = pseudo_count(a, s, rng)
+    counts[:] = 0
+    share = s / k if k > 0 else 0.0
+    begin, stretch = np.array([0.0, s, s + k]), np.array([1.0, share, share])
+    for _ in range(s + 2 * k):
+        place = rng.random() * (s + 2 * k)
+        kind = int(place >= s) + int(place >= s + k)
+        i = int((place - begin[kind]) * stretch[kind])
+        counts[min(i, s - 1), kind] += 1
+
+
+@kernel
+def weights_and_totals(
+    counts: np.ndarray, rewards: np.ndarray, positions: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return, for each context, how often it was drawn and the sum of its rewards."""
+    s = counts.shape[0]
+    weight, total = np.empty(s), np.empty(s)
+    for i in range(s):
+        weight[i] = counts[i, REAL] + counts[i, ONE] + counts[i, ZERO]
+        total[i] = counts[i, REAL] * rewards[positions[i]] + counts[i, ONE]
+    return weight, total

@@ -1,0 +1,62 @@
+"""The rewards of every arm in the order they came, in one array that is never reallocated."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.compiling import inline_kernel, kernel
+
+_FIRST = 8  # rewards an arm has room for at first
+
+
+class History(NamedTuple):
+    """Rewards of all arms; arm i owns `pool[begin[i] : begin[i] + length[i]]`.
+
+    An arm that outgrows its place moves to a new one of twice the size at the end of the pool, so
+    the pool is at most four times as large as the rewards in it, plus eight per arm.
+    """
+
+    pool: np.ndarray  # [entry]
+    begin: np.ndarray  # [arm] where the arm's rewards start
+    length: np.ndarray  # [arm] how many there are
+    room: np.ndarray  # [arm] how many fit
+    used: np.ndarray  # [1] entries of the pool given away
+
+    def trimmed(self) -> "History":
+        """Return what is in use."""
+        return self._replace(pool=self.pool[: self.used[0]])
+
+
+def empty_history(n_arms: int, capacity: int, dtype: type = np.float64) -> History:
+    """Return a history without rewards, with room for `capacity` of them."""
+    pool: np.ndarray = np.empty(4 * capacity + _FIRST * n_arms, dtype)
+    begin, length, room = np.zeros((3, n_arms), np.int64)
+    return History(pool, begin, length, room, np.zeros(1, np.int64))
+
+
+@inline_kernel
+def append(history: History, arm: int, reward: float) -> None:
+    """Add a reward at the end of the arm's history."""
+    length = history.length[arm]
+    if length == history.room[arm]:
+        _move(history, arm)
+    history.pool[history.begin[arm] + length] = reward
+    history.length[arm] = length + 1
+
+
+@kernel
+def _move(history: History, arm: int) -> None:
+    """Give the arm a place of twice the size at the end of the pool."""
+    begin, length, used = history.begin[arm], history.length[arm], history.used[0]
+    for i in range(length):
+        history.pool[used + i] = history.pool[begin + i]
+    history.begin[arm] = used
+    history.room[arm] = max(_FIRST, 2 * length)
+    history.used[0] = used + history.room[arm]
+
+
+@kernel
+def rewards_of(history: History, arm: int) -> np.ndarray:
+    """Return the arm's rewards, a view of the pool."""
+    begin = history.begin[arm]
+    return history.pool[begin : begin + history.length[arm]]

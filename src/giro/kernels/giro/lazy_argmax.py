@@ -1,0 +1,200 @@
+"""Which arm has the highest mean in its bootstrap sample, drawing as little as possible.
+
+The arm with the highest expected mean is drawn finely enough to lay a threshold x which it will
+hardly miss. Arms far below x are gated (see `gate`): nearly all of them are *out*, known to stay
+below x, and nothing else is drawn of them. The few that remain contest.
+
+Of those, guess the arm g with the highest expected mean, given what is drawn. With V_l the mean of
+arm l's sample, D_l the lead of g over l in expected mean, noise and width as in `draft`, and
+theta_l = D_l / (noise_g + noise_l + max(width_g, width_l) D_l / 3),
+
+    M_l = exp(theta_l (V_l - V_g))  is at least 1 where l reaches g, and
+    E M_l <= exp(-c_l),  c_l = theta_l D_l / 2  (Bernstein's inequality).
+
+The threshold contests like an arm whose mean is known, x. So, exactly: with probability E M_l pick
+l, draw all samples under the law weighted by M_l, and if some arm reaches g accept what was drawn
+with probability 1 / (sum of all M); in every other case the guess stands. What is accepted has the
+law of the samples restricted to those that prove the guess wrong: sum_l E M_l (M_l / E M_l) / sum M
+= 1. Samples are refined until the probability of picking any l is small, so this almost never
+happens. If all that contested end below x, the arms that are out are drawn, given that they are.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from giro.compiling import kernel
+from giro.kernels.draws.exponential import standard_exponential
+from giro.kernels.giro.partial_sample import Draft, cumulant, finish, refine, restart
+from giro.kernels.giro.tail_test import closeness, gate
+from giro.kernels.highest.ties import an_untried_arm, beats_in_tie, highest
+
+_WORTH = 30.0  # the chance of having to draw everything, times the entries it would take
+_MARGIN = 1.05  # the threshold is laid so that it is no reason to refine
+_CLOSE, _QUICK = 1.5, 40.0  # see _gated_from
+_SAFER = 2.5  # by how much more the leader's I must exceed that to leave it undrawn
+
+
+@kernel
+def contest(draft: Draft, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator) -> int:
+    """Return which of these arms has the highest mean in its sample; samples have been begun."""
+    records = draft.rewards.arms
+    guess = highest(records, arms)
+    if records[guess].centre == np.inf:
+        return an_untried_arm(records, arms, ranking, rng)
+    enough = math.log(arms.size * max(_entries(records, arms) / _WORTH, 20.0))
+    x = _lay_threshold(draft, arms, guess, _MARGIN * enough, rng)
+    guess, rival, c = _guess(records, arms, x)
+    while c < enough:
+        refine(draft, guess if records[guess].noise >= records[rival].noise else rival, rng)
+        guess, rival, c = _guess(records, arms, x)
+    best = _among_equals(records, arms, guess, ranking, rng)
+    doubted = standard_exponential(rng) >= c - math.log(arms.size)
+    if doubted and _doubt(draft, arms, guess, x, c, rng):
+        guess = _highest_in(records, arms)
+        best = _among_equals(records, arms, guess, ranking, rng)
+    if records[guess].noise == 0.0 and records[guess].centre < x:
+        _draw_those_out(draft, arms, x, rng)
+        best = _among_equals(records, arms, highest(records, arms), ranking, rng)
+    return best
+
+
+@kernel
+def _entries(records: np.ndarray, arms: np.ndarray) -> int:
+    entries = 0
+    for arm in arms:
+        entries += records[arm].m
+    return entries
+
+
+@kernel
+def _lay_threshold(
+    draft: Draft, arms: np.ndarray, leader: int, enough: float, rng: np.random.Generator
+) -> float:
+    """Return the threshold and gate the arms far below; the leader is refined if need be."""
+    records = draft.rewards.arms
+    x = _likely_reached(records[leader], enough)
+    for arm in arms:
+        if arm != leader and closeness(draft, arm, x) < _SAFER + _gated_from(records[arm]):
+            refine(draft, leader, rng)
+            x = _likely_reached(records[leader], enough)
+            break
+    for arm in arms:
+        if arm != leader and closeness(draft, arm, x) >= _gated_from(records[arm]):
+            gate(draft, arm, x, rng)
+    return x
+
+
+@kernel
+def _gated_from(its: Any) -> float:
+    """Return the I from which gating the arm costs less than drawing it roughly.
+
+    An arm that passes its gate is drawn reward by reward.
+    """
+    return max(_CLOSE, math.log(its.pulls / _QUICK))
+
+
+@kernel
+def _likely_reached(leader: Any, c: float) -> float:
+    """Return the x that contests with this c."""
+    third = leader.width * c / 3.0
+    return float(leader.centre - third - math.sqrt(third * third + 2.0 * c * leader.noise))
+
+
+@kernel
+def _guess(records: np.ndarray, arms: np.ndarray, x: float) -> tuple[int, int, float]:
+    """Return the arm with the highest expected mean, its closest rival, and the rival's c.
+
+    The guess stands for the threshold where that is closest. Two arms that are drawn completely do
+    not contest: their c is infinite.
+    """
+    guess = _highest_in(records, arms)
+    rival, least = guess, np.inf
+    for arm in arms:
+        lead, theta = _lead_and_theta(records, guess, arm, x)
+        if theta >= 0.0 and 0.5 * lead * theta < least:
+            rival, least = int(arm), 0.5 * lead * theta
+    return guess, rival, least
+
+
+@kernel
+def _lead_and_theta(records: np.ndarray, guess: int, arm: int, x: float) -> tuple[float, float]:
+    """Return D and theta of an arm, of the threshold if it is the guess; theta -1 if out of it."""
+    best, other = records[guess], records[arm]
+    if other.out or best.noise + other.noise == 0.0:
+        return 0.0, -1.0
+    if arm == guess:
+        lead = max(best.centre - x, 0.0)  # at 0, c is 0 and the guess is drawn to its end
+        return lead, lead / (best.noise + best.width * lead / 3.0)
+    lead = best.centre - other.centre
+    return lead, lead / (best.noise + other.noise + max(best.width, other.width) * lead / 3.0)
+
+
+@kernel
+def _highest_in(records: np.ndarray, arms: np.ndarray) -> int:
+    """Return the first arm with the highest expected mean of those not out."""
+    best = -1
+    for arm in arms:
+        if not records[arm].out and (best < 0 or records[arm].centre > records[best].centre):
+            best = int(arm)
+    return best
+
+
+@kernel
+def _doubt(
+    draft: Draft, arms: np.ndarray, guess: int, x: float, least: float, rng: np.random.Generator
+) -> bool:
+    """Tell whether the guess is wrong; if so, all samples of arms not out are drawn completely.
+
+    Called with probability K exp(-least), `least` being the smallest c.
+    """
+    records = draft.rewards.arms
+    leads, thetas = np.empty(arms.size), np.empty(arms.size)
+    for i in range(arms.size):
+        leads[i], thetas[i] = _lead_and_theta(records, guess, arms[i], x)
+    place = int(rng.random() * arms.size)
+    picked, theta = arms[place], thetas[place]
+    if theta < 0.0:
+        return False
+    up, down = theta / records[picked].m, -theta / records[guess].m
+    log_mean = cumulant(draft, guess, down) - theta * leads[place]
+    if picked != guess:
+        log_mean += cumulant(draft, picked, up)
+    if standard_exponential(rng) < -log_mean - least:
+        return False
+    for arm in arms:
+        if not records[arm].out:
+            finish(draft, arm, down if arm == guess else up if arm == picked else 0.0, rng)
+    weight, reached = 0.0, False
+    for i in range(arms.size):
+        if thetas[i] >= 0.0:
+            ahead = (x if arms[i] == guess else records[arms[i]].centre) - records[guess].centre
+            weight += math.exp(thetas[i] * ahead)
+            reached = reached or ahead >= 0.0
+    return reached and rng.random() * weight < 1.0
+
+
+@kernel
+def _draw_those_out(draft: Draft, arms: np.ndarray, x: float, rng: np.random.Generator) -> None:
+    """Draw the samples of the arms that are out, given that their means are below x."""
+    for arm in arms:
+        while draft.rewards.arms[arm].out:
+            restart(draft, arm)
+            finish(draft, arm, 0.0, rng)
+            draft.rewards.arms[arm].out = draft.rewards.arms[arm].centre >= x
+
+
+@kernel
+def _among_equals(
+    records: np.ndarray, arms: np.ndarray, guess: int, ranking: np.ndarray, rng: np.random.Generator
+) -> int:
+    """Return the guess, or one of the arms that are finished with exactly its mean."""
+    best, tied = guess, 1
+    for arm in arms:
+        both_finished = records[arm].noise + records[guess].noise == 0.0 and not records[arm].out
+        if arm != guess and both_finished and records[arm].centre == records[guess].centre:
+            tied += 1
+            if beats_in_tie(arm, best, tied, ranking, rng):
+                best = int(arm)
+    return best

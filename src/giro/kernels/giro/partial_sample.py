@@ -1,0 +1,288 @@
+"""Bootstrap samples that are drawn only as finely as needed.
+
+The draft of an arm's sample starts with nothing drawn. `refine` first draws how many entries of the
+sample are pseudo rewards and how many come from each quarter of the arm's ordered rewards, then
+from each eighth, and so on. What is not drawn yet leaves the sum S of the sample uncertain, but not
+by much: if the entries left lie in ranges no wider than w, Bernstein's inequality says that
+
+    log E exp(u (S - E S)) <= u^2 V / (2 (1 - |u| w / 3)),   V the variance of S, |u| w < 3.
+
+`finish` draws the rest, if asked under the law weighted by exp(u S), normalised by `cumulant`.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.compiling import inline_kernel, kernel
+from giro.kernels.draws.binomial import binomial, fair_binomial
+from giro.kernels.draws.exponential import standard_exponential
+from giro.kernels.giro.ordered import (
+    PLACE,
+    Ordered,
+    empty_ordered,
+    insert,
+    mean_and_variance,
+    most_parts,
+    part_of,
+)
+from giro.kernels.giro.pseudo_rewards import pseudo_count
+
+_UNDRAWN, _FINISHED = -1, -2  # levels of a draft without parts
+_FIRST_LEVEL = 2  # the first refinement goes to 2^2 parts
+_SMALLEST_WHOLE = 128  # with fewer rewards it is quicker to draw each
+_GRAIN = 2.0**-40
+_TINY = 1e-12  # a variance that rounding errors cannot exceed
+
+_ARM = np.dtype(
+    [
+        *PLACE,
+        ("pulls", np.int64),
+        ("total", np.float64),  # sum of rewards
+        ("squares", np.float64),  # sum of squared rewards
+        ("fractional", np.bool_),  # whether any reward was neither 0 nor 1
+        ("k", np.int64),  # pseudo rewards of each kind in this round
+        ("m", np.int64),  # entries of the history and of the sample in this round
+        ("level", np.int64),  # the ordered rewards are split into 2^level parts
+        ("drawn", np.float64),  # sum of the entries that are drawn
+        ("centre", np.float64),  # expected mean of the sample, given what is drawn
+        ("noise", np.float64),  # V / m^2: the variance of the mean, given what is drawn
+        ("width", np.float64),  # w / m
+        ("out", np.bool_),  # whether the mean is known to be below the threshold of the contest
+        ("tilt", np.float64),  # the u of the arm's gate, 0 before there is one
+        ("weight", np.float64),  # sum of exp(tilt y) over the rewards
+        ("gate_k", np.int64),  # the k for which the next is right
+        ("gate_cost", np.float64),  # log E exp(tilt S)
+    ],
+    align=True,
+)
+
+
+class Draft(NamedTuple):
+    """The history of each arm, and its partly drawn bootstrap sample."""
+
+    rewards: Ordered  # of the arms with fractional rewards; its records are of the dtype above
+    counts: np.ndarray  # [arm, part] entries of the sample that come from the part
+
+    def trimmed(self) -> "Draft":
+        """Return what is in use from one round to the next."""
+        return self._replace(counts=self.counts[:, :0])
+
+
+def empty_draft(n_arms: int, capacity: int) -> Draft:
+    """Return histories without rewards, with room for `capacity` of them."""
+    arms = np.zeros(n_arms, _ARM).view(np.recarray)
+    counts = np.empty((n_arms, most_parts(capacity)), np.int64)
+    return Draft(empty_ordered(arms, capacity), counts)
+
+
+@inline_kernel
+def add(draft: Draft, arm: int, reward: float) -> None:
+    """Add a reward to the arm's history; while all are 0 or 1 they are only counted."""
+    its = draft.rewards.arms[arm]
+    if not its.fractional and 0.0 < reward < 1.0:
+        its.fractional = True
+        for i in range(its.pulls):
+            insert(draft.rewards, arm, 1.0 if i < its.total else 0.0)
+    if its.fractional:
+        insert(draft.rewards, arm, reward)
+    its.pulls += 1
+    its.total += reward
+    its.squares += reward * reward
+    its.tilt = 0.0
+
+
+@kernel
+def begin(draft: Draft, arms: np.ndarray, a: float, rng: np.random.Generator) -> None:
+    """Start the samples of these arms anew, with `a` pseudo rewards of each kind per reward."""
+    for arm in arms:
+        its = draft.rewards.arms[arm]
+        its.k = pseudo_count(a, its.pulls, rng)
+        its.m = its.pulls + 2 * its.k
+        restart(draft, arm)
+
+
+@kernel
+def restart(draft: Draft, arm: int) -> None:
+    """Forget what is drawn of the arm's sample."""
+    its = draft.rewards.arms[arm]
+    its.level = _UNDRAWN
+    its.out = False
+    if its.m == 0:
+        its.centre = np.inf
+        return
+    its.centre = (its.total + its.k) / its.m
+    its.noise = max((its.squares + its.k) / its.m - its.centre * its.centre, _TINY) / its.m
+    its.width = 1.0 / its.m
+
+
+@kernel
+def refine(draft: Draft, arm: int, rng: np.random.Generator) -> None:
+    """Draw the arm's sample more finely."""
+    its = draft.rewards.arms[arm]
+    if not its.fractional or its.ordered <= _SMALLEST_WHOLE or its.level == its.levels:
+        finish(draft, arm, 0.0, rng)
+        return
+    if its.level == _UNDRAWN:
+        _split(draft, arm, rng)
+        for _ in range(_FIRST_LEVEL - 1):
+            _halve(draft, arm, rng)
+    _halve(draft, arm, rng)
+    _assess(draft, arm)
+
+
+@kernel
+def _split(draft: Draft, arm: int, rng: np.random.Generator) -> None:
+    """Draw how many entries are pseudo rewards, and all those from the latest rewards."""
+    its = draft.rewards.arms[arm]
+    observed = binomial(its.m, its.pulls / its.m, rng) if its.k > 0 else its.m
+    latest = binomial(observed, 1.0 - its.ordered / its.length, rng)
+    its.drawn = float(fair_binomial(its.m - observed, rng))
+    its.drawn += _sum_of_draws(draft, arm, its.ordered, its.length, latest, 0.0, rng)
+    draft.counts[arm, 0] = observed - latest
+    its.level = 0
+
+
+@kernel
+def _halve(draft: Draft, arm: int, rng: np.random.Generator) -> None:
+    """Draw how the entries of each part divide between its halves."""
+    its, counts = draft.rewards.arms[arm], draft.counts[arm]
+    for part in range((1 << its.level) - 1, -1, -1):
+        low, high = part_of(its.ordered, its.level, part)
+        middle = ((2 * part + 1) * its.ordered) >> (its.level + 1)
+        count = counts[part]
+        if 2 * (middle - low) == high - low:
+            left = fair_binomial(count, rng)
+        else:
+            left = binomial(count, (middle - low) / (high - low), rng)
+        counts[2 * part], counts[2 * part + 1] = left, count - left
+    its.level += 1
+
+
+@kernel
+def _assess(draft: Draft, arm: int) -> None:
+    """Set mean, noise and width from the counts of the parts."""
+    its, pool = draft.rewards.arms[arm], draft.rewards.pool
+    expected, variance, width = its.drawn, 0.0, 0.0
+    for part in range(1 << its.level):
+        count = draft.counts[arm, part]
+        if count > 0:
+            low, high = part_of(its.ordered, its.level, part)
+            mean, spread = mean_and_variance(draft.rewards, arm, its.level, part)
+            expected += count * mean
+            span = pool[its.begin + high - 1] - pool[its.begin + low]
+            if span > 0.0:
+                variance += count * (spread + _TINY)
+                width = max(width, span)
+    its.centre, its.noise, its.width = expected / its.m, variance / (its.m * its.m), width / its.m
+    if variance == 0.0:
+        _settle(draft, arm, expected)
+
+
+@kernel
+def _settle(draft: Draft, arm: int, total: float) -> None:
+    """End the arm's sample with this sum.
+
+    The mean is rounded to 12 digits: sums of the same rewards in another order are then equal.
+    """
+    its = draft.rewards.arms[arm]
+    its.level = _FINISHED
+    its.centre = math.floor(total / its.m / _GRAIN + 0.5) * _GRAIN
+    its.noise = 0.0
+
+
+@kernel
+def finish(draft: Draft, arm: int, u: float, rng: np.random.Generator) -> None:
+    """Draw what is left of the arm's sample, under the law weighted by exp(u S)."""
+    its = draft.rewards.arms[arm]
+    if its.level == _FINISHED:
+        return
+    if its.level == _UNDRAWN:
+        _settle(draft, arm, _whole_sum(draft, arm, u, rng))
+        return
+    total = its.drawn
+    for part in range(1 << its.level):
+        low, high = part_of(its.ordered, its.level, part)
+        total += _sum_of_draws(draft, arm, low, high, draft.counts[arm, part], u, rng)
+    _settle(draft, arm, total)
+
+
+@kernel
+def _whole_sum(draft: Draft, arm: int, u: float, rng: np.random.Generator) -> float:
+    """Return the sum of a whole sample, under the law weighted by exp(u S)."""
+    its = draft.rewards.arms[arm]
+    zeros, ones = float(its.k), its.k * math.exp(u)
+    if not its.fractional:
+        zeros += its.pulls - its.total
+        ones += its.total * math.exp(u)
+        return float(binomial(its.m, ones / (zeros + ones), rng))
+    weight = its.weight
+    if u == 0.0 or u != its.tilt:
+        weight = weight_of(draft, arm, 0, its.pulls, u, 0.0)
+    observed = binomial(its.m, weight / (weight + zeros + ones), rng) if its.k > 0 else its.m
+    pseudo = binomial(its.m - observed, ones / (zeros + ones), rng) if its.k > 0 else 0
+    return pseudo + _sum_of_draws(draft, arm, 0, its.pulls, observed, u, rng)
+
+
+@kernel
+def _sum_of_draws(
+    draft: Draft, arm: int, low: int, high: int, count: int, u: float, rng: np.random.Generator
+) -> float:
+    """Return the sum of `count` draws from the arm's rewards low..high-1, weighted by exp(u y).
+
+    A reward drawn uniformly is kept with a probability in proportion to its weight.
+    """
+    its, pool = draft.rewards.arms[arm], draft.rewards.pool
+    first, size = its.begin + low, high - low
+    heaviest = 1.0 if u > 0.0 else 0.0
+    if high <= its.ordered:
+        heaviest = pool[first + size - 1] if u > 0.0 else pool[first]
+    total, kept = 0.0, 0
+    while kept < count:
+        y = pool[first + int(rng.random() * size)]
+        if u == 0.0 or standard_exponential(rng) >= u * (heaviest - y):
+            total += y
+            kept += 1
+    return total
+
+
+@kernel
+def cumulant(draft: Draft, arm: int, u: float) -> float:
+    """Return log E exp(u (S - E S)), S the sum of the arm's sample given what is drawn."""
+    its = draft.rewards.arms[arm]
+    if its.level == _FINISHED:
+        return 0.0
+    if its.level == _UNDRAWN:
+        return _whole_cumulant(draft, arm, u)
+    result = 0.0
+    for part in range(1 << its.level):
+        low, high = part_of(its.ordered, its.level, part)
+        mean, _ = mean_and_variance(draft.rewards, arm, its.level, part)
+        weight = weight_of(draft, arm, low, high, u, mean)
+        result += draft.counts[arm, part] * math.log(weight / (high - low))
+    return result
+
+
+@kernel
+def _whole_cumulant(draft: Draft, arm: int, u: float) -> float:
+    its = draft.rewards.arms[arm]
+    h = (its.total + its.k) / its.m
+    zero, one = math.exp(-u * h), math.exp(u * (1.0 - h))
+    weight = its.k * (zero + one)
+    if its.fractional:
+        weight += weight_of(draft, arm, 0, its.pulls, u, h)
+    else:
+        weight += (its.pulls - its.total) * zero + its.total * one
+    return float(its.m * math.log(weight / its.m))
+
+
+@kernel
+def weight_of(draft: Draft, arm: int, low: int, high: int, u: float, centre: float) -> float:
+    """Return the sum of exp(u (y - centre)) over the arm's rewards low..high-1."""
+    if u == 0.0:
+        return float(high - low)
+    begin, weight = draft.rewards.arms[arm].begin, 0.0
+    for entry in range(begin + low, begin + high):
+        weight += math.exp(u * (draft.rewards.pool[entry] - centre))
+    return weight

@@ -1,0 +1,1 @@
+"""Which arm has the highest value, and with what probability."""

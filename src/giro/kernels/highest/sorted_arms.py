@@ -1,0 +1,47 @@
+"""Arms in falling order of a key, so that those with large keys are found without looking at all.
+
+A key changes less and less, so its arm passes few others on the way to its new place. In a heap the
+way is shorter, but the arms with large keys lie scattered among the others.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.compiling import inline_kernel
+
+
+class SortedArms(NamedTuple):
+    """All arms, those with the largest keys first, and of arms with equal keys the first first."""
+
+    keys: np.ndarray  # [place]
+    arms: np.ndarray  # [place] the arm there
+    places: np.ndarray  # [arm] where it is
+
+
+def without_keys(n_arms: int) -> SortedArms:
+    """Return arms that have no key yet: it is below all others, so more arms come last."""
+    return SortedArms(np.full(n_arms, -np.inf), np.arange(n_arms), np.arange(n_arms))
+
+
+@inline_kernel
+def set_key(order: SortedArms, arm: int, key: float) -> None:
+    """Give the arm this key and the place that goes with it."""
+    keys, arms, place = order.keys, order.arms, order.places[arm]
+    while place > 0 and _comes_before(key, arm, keys[place - 1], arms[place - 1]):
+        _put(order, place, arms[place - 1], keys[place - 1])
+        place -= 1
+    while place + 1 < keys.size and _comes_before(keys[place + 1], arms[place + 1], key, arm):
+        _put(order, place, arms[place + 1], keys[place + 1])
+        place += 1
+    _put(order, place, arm, key)
+
+
+@inline_kernel
+def _comes_before(key: float, arm: int, other_key: float, other: int) -> bool:
+    return key > other_key or (key == other_key and arm < other)
+
+
+@inline_kernel
+def _put(order: SortedArms, place: int, arm: int, key: float) -> None:
+    order.keys[place], order.arms[place], order.places[arm] = key, arm, place

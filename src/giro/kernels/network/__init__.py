@@ -1,0 +1,1 @@
+"""A network with one hidden layer, trained by stochastic gradient descent."""

@@ -1,0 +1,314 @@
+"""One step of stochastic gradient descent of a network with one hidden layer.
+
+Hidden units max(W'x, 0), output 1 / (1 + exp(-(v'h + b))), and the binary cross-entropy, whose
+gradient by the output's score is the *error*: output minus target. The gradient is the mean over a
+*batch* of entries. In the sparse columns x = base + δ (see `kernels.rows`), and with the errors E
+of the hidden units
+
+    W'x = W'base + W'δ    and    Σ x E' = base Σ E' + Σ δ E'
+
+so that there an entry costs what its changes cost, and the base costs the same however many entries
+there are. Dense columns are gone through as they are. Units are kept in `LANES` of which the last
+may be idle: with weights of zero they are never active, and stay at zero.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.compiling import kernel
+from giro.compiling.lanes import (
+    LANES,
+    fetch,
+    inner_product,
+    lanes_at,
+    plus,
+    put,
+    where_positive,
+    within,
+    zeros,
+)
+from giro.kernels.giro.bootstrap_counts import ONE, ZERO
+from giro.kernels.regression.rows import Rows
+
+LARGEST = 1e50  # weights are held within this: far from any fit, and no product overflows
+_FARTHEST = 500.0  # beyond which the output is 0 or 1 anyway, and exp would overflow
+_LINE = 8  # numbers that come from memory together
+
+
+class Weights(NamedTuple):
+    """Weights of one network; unit k of feature j is at j · width + k."""
+
+    hidden: np.ndarray  # [feature · unit] W
+    output: np.ndarray  # [unit] v
+    bias: np.ndarray  # [1] b of the output
+
+
+class Bench(NamedTuple):
+    """Room for the work on one batch."""
+
+    level: np.ndarray  # [unit] W'base over the sparse columns, kept up to date
+    units: np.ndarray  # [i · unit] sums of the hidden units, then their errors
+    errors: np.ndarray  # [i] of the output
+    hidden: np.ndarray  # [feature · unit] Σ δ E', all zero between steps
+    output: np.ndarray  # [unit] gradient of v
+    total: np.ndarray  # [unit] Σ E
+    dense: np.ndarray  # [i · dense column] the entries' values there
+
+
+def width_of(hidden: int) -> int:
+    """Return how many units are kept, idle ones counted."""
+    return -(-hidden // LANES) * LANES
+
+
+def empty_bench(n_features: int, width: int, batch: int) -> Bench:
+    """Return room for batches of up to `batch` entries."""
+    even = batch + batch % 2
+    return Bench(
+        aligned_zeros(1, width)[0],
+        aligned_zeros(1, even * width)[0],
+        np.zeros(batch),
+        aligned_zeros(1, n_features * width)[0],
+        aligned_zeros(1, width)[0],
+        aligned_zeros(1, width)[0],
+        np.zeros(even * n_features),
+    )
+
+
+def aligned_zeros(rows: int, columns: int) -> np.ndarray:
+    """Return zeros of which the first lies where memory lines begin: lanes lie in one line less."""
+    room = np.zeros(rows * columns + _LINE)
+    first = (-room.ctypes.data // room.itemsize) % _LINE
+    return room[first : first + rows * columns].reshape(rows, columns)
+
+
+@kernel
+def row_of(entry: int) -> int:
+    """Return the row of an entry; see `entry_of`."""
+    return entry >> 2
+
+
+@kernel
+def entry_of(row: int, kind: int) -> int:
+    """Return a row and the kind of its reward (REAL, ONE, ZERO) as one number."""
+    return row << 2 | kind
+
+
+@kernel
+def take_step(
+    network: Weights,
+    bench: Bench,
+    rows: Rows,
+    entries: np.ndarray,
+    ahead: np.ndarray,
+    rate: float,
+) -> None:
+    """Descend once along the gradient at these entries.
+
+    `bench.level` is W'base before and after. The entries `ahead`, which come next, are fetched from
+    memory meanwhile: they are anywhere, and waiting for them took as long as all the sums.
+    """
+    _take_dense(bench, rows, entries)
+    _sum_dense(network, bench, rows, entries.size)
+    _sum_changes(network, bench, rows, entries, ahead)
+    bias = _set_errors(network, bench, rows.rewards, entries)
+    _spread_errors(network, bench, entries.size)
+    _gather_changes(bench, rows, entries)
+    step = rate / entries.size
+    _descend_sparse(network, bench, rows, step)
+    _descend_dense(network, bench, rows, entries.size, step)
+    _descend_output(network, bench, bias, step)
+
+
+@kernel
+def score_of(network: Weights, context: np.ndarray) -> float:
+    """Return what goes into the output's sigmoid at this context, v'h + b."""
+    width, score = network.output.size, float(network.bias[0])
+    for k in range(0, width, LANES):
+        sums = zeros()
+        for j in range(context.size):
+            sums = plus(sums, context[j], lanes_at(network.hidden, j * width + k))
+        score += inner_product(where_positive(sums, sums), lanes_at(network.output, k))
+    return score
+
+
+@kernel
+def set_level(network: Weights, bench: Bench, rows: Rows) -> None:
+    """Set `bench.level` to W'base over the sparse columns."""
+    width = bench.level.size
+    for k in range(0, width, LANES):
+        level = zeros()
+        for j in range(rows.base.size):
+            if not rows.is_dense[j]:
+                level = plus(level, rows.base[j], lanes_at(network.hidden, j * width + k))
+        put(bench.level, k, level)
+
+
+@kernel
+def _fetch_row(rows: Rows, row: int) -> None:
+    """Have what is needed of a row on its way from memory; changes nothing."""
+    place, first = row * rows.filled[1], rows.first[row]
+    fetch(rows.rewards, row)
+    fetch(rows.packed, place)
+    fetch(rows.packed, place + _LINE)
+    fetch(rows.column, first)
+    fetch(rows.change, first)
+
+
+# -- forward -----------------------------------------------------------------------------------
+
+
+@kernel
+def _take_dense(bench: Bench, rows: Rows, entries: np.ndarray) -> None:
+    """Copy the dense columns, and behind an odd number of entries zeros: they go in pairs."""
+    n = rows.filled[1]
+    for i in range(entries.size):
+        row = row_of(entries[i])
+        for m in range(n):
+            bench.dense[i * n + m] = rows.packed[row * n + m]
+    if entries.size % 2 == 1:
+        bench.dense[entries.size * n : (entries.size + 1) * n] = 0.0
+
+
+@kernel
+def _sum_dense(network: Weights, bench: Bench, rows: Rows, size: int) -> None:
+    """Set the units' sums to the level and W'x over dense columns, two entries at a time.
+
+    The sums of the one go on while those of the other wait for their last addition.
+    """
+    width, x, n = bench.level.size, bench.dense, rows.filled[1]
+    for i in range(0, size, 2):
+        for k in range(0, width, LANES):
+            total = next_total = lanes_at(bench.level, k)
+            for m in range(n):
+                weights = lanes_at(network.hidden, rows.dense[m] * width + k)
+                total = plus(total, x[i * n + m], weights)
+                next_total = plus(next_total, x[(i + 1) * n + m], weights)
+            put(bench.units, i * width + k, total)
+            put(bench.units, (i + 1) * width + k, next_total)
+
+
+@kernel
+def _sum_changes(
+    network: Weights, bench: Bench, rows: Rows, entries: np.ndarray, ahead: np.ndarray
+) -> None:
+    """Add W'δ over the sparse columns to the units' sums."""
+    width = bench.level.size
+    for i in range(entries.size):
+        if i < ahead.size:
+            _fetch_row(rows, row_of(ahead[i]))
+        row = row_of(entries[i])
+        begin, end = rows.first[row], rows.middle[row]
+        for k in range(0, width, LANES):
+            total = lanes_at(bench.units, i * width + k)
+            for p in range(begin, end):
+                weights = lanes_at(network.hidden, rows.column[p] * width + k)
+                total = plus(total, rows.change[p], weights)
+            put(bench.units, i * width + k, total)
+
+
+@kernel
+def _set_errors(network: Weights, bench: Bench, rewards: np.ndarray, entries: np.ndarray) -> float:
+    """Set the errors, output minus target, and return their sum."""
+    width, total = bench.level.size, 0.0
+    for i in range(entries.size):
+        score = network.bias[0]
+        for k in range(0, width, LANES):
+            sums = lanes_at(bench.units, i * width + k)
+            score += inner_product(where_positive(sums, sums), lanes_at(network.output, k))
+        bench.errors[i] = score
+    for i in range(entries.size):
+        error = sigmoid(bench.errors[i]) - _target(entries[i], rewards)
+        bench.errors[i] = error
+        total += error
+    return total
+
+
+@kernel
+def sigmoid(score: float) -> float:
+    """Return 1 / (1 + exp(-score)), whatever the score."""
+    return 1.0 / (1.0 + math.exp(-min(max(score, -_FARTHEST), _FARTHEST)))
+
+
+@kernel
+def _target(entry: int, rewards: np.ndarray) -> float:
+    """Return the reward of an entry, read even if not used: a branch would be guessed wrong."""
+    target, kind = rewards[row_of(entry)], entry & 3
+    target = 1.0 if kind == ONE else target
+    return 0.0 if kind == ZERO else target
+
+
+# -- backward ----------------------------------------------------------------------------------
+
+
+@kernel
+def _spread_errors(network: Weights, bench: Bench, size: int) -> None:
+    """Set the gradient of v, replace the units' sums by their errors E, and set Σ E."""
+    width = bench.level.size
+    for k in range(0, width, LANES):
+        gradient, total, weights = zeros(), zeros(), lanes_at(network.output, k)
+        for i in range(size):
+            sums, error = lanes_at(bench.units, i * width + k), bench.errors[i]
+            gradient = plus(gradient, error, where_positive(sums, sums))
+            errors = where_positive(sums, plus(zeros(), error, weights))
+            put(bench.units, i * width + k, errors)
+            total = plus(total, 1.0, errors)
+        put(bench.output, k, gradient)
+        put(bench.total, k, total)
+
+
+@kernel
+def _gather_changes(bench: Bench, rows: Rows, entries: np.ndarray) -> None:
+    """Add up Σ δ E' over the sparse columns."""
+    width = bench.level.size
+    for i in range(entries.size):
+        row = row_of(entries[i])
+        begin, end = rows.first[row], rows.middle[row]
+        for k in range(0, width, LANES):
+            errors = lanes_at(bench.units, i * width + k)
+            for p in range(begin, end):
+                place = rows.column[p] * width + k
+                gradient = plus(lanes_at(bench.hidden, place), rows.change[p], errors)
+                put(bench.hidden, place, gradient)
+
+
+@kernel
+def _descend_sparse(network: Weights, bench: Bench, rows: Rows, step: float) -> None:
+    """Move the weights of sparse columns by -step times the gradient, and the level with them."""
+    width, base = bench.level.size, rows.base
+    for k in range(0, width, LANES):
+        level, total = zeros(), lanes_at(bench.total, k)
+        for j in range(base.size):
+            if rows.is_dense[j]:
+                continue
+            place = j * width + k
+            gradient = plus(lanes_at(bench.hidden, place), base[j], total)
+            weights = within(plus(lanes_at(network.hidden, place), -step, gradient), LARGEST)
+            put(network.hidden, place, weights)
+            put(bench.hidden, place, zeros())
+            level = plus(level, base[j], weights)
+        put(bench.level, k, level)
+
+
+@kernel
+def _descend_dense(network: Weights, bench: Bench, rows: Rows, size: int, step: float) -> None:
+    """Move the weights of dense columns by -step times Σ x E'."""
+    width, x, n = bench.level.size, bench.dense, rows.filled[1]
+    for m in range(n):
+        for k in range(0, width, LANES):
+            even, odd = zeros(), zeros()
+            for i in range(0, size, 2):
+                even = plus(even, x[i * n + m], lanes_at(bench.units, i * width + k))
+                odd = plus(odd, x[(i + 1) * n + m], lanes_at(bench.units, (i + 1) * width + k))
+            place = rows.dense[m] * width + k
+            weights = plus(lanes_at(network.hidden, place), -step, plus(even, 1.0, odd))
+            put(network.hidden, place, within(weights, LARGEST))
+
+
+@kernel
+def _descend_output(network: Weights, bench: Bench, bias: float, step: float) -> None:
+    for k in range(0, bench.level.size, LANES):
+        weights = plus(lanes_at(network.output, k), -step, lanes_at(bench.output, k))
+        put(network.output, k, within(weights, LARGEST))
+    network.bias[0] -= step * bias

@@ -1,0 +1,1 @@
+"""Linear and logistic regression, kept up to date reward by reward."""

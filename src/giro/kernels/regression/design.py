@@ -1,0 +1,69 @@
+"""Rows of a regression: what is known of the round, what is known of the arm, and a constant 1.
+
+Nobody else adds a constant: contexts and features of arms are what a problem or a user knows. Where
+nothing is known, a row is just the constant. Without features of arms each arm has a model of its
+own; with them all arms share one, and differ by their rows.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.compiling import inline_kernel, kernel
+from giro.offer import Case, Context, Offer, Shape, features_at, put_features
+
+
+class Design(NamedTuple):
+    """How rows are made."""
+
+    row: np.ndarray  # [column] the last row
+    shared: bool  # whether all arms share one model
+
+
+def design_of(shape: Shape) -> Design:
+    """Return how rows are made for states of this shape."""
+    return Design(np.ones(shape.width), shape.n_arm_features > 0)
+
+
+@inline_kernel
+def round_row(design: Design, context: Context) -> np.ndarray:
+    """Return the row of a round; `put_arm` then makes it that of one arm after the other."""
+    for j in range(context.size):
+        design.row[j] = context[j]
+    return design.row
+
+
+@inline_kernel
+def put_arm(design: Design, offer: Offer, place: int) -> int:
+    """Put what is known of the arm at a place of the offer into the row; return its model."""
+    if not design.shared:
+        return int(offer.arms[place])
+    known = features_at(offer.features, place, design.row[:0])
+    put_features(known, design.row[offer.context.size : -1])
+    return 0
+
+
+@inline_kernel
+def case_row(design: Design, case: Case) -> np.ndarray:
+    """Return the row of an arm that was chosen."""
+    for j in range(case.context.size):
+        design.row[j] = case.context[j]
+    put_features(case.features, design.row[case.context.size : -1])
+    return design.row
+
+
+@inline_kernel
+def model_of(design: Design, arm: int) -> int:
+    """Return the number of the model that learns from an arm."""
+    return 0 if design.shared else arm
+
+
+@kernel
+def mark_untried(pulls: np.ndarray, design: Design, arms: np.ndarray, values: np.ndarray) -> bool:
+    """Set values[i] to infinity where the model of arms[i] has no reward; tell if there is one."""
+    found = False
+    for i in range(arms.size):
+        if pulls[model_of(design, arms[i])] == 0:
+            values[i] = np.inf
+            found = True
+    return found

@@ -1,0 +1,60 @@
+"""Fair pseudo rewards for every observed context (Kveton et al., 2019, PHE)."""
+
+import math
+
+import numpy as np
+
+from giro.compiling import kernel
+from giro.kernels.draws.binomial import fair_binomial
+from giro.kernels.draws.uniform import COINS, coins
+from giro.kernels.giro.pseudo_rewards import pseudo_count_law
+
+_FEW = 6  # so many coins are thrown one by one faster than counted together
+
+
+@kernel
+def pseudo_rewards_by_pull(a: float, pulls: int) -> np.ndarray:
+    """Return how many pseudo rewards each pull of an arm has: ceil(a s) - ceil(a (s - 1)) the s-th.
+
+    So s pulls have ceil(a s) in all, as in PHE without contexts, spread as evenly as can be. For
+    whole a each has `a`.
+    """
+    numbers = np.empty(pulls, np.int64)
+    before = 0
+    for i in range(pulls):
+        below, share = pseudo_count_law(a, i + 1)
+        so_far = below + 1 if share > 0.0 else below
+        numbers[i] = so_far - before
+        before = so_far
+    return numbers
+
+
+@kernel
+def perturbed_sum(scores: np.ndarray, throws: np.ndarray, rng: np.random.Generator) -> float:
+    """Return Σ score Z, where each Z is how many of that many fair coins show 1."""
+    total, bits, left = 0.0, 0, 0
+    for i in range(scores.size):
+        n = throws[i]
+        if n > _FEW:
+            total += scores[i] * fair_binomial(n, rng)
+            continue
+        for _ in range(n):
+            if left == 0:
+                bits, left = coins(rng), COINS
+            total += scores[i] * (bits & 1)
+            bits >>= 1
+            left -= 1
+    return total
+
+
+@kernel
+def throw(throws: np.ndarray, ones: np.ndarray, rng: np.random.Generator) -> None:
+    """Set each of `ones` to how many of that many fair coins show 1."""
+    for i in range(throws.size):
+        ones[i] = fair_binomial(throws[i], rng)
+
+
+@kernel
+def rounded(value: float, unit: float) -> float:
+    """Return the nearest multiple of 1 / unit, so that equal fits tie despite rounding errors."""
+    return math.floor(value * unit + 0.5) / unit

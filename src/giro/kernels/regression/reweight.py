@@ -1,0 +1,101 @@
+"""Means of an arm's rewards and some prior zeros and ones under random weights.
+
+Each function returns the weighted mean of all of them, and infinity where there are none. For an
+arm whose rewards were all 0 or 1 a weight per reward is not needed: one draw has the same law.
+"""
+
+import math
+
+import numpy as np
+
+from giro.compiling import kernel
+from giro.kernels.draws.binomial import binomial
+from giro.kernels.draws.exponential import standard_exponential
+from giro.kernels.draws.gamma import beta, standard_gamma
+from giro.kernels.draws.normal import standard_normal
+from giro.kernels.giro.rewards import Entries
+
+
+@kernel
+def multinomial_mean(entries: Entries, rng: np.random.Generator) -> float:
+    """Return the mean of as many draws with replacement as there are entries (Efron's bootstrap).
+
+    How many draws fall on prior entries is binomial; how many of those are ones is, too.
+    """
+    rewards, total, binary, zeros, ones = entries
+    m = rewards.size + zeros + ones
+    if m == 0:
+        return np.inf
+    if binary:
+        return binomial(m, (total + ones) / m, rng) / m
+    drawn, observed = 0.0, m
+    if zeros + ones > 0:
+        observed = binomial(m, rewards.size / m, rng)
+        drawn += binomial(m - observed, ones / (zeros + ones), rng)
+    for _ in range(observed):
+        drawn += rewards[int(rng.random() * rewards.size)]
+    return drawn / m
+
+
+@kernel
+def exponential_mean(entries: Entries, rng: np.random.Generator) -> float:
+    """Return the mean under independent Exp(1) weights (Rubin's Bayesian bootstrap, 1981).
+
+    Sums of Exp(1) are gamma, so with f zeros and g ones in all the mean is Beta(g, f).
+    """
+    rewards, total, binary, zeros, ones = entries
+    m = rewards.size + zeros + ones
+    if m == 0:
+        return np.inf
+    if binary:
+        return _beta_or_end(total + ones, m - total - ones, rng)
+    weighted = _gamma_or_zero(ones, rng)
+    weights = weighted + _gamma_or_zero(zeros, rng)
+    for reward in rewards:
+        weight = standard_exponential(rng)
+        weighted += weight * reward
+        weights += weight
+    return weighted / weights
+
+
+@kernel
+def _beta_or_end(ones: float, zeros: float, rng: np.random.Generator) -> float:
+    """Return a draw of Beta(ones, zeros), 0 without ones and 1 without zeros."""
+    if ones == 0.0 or zeros == 0.0:
+        return 0.0 if ones == 0.0 else 1.0
+    return beta(ones, zeros, rng)
+
+
+@kernel
+def _gamma_or_zero(shape: int, rng: np.random.Generator) -> float:
+    return standard_gamma(float(shape), rng) if shape > 0 else 0.0
+
+
+@kernel
+def gaussian_mean(entries: Entries, squares: float, rng: np.random.Generator) -> float:
+    """Return the mean under independent N(1, 1) weights, given that their sum is positive.
+
+    Sum w y and sum w are jointly normal with means and covariances sum y, m, and sum y^2, sum y, m:
+    two draws whatever the rewards. `squares` is the sum of squared rewards.
+    """
+    m = entries.rewards.size + entries.zeros + entries.ones
+    if m == 0:
+        return np.inf
+    total = entries.total + entries.ones
+    rest = max(squares + entries.ones - total * total / m, 0.0)  # variance given sum w
+    weights = 0.0
+    while weights <= 0.0:
+        weights = m + math.sqrt(m) * standard_normal(rng)
+    return total / m + math.sqrt(rest) * standard_normal(rng) / weights
+
+
+@kernel
+def shifted_mean(entries: Entries, sd: float, rng: np.random.Generator) -> float:
+    """Return the mean after an independent N(0, sd^2) was added to each entry.
+
+    The mean of m such shifts is N(0, sd^2 / m): one draw whatever the rewards.
+    """
+    m = entries.rewards.size + entries.zeros + entries.ones
+    if m == 0:
+        return np.inf
+    return (entries.total + entries.ones) / m + sd / math.sqrt(m) * standard_normal(rng)

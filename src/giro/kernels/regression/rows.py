@@ -1,0 +1,294 @@
+"""Contexts and rewards of every arm, as numbers and as changes from the commonest values.
+
+One-hot contexts are mostly zeros, and after standardising mostly some other number: such a column
+of Covertype then has two values only. So each column has a *base*, its commonest value, and a row
+is kept both whole and as the few entries that differ from the base, x = base + δ. Columns that
+differ in most rows, as measured quantities do, are *dense*; the others are sparse. Sums over rows
+then cost what the changes cost, and are exactly the sums over whole rows: over the sparse columns
+
+    Σ w x x' = W base base' + base c' + c base' + Σ w δ δ'   with  W = Σ w,  c = Σ w δ,
+
+between a dense column with values n and the sparse ones Σ w n x' = (Σ w n) base' + Σ w n δ'.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.compiling import kernel
+from giro.kernels.giro.history import History, append, empty_history, rewards_of
+from giro.kernels.regression.vectors import add_multiple
+
+_FIRST_ENCODING = 8  # rows before the first look for commonest values
+_DENSE = 0.5  # share of rows that differ from the base from which on a column is dense
+
+
+class Rows(NamedTuple):
+    """What was observed so far; arm i's rows are numbered in `positions_of(rows, i)`."""
+
+    contexts: np.ndarray  # [row, feature]
+    rewards: np.ndarray  # [row]
+    of_arm: History  # row numbers of each arm
+    base: np.ndarray  # [feature] the commonest value
+    first: np.ndarray  # [row] where the row's changes begin, and end at those of the next
+    middle: np.ndarray  # [row] where its changes in dense columns begin
+    column: np.ndarray  # [change]
+    change: np.ndarray  # [change] context minus base
+    packed: np.ndarray  # [row * k + i] the row's entries in the k dense columns
+    dense: np.ndarray  # [i] dense columns, ascending
+    is_dense: np.ndarray  # [feature]
+    filled: np.ndarray  # [2] rows so far, dense columns
+
+    def trimmed(self) -> "Rows":
+        """Return what is in use, at least one row."""
+        n = max(int(self.filled[0]), 1)
+        changes = int(self.first[self.filled[0]])
+        return self._replace(
+            contexts=self.contexts[:n],
+            rewards=self.rewards[:n],
+            first=self.first[: n + 1],
+            middle=self.middle[:n],
+            column=self.column[:changes],
+            change=self.change[:changes],
+            packed=self.packed[: n * int(self.filled[1])],
+        )
+
+
+def empty_rows(n_arms: int, n_features: int, capacity: int) -> Rows:
+    """Return no rows, with room for `capacity` of them. Memory is taken as it fills."""
+    return Rows(
+        np.empty((capacity, n_features)),
+        np.empty(capacity),
+        empty_history(n_arms, capacity, np.int64),
+        np.zeros(n_features),
+        np.zeros(capacity + 1, np.int64),
+        np.zeros(capacity, np.int64),
+        np.empty(capacity * n_features, np.int32),
+        np.empty(capacity * n_features),
+        np.empty(capacity * n_features),
+        np.zeros(n_features, np.int64),
+        np.zeros(n_features, np.bool_),
+        np.zeros(2, np.int64),
+    )
+
+
+@kernel
+def append_row(rows: Rows, context: np.ndarray, arm: int, reward: float) -> None:
+    """Add what was observed in one round. Looks for better bases at 8, 16, 32, ... rows."""
+    row = rows.filled[0]
+    rows.contexts[row] = context
+    rows.rewards[row] = reward
+    rows.filled[0] = row + 1
+    append(rows.of_arm, arm, row)
+    _encode(rows, row)
+    if row + 1 >= _FIRST_ENCODING and (row & (row + 1)) == 0:
+        _encode_anew(rows)
+
+
+@kernel
+def positions_of(rows: Rows, arm: int) -> np.ndarray:
+    """Return the numbers of the arm's rows, oldest first."""
+    return rewards_of(rows.of_arm, arm)
+
+
+@kernel
+def set_only_row(rows: Rows, context: np.ndarray, reward: float) -> None:
+    """Let what was observed be the only row, number 0: for models that need no other."""
+    rows.contexts[0] = context
+    rows.rewards[0] = reward
+
+
+@kernel
+def _encode(rows: Rows, row: int) -> None:
+    """Write the row's changes behind those of the rows before it, and its dense entries."""
+    end = _write_changes(rows, row, rows.first[row], False)
+    rows.middle[row] = end
+    rows.first[row + 1] = _write_changes(rows, row, end, True)
+    k = rows.filled[1]
+    for i in range(k):
+        rows.packed[row * k + i] = rows.contexts[row, rows.dense[i]]
+
+
+@kernel
+def _write_changes(rows: Rows, row: int, end: int, dense: bool) -> int:
+    """Write the changes in the dense or in the sparse columns; return where they end."""
+    for j in range(rows.base.size):
+        value = rows.contexts[row, j]
+        if rows.is_dense[j] == dense and value != rows.base[j]:
+            rows.column[end] = j
+            rows.change[end] = value - rows.base[j]
+            end += 1
+    return end
+
+
+@kernel
+def _encode_anew(rows: Rows) -> None:
+    """Take the commonest values as base and write everything again."""
+    _find_bases(rows)
+    _find_dense(rows)
+    for row in range(rows.filled[0]):
+        _encode(rows, row)
+
+
+@kernel
+def _find_bases(rows: Rows) -> None:
+    """Set each base to the value that most rows have; without such a value any base is right.
+
+    Boyer and Moore's vote: a value gains a vote where it occurs and loses one where another does,
+    and is replaced when it has none left.
+    """
+    votes = np.zeros(rows.base.size, np.int64)
+    for row in range(rows.filled[0]):
+        for j in range(votes.size):
+            value = rows.contexts[row, j]
+            if votes[j] == 0:
+                rows.base[j] = value
+            votes[j] += 1 if value == rows.base[j] else -1
+
+
+@kernel
+def _find_dense(rows: Rows) -> None:
+    """Tell dense columns from sparse ones."""
+    changes = np.zeros(rows.base.size, np.int64)
+    for row in range(rows.filled[0]):
+        for j in range(changes.size):
+            changes[j] += rows.contexts[row, j] != rows.base[j]
+    rows.filled[1] = 0
+    for j in range(changes.size):
+        rows.is_dense[j] = changes[j] > _DENSE * rows.filled[0]
+        if rows.is_dense[j]:
+            rows.dense[rows.filled[1]] = j
+            rows.filled[1] += 1
+
+
+@kernel
+def is_sparse(rows: Rows) -> bool:
+    """Tell whether most entries of the rows are the base."""
+    return bool(rows.first[rows.filled[0]] < 0.5 * rows.filled[0] * rows.base.size)
+
+
+@kernel
+def scores(rows: Rows, positions: np.ndarray, theta: np.ndarray, out: np.ndarray) -> None:
+    """Set out[i] to x'θ for the i-th of these rows."""
+    k, level = rows.filled[1], 0.0
+    inner = np.empty(k)
+    for i in range(k):
+        inner[i] = theta[rows.dense[i]]
+    for j in range(theta.size):
+        level += 0.0 if rows.is_dense[j] else rows.base[j] * theta[j]
+    for i in range(positions.size):
+        row = positions[i]
+        total = level
+        for m in range(k):
+            total += rows.packed[row * k + m] * inner[m]
+        for p in range(rows.first[row], rows.middle[row]):
+            total += rows.change[p] * theta[rows.column[p]]
+        out[i] = total
+
+
+@kernel
+def weighted_sum(rows: Rows, positions: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
+    """Set `out` to Σ w x over these rows."""
+    k, total = rows.filled[1], 0.0
+    inner = np.zeros(k)
+    out[:] = 0.0
+    for i in range(positions.size):
+        row, w = positions[i], weight[i]
+        total += w
+        for m in range(k):
+            inner[m] += w * rows.packed[row * k + m]
+        for p in range(rows.first[row], rows.middle[row]):
+            out[rows.column[p]] += w * rows.change[p]
+    for j in range(out.size):
+        out[j] += total * rows.base[j]
+    for i in range(k):
+        out[rows.dense[i]] = inner[i]
+
+
+@kernel
+def weighted_gram(rows: Rows, positions: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
+    """Set the upper triangle of `out` to that of Σ w x x' over these rows."""
+    d, k = rows.base.size, rows.filled[1]
+    out[:] = 0.0
+    inner, between = np.zeros((k, k)), np.zeros((d, k))
+    _gram_of_dense(rows.packed, positions, weight, inner)
+    if k < d:
+        _gram_of_changes(rows, positions, weight, between, out)
+    _scatter(rows, inner, between, out)
+
+
+@kernel
+def _gram_of_changes(
+    rows: Rows, positions: np.ndarray, weight: np.ndarray, between: np.ndarray, out: np.ndarray
+) -> None:
+    """Add the sums over sparse columns to `out`, and set `between` to Σ w x n' for them."""
+    column, change, packed, k = rows.column, rows.change, rows.packed, rows.filled[1]
+    c, sums = np.zeros(rows.base.size), np.zeros(k)
+    total = 0.0
+    for i in range(positions.size):
+        w, row = weight[i], positions[i]
+        if w == 0.0:
+            continue
+        total += w
+        end = rows.middle[row]
+        for m in range(k):
+            sums[m] += w * packed[row * k + m]
+        for p in range(rows.first[row], end):
+            j, scaled = column[p], w * change[p]
+            c[j] += scaled
+            for m in range(k):
+                between[j, m] += scaled * packed[row * k + m]
+            for q in range(p, end):
+                out[j, column[q]] += scaled * change[q]
+    _add_base(rows, total, c, out)
+    for j in range(rows.base.size):
+        add_multiple(between[j], rows.base[j], sums)
+
+
+@kernel
+def _add_base(rows: Rows, total: float, c: np.ndarray, out: np.ndarray) -> None:
+    """Add W base base' + base c' + c base' over the sparse columns to the upper triangle."""
+    base = np.where(rows.is_dense, 0.0, rows.base)
+    for j in range(base.size):
+        left = total * base[j] + c[j]
+        for k in range(j, base.size):
+            out[j, k] += left * base[k] + base[j] * c[k]
+
+
+@kernel
+def _scatter(rows: Rows, inner: np.ndarray, between: np.ndarray, out: np.ndarray) -> None:
+    """Put the sums that involve dense columns where they belong in the upper triangle."""
+    for i in range(rows.filled[1]):
+        j = rows.dense[i]
+        for m in range(i, rows.filled[1]):
+            out[j, rows.dense[m]] = inner[i, m]
+        for other in range(rows.base.size):
+            if not rows.is_dense[other]:
+                out[min(j, other), max(j, other)] = between[other, i]
+
+
+@kernel
+def _gram_of_dense(
+    packed: np.ndarray, positions: np.ndarray, weight: np.ndarray, out: np.ndarray
+) -> None:
+    """Four rows at a time, so that each entry of `out` is read and written a quarter as often."""
+    d, n = out.shape[0], positions.size
+    for i in range(0, n - n % 4, 4):
+        x, y = _entries(packed, d, positions[i]), _entries(packed, d, positions[i + 1])
+        u, v = _entries(packed, d, positions[i + 2]), _entries(packed, d, positions[i + 3])
+        for j in range(d):
+            row = out[j]
+            xj, yj = weight[i] * x[j], weight[i + 1] * y[j]
+            uj, vj = weight[i + 2] * u[j], weight[i + 3] * v[j]
+            for k in range(j, d):
+                row[k] += xj * x[k] + yj * y[k] + uj * u[k] + vj * v[k]
+    for i in range(n - n % 4, n):
+        x = _entries(packed, d, positions[i])
+        for j in range(d):
+            add_multiple(out[j, j:], weight[i] * x[j], x[j:])
+
+
+@kernel
+def _entries(packed: np.ndarray, k: int, row: int) -> np.ndarray:
+    """Return the row's entries in the k dense columns."""
+    return packed[row * k : (row + 1) * k]

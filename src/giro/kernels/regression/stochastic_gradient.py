@@ -1,0 +1,128 @@
+"""Linear models by stochastic gradient descent, with scikit-learn 1.9's default settings.
+
+Every entry of the sample in turn, in an order shuffled anew in each pass, moves θ against the
+gradient of its loss plus penalty |θ|² / 2. The passes end when the mean of these over a pass has
+failed to fall by more than the tolerance below the lowest so far, five times in a row.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.compiling import kernel
+from giro.kernels.draws.uniform import shuffled
+from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
+from giro.kernels.regression.rows import Rows
+from giro.kernels.regression.vectors import dot
+
+_MOST_PASSES = 1000
+_PATIENCE = 5  # passes without improvement
+_STEEPEST = 1e12  # larger slopes of the loss are cut
+_LARGE = 1e300  # half the largest number is larger
+_LARGEST = 1e6  # a coefficient beyond this was not learned but is an overshoot
+
+
+class Entries(NamedTuple):
+    """Contexts with a target each, as many as the sample has entries."""
+
+    contexts: np.ndarray  # [row, feature]
+    row: np.ndarray  # [entry]
+    target: np.ndarray  # [entry]
+    square: np.ndarray  # [entry] squared length of its context
+
+
+class Descent(NamedTuple):
+    """What is minimised, and how long."""
+
+    logistic: bool  # cross-entropy of 1 / (1 + exp(-x'θ)), else half the squared error of x'θ
+    penalty: float
+    tolerance: float
+
+
+@kernel
+def entries_of(rows: Rows, positions: np.ndarray, counts: np.ndarray) -> Entries:
+    """Return each row as often as it was drawn, with the rewards it was drawn with."""
+    row = np.empty(counts.sum(), np.int64)
+    target, square = np.empty(row.size), np.empty(row.size)
+    end = 0
+    for i in range(positions.size):
+        length = dot(rows.contexts[positions[i]], rows.contexts[positions[i]])
+        for kind in (REAL, ONE, ZERO):
+            for _ in range(counts[i, kind]):
+                row[end], square[end] = positions[i], length
+                target[end] = 1.0 if kind == ONE else 0.0
+                if kind == REAL:
+                    target[end] = rows.rewards[positions[i]]
+                end += 1
+    return Entries(rows.contexts, row, target, square)
+
+
+@kernel
+def descend(descent: Descent, entries: Entries, theta: np.ndarray, rng: np.random.Generator) -> int:
+    """Move θ towards the minimum; return the number of passes over the entries.
+
+    Steps too long for large contexts can throw θ far off, where scikit-learn gives up with an
+    error; here θ is then 0, and the next fit begins there.
+    """
+    lowest, without_improvement, passes = np.inf, 0, 0
+    if entries.row.size == 0:
+        return 0
+    while passes < _MOST_PASSES and without_improvement < _PATIENCE:
+        order = shuffled(entries.row.size, rng)
+        loss = _pass(descent, entries, theta, order, float(1 + passes * order.size))
+        passes += 1
+        without_improvement = without_improvement + 1 if loss > lowest - descent.tolerance else 0
+        lowest = min(lowest, loss)
+    for j in range(theta.size):
+        if not abs(theta[j]) <= _LARGEST:
+            theta[:] = 0.0
+    return passes
+
+
+@kernel
+def _pass(
+    descent: Descent, entries: Entries, theta: np.ndarray, order: np.ndarray, t: float
+) -> float:
+    """Take one step for each entry, the first being step t; return the mean loss and penalty.
+
+    The squared length of θ follows from what is known at each step, and the logarithms in the loss
+    are taken of a product of many terms.
+    """
+    total, product, length = 0.0, 1.0, dot(theta, theta)
+    for i in range(order.size):
+        context, y = entries.contexts[entries.row[order[i]]], entries.target[order[i]]
+        score = dot(context, theta)
+        total += 0.5 * descent.penalty * length
+        if descent.logistic:
+            tail = math.exp(-abs(score))
+            slope = (1.0 if score >= 0.0 else tail) / (1.0 + tail) - y
+            total += max(score, 0.0) - y * score
+            product *= 1.0 + tail  # at most 2
+            if product > _LARGE:
+                total, product = total + math.log(product), 1.0
+        else:
+            slope = score - y
+            total += 0.5 * slope * slope
+        rate = _rate(descent, t + i)
+        keep = max(0.0, 1.0 - rate * descent.penalty)
+        move = -rate * min(max(slope, -_STEEPEST), _STEEPEST)
+        length = keep * keep * length + move * (
+            2.0 * keep * score + move * entries.square[order[i]]
+        )
+        for j in range(theta.size):
+            theta[j] = keep * theta[j] + move * context[j]
+    return (total + math.log(product)) / order.size
+
+
+@kernel
+def _rate(descent: Descent, t: float) -> float:
+    """Return the rate of step t = 1, 2, ...: called `optimal` and `invscaling` in scikit-learn.
+
+    With cross-entropy 1 / (penalty (t₀ + t)), which begins at penalty^(-1/4) (Bottou, 2012); with
+    squared errors 0.01 t^(-1/4).
+    """
+    if descent.logistic:
+        first = 1.0 / math.sqrt(math.sqrt(descent.penalty))
+        return 1.0 / (1.0 / first + descent.penalty * (t - 1.0))
+    return 0.01 / math.sqrt(math.sqrt(t))

@@ -1,0 +1,1 @@
+"""The commands `giro reproduce ...` and `giro theory ...`; being here is registration."""

@@ -1,0 +1,284 @@
+"""Theorem 1 in numbers beside simulated regret and Theorem 2: how loose each is."""
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from giro.named import text_of
+from giro.paper.figures.general_bound import AgainstA, Band, general_bound_figure
+from giro.paper.figures.panels import Curve
+from giro.paper.reports.formats import digits, fixed, from_log, listed, text
+from giro.paper.reports.report import Field, Record, Report, Statement, Table
+from giro.paper.theory.bound import giro_bound
+from giro.paper.theory.gaps import check_rounds, suboptimal_arms
+from giro.paper.theory.general_bound import GeneralBound, best_general_bound, general_bound
+from giro.simulation.metrics import estimate
+from giro.simulation.simulate import simulate
+
+Floats = NDArray[np.float64]
+
+_POINTS = 9  # rounds, evenly spaced in logarithms, at which regret and bounds are compared
+_FEWER = 1000  # rounds at which tau is tuned (any tau is valid) and values of `a` compared
+_CANDIDATES = 9
+_A = (0.1, 1 / 3, 1.0, 2.0, 3.0)
+
+
+class Question(NamedTuple):
+    """One problem, Giro's `a`, and how much is simulated."""
+
+    means: Sequence[float]
+    rounds: int
+    a: float
+    runs: int
+    seed: int
+
+
+def general_bound_report(question: Question) -> Report:
+    """Return both theorems beside simulation, against the rounds and against `a`."""
+    check_rounds(question.rounds, at_least=2)
+    simulated = _simulated(question, question.a)
+    tuned = _tuned_taus(question)
+    against_rounds = [_row(question, n, question.a, it, tuned) for n, it in simulated.items()]
+    fewer = question._replace(rounds=min(question.rounds, _FEWER))
+    finals = {a: _simulated(fewer, a)[fewer.rounds] for a in sorted({*_A, question.a})}
+    against_a = [_row(fewer, fewer.rounds, a, it, None) for a, it in finals.items()]
+    return Report(
+        command=_command(question),
+        tables=(
+            _arm_table(question),
+            _rounds_table(question, against_rounds),
+            _a_table(fewer, against_a),
+        ),
+        statements=(
+            *_statements(against_rounds, against_a),
+            *_increases(against_a, finals),
+            _b_is_small(question),
+        ),
+        draw=partial(_draw, against_rounds, against_a),
+    )
+
+
+def _command(question: Question) -> str:
+    return (
+        f"giro theory general-bound --means {listed(question.means)} --rounds {question.rounds} "
+        f"--a {text(question.a)} --runs {question.runs} --seed {question.seed}"
+    )
+
+
+def _arm_table(question: Question) -> Table:
+    means, rounds, a = question.means, question.rounds, question.a
+    bound = _theorem_1(tuple(means), rounds, a, None)
+    theirs = giro_bound(means, rounds, a).arms if _has_theorem_2(a) else None
+    records: list[Record] = [
+        {
+            "arm": arm.arm,
+            "gap": arm.gap,
+            "tau": arm.tau,
+            "a": arm.a,
+            "b": arm.b,
+            "regret": arm.regret,
+            "theorem_2_log_a": theirs[i].log_a if theirs else math.nan,
+            "theorem_2_b": theirs[i].b if theirs else math.nan,
+        }
+        for i, arm in enumerate(bound.arms)
+    ]
+    fields = (
+        Field("arm", "arm", text),
+        Field("gap", "gap", digits(4)),
+        Field("tau", "tau", fixed(4)),
+        Field("a", "a_i", fixed(1)),
+        Field("b", "b_i", fixed(1)),
+        Field("regret", "gap (a_i + b_i)", fixed(1)),
+        Field("theorem_2_log_a", "a_i, Theorem 2", from_log),
+        Field("theorem_2_b", "b_i, Theorem 2", fixed(1)),
+    )
+    title = f"Theorem 1 with tau in the middle, after {rounds} rounds; arms counted from 0"
+    return Table("arms", title, fields, records)
+
+
+def _tuned_taus(question: Question) -> list[float]:
+    few = min(question.rounds, _FEWER)
+    best = best_general_bound(question.means, few, question.a, candidates=_CANDIDATES)
+    return [arm.tau for arm in best.arms]
+
+
+def _simulated(question: Question, a: float) -> dict[int, Floats]:
+    """Return the regret of each run after some rounds, of which the last are all of them."""
+    trace = simulate(
+        f"giro:a={text_of(float(a))}",
+        f"bernoulli:means=[{listed(question.means)}]",
+        rounds=question.rounds,
+        runs=question.runs,
+        seed=question.seed,
+        points=_POINTS,
+        spacing="log",
+    )
+    wanted = np.unique(np.rint(np.geomspace(1, question.rounds, _POINTS)).astype(int))
+    return {
+        int(n): trace.regret[:, i] for i, n in enumerate(trace.checkpoints) if n in wanted and n > 1
+    }
+
+
+class _Row(NamedTuple):
+    rounds: int
+    a: float
+    regret: float
+    regret_se: float
+    regret_margin: float  # half the 95 % interval
+    theorem_1: float
+    theorem_1_tuned: float
+    log_theorem_2: float
+    trivial: float
+
+
+def _row(
+    question: Question, n: int, a: float, regrets: Floats, taus: Sequence[float] | None
+) -> _Row:
+    means, regret = question.means, estimate(regrets)
+    return _Row(
+        n,
+        a,
+        regret.mean,
+        regret.se,
+        regret.margin,
+        _theorem_1(tuple(means), n, a, None).regret,
+        _theorem_1(tuple(means), n, a, tuple(taus)).regret if taus else math.nan,
+        giro_bound(means, n, a).log_regret if _has_theorem_2(a) else math.nan,
+        n * max(arm.gap for arm in suboptimal_arms(means)),
+    )
+
+
+@lru_cache(maxsize=64)
+def _theorem_1(
+    means: tuple[float, ...], rounds: int, a: float, taus: tuple[float, ...] | None
+) -> GeneralBound:
+    return general_bound(means, rounds, a, taus=taus)
+
+
+def _has_theorem_2(a: float) -> bool:
+    return a > 1 / math.sqrt(2)
+
+
+_REGRET = (
+    Field("regret", "simulated", fixed(2)),
+    Field("regret_margin", "±95%", fixed(2)),
+    Field("theorem_1", "Theorem 1", fixed(1)),
+)
+
+
+def _rounds_table(question: Question, rows: Sequence[_Row]) -> Table:
+    fields = (
+        Field("rounds", "rounds", text),
+        *_REGRET,
+        Field("theorem_1_tuned", "tau tuned", fixed(1)),
+        Field("log_theorem_2", "Theorem 2", from_log),
+        Field("trivial", "rounds x gap", digits(6)),
+    )
+    title = f"Regret and its bounds, a = {text(question.a)}"
+    return Table("against-rounds", title, fields, [row._asdict() for row in rows])
+
+
+def _a_table(question: Question, rows: Sequence[_Row]) -> Table:
+    fields = (Field("a", "a", text), *_REGRET, Field("log_theorem_2", "Theorem 2", from_log))
+    title = f"Regret and its bounds after {question.rounds} rounds"
+    return Table("against-a", title, fields, [row._asdict() for row in rows])
+
+
+def _statements(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Statement]:
+    rows, last = [*by_rounds, *by_a], by_rounds[-1]
+    ratio = [row.theorem_1 / row.regret for row in rows]
+    tuned = f" ({last.theorem_1_tuned / last.regret:.1f} with tau tuned)"
+    known = [row for row in rows if not math.isnan(row.log_theorem_2)]
+    statements = [
+        Statement(
+            "Theorem 1: simulated regret <= bound",
+            all(row.regret + np.nan_to_num(row.regret_margin) <= row.theorem_1 for row in rows),
+            f"bound / regret is {min(ratio):.1f} to {max(ratio):.1f}; "
+            f"{ratio[len(by_rounds) - 1]:.1f} after {last.rounds} rounds{tuned}",
+        )
+    ]
+    if known:
+        logs = [row.log_theorem_2 - math.log(row.regret) for row in known]
+        statements.append(
+            Statement(
+                "Theorem 2: simulated regret <= bound",
+                min(logs) >= 0,
+                f"bound / regret is {from_log(min(logs))} to {from_log(max(logs))}",
+            )
+        )
+    return statements
+
+
+def _increases(rows: Sequence[_Row], finals: dict[float, Floats]) -> list[Statement]:
+    bounds = [row.theorem_1 for row in rows]
+    values = ", ".join(text(row.a) for row in rows)
+    return [
+        Statement(
+            f"Theorem 1 increases with a = {values}",
+            bounds == sorted(bounds),
+            ", ".join(f"{bound:.1f}" for bound in bounds),
+        ),
+        Statement(
+            f"simulated regret increases with a = {values}",
+            _all_above_zero([high - low for low, high in pairwise(finals.values())]),
+            ", ".join(f"{row.regret:.1f} ± {row.regret_margin:.1f}" for row in rows)
+            + "; each step tested on the same runs, family-wise level 5%",
+        ),
+    ]
+
+
+def _all_above_zero(differences: Sequence[Floats]) -> bool | None:
+    """Return whether all means are positive, None where some are too near 0 to tell."""
+    estimates = [estimate(difference) for difference in differences]
+    reach = float(stdtrit(max(differences[0].size - 1, 1), 1 - 0.025 / len(differences)))
+    if any(each.mean + reach * each.se < 0 for each in estimates):
+        return False
+    return True if all(each.mean - reach * each.se > 0 for each in estimates) else None
+
+
+def _b_is_small(question: Question) -> Statement:
+    """Return that b_i keeps the constant of Theorem 2 that its proof misses by 1."""
+    n, a = question.rounds, question.a
+    bound = _theorem_1(tuple(question.means), n, a, None)
+    pairs = [(arm.b, 8 * (2 * a + 1) / arm.gap**2 * math.log(n) + 2) for arm in bound.arms]
+    return Statement(
+        "b_i <= (8 (2a + 1) / gap^2) log n + 2",
+        all(b <= limit for b, limit in pairs),
+        "; ".join(f"{b:.1f} against {limit:.1f}" for b, limit in pairs),
+    )
+
+
+def _draw(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> Figure:
+    n = [row.rounds for row in by_rounds]
+    a = [row.a for row in by_a]
+    theorem_2 = None
+    if _has_theorem_2(by_rounds[-1].a):
+        logs = [min(row.log_theorem_2, 690.0) for row in by_rounds]  # as far as floats go
+        theorem_2 = Curve("Theorem 2", n, np.exp(logs))
+    return general_bound_figure(
+        [
+            Curve("n times largest gap", n, [row.trivial for row in by_rounds]),
+            Curve("Theorem 1", n, [row.theorem_1 for row in by_rounds]),
+            Curve("Theorem 1, tau tuned", n, [row.theorem_1_tuned for row in by_rounds]),
+        ],
+        _band(by_rounds, n),
+        theorem_2,
+        AgainstA(
+            [Curve("Theorem 1", a, [row.theorem_1 for row in by_a])],
+            _band(by_a, a),
+            by_a[-1].rounds,
+        ),
+    )
+
+
+def _band(rows: Sequence[_Row], x: Sequence[float]) -> Band:
+    regret = np.array([row.regret for row in rows])
+    margin = np.array([row.regret_margin for row in rows])
+    return Band("simulated", x, regret, regret - margin, regret + margin)

@@ -1,0 +1,229 @@
+"""Theorem 4: the expected inverse probability of being optimistic, exactly, against c."""
+
+import math
+from collections.abc import Sequence
+from functools import cache, partial
+from typing import NamedTuple
+
+from matplotlib.figure import Figure
+
+from giro.errors import BadParameter
+from giro.paper.figures.optimism import Bounded, optimism_figure
+from giro.paper.figures.panels import Curve
+from giro.paper.reports.formats import fixed, from_log, listed, power, text, yes
+from giro.paper.reports.report import Field, Record, Report, Statement, Table
+from giro.paper.theory.bound import b_constant, log_c, log_f
+from giro.paper.theory.informal_optimism import smallest_bounded_a, smallest_exponent
+from giro.paper.theory.optimism import log_inverse_optimism, log_inverse_optimism_above
+from giro.paper.theory.pseudo import is_whole
+
+_QUOTED = {1.0: 24.0, 2.0: 5.7, 3.0: 3.3}  # Section 5.3: f(b) = e^24, e^5.7, e^3.3
+_FEW = (0.05, 0.1, 0.11, 0.12, 0.2, 0.5)  # on both sides of the threshold
+_MANY_PULLS = (100, 200, 400, 800)
+
+
+class _Row(NamedTuple):
+    a: float
+    n: int
+    p: float
+    log_w: float
+    log_c: float  # NaN where Theorem 4 says nothing
+
+    @property
+    def holds(self) -> bool | None:
+        return None if math.isnan(self.log_c) else self.log_w <= self.log_c
+
+
+def optimism_report(
+    a_values: Sequence[float], n_values: Sequence[int], p_values: Sequence[float] | None
+) -> Report:
+    """Return W on a grid; without `p_values`, its largest value over all p > 0.
+
+    Pairs (a, n) whose product is no integer are left out.
+    """
+    if not min(a_values) > 0:
+        raise BadParameter(f"W is infinite without pseudo rewards, got a={min(a_values):g}")
+    pairs = [(a, n) for a in a_values for n in n_values if is_whole(a * n)]
+    if not pairs:
+        raise BadParameter(
+            f"W needs a * n to be an integer, got a={listed(a_values)} and n={listed(n_values)}"
+        )
+    rows = [row for a, n in pairs for row in _rows(a, n, p_values)]
+    largest = [max((r for r in rows if (r.a, r.n) == pair), key=_size) for pair in pairs]
+    growth, everywhere = _growth(), p_values is None
+    return Report(
+        command=_command(a_values, n_values, p_values),
+        tables=(
+            _constants(sorted({a for a, _ in pairs}), rows, everywhere=everywhere),
+            _largest(largest, everywhere=everywhere),
+            Table("grid", "", (), [_record(row) for row in rows]),
+            growth,
+        ),
+        statements=(_about_f(), *_about_w(rows, everywhere=everywhere), *_about_growth(growth)),
+        draw=partial(_draw, largest, growth),
+    )
+
+
+def _command(
+    a_values: Sequence[float], n_values: Sequence[int], p_values: Sequence[float] | None
+) -> str:
+    p = "" if p_values is None else f" --p {listed(p_values)}"
+    return f"giro theory optimism --a {listed(a_values)} --n {listed(n_values)}{p}"
+
+
+def _rows(a: float, n: int, p_values: Sequence[float] | None) -> list[_Row]:
+    bound = log_c(a) if _has_bound(a) else math.nan
+    if p_values is None:
+        limits = log_inverse_optimism_above(n, a).tolist()
+        return [_Row(a, n, k / n, log_w, bound) for k, log_w in enumerate(limits)]
+    return [_Row(a, n, p, log_inverse_optimism(n, p, a), bound) for p in p_values]
+
+
+def _has_bound(a: float) -> bool:
+    return a > 1 / math.sqrt(2)
+
+
+def _size(row: _Row) -> float:
+    return row.log_w
+
+
+def _record(row: _Row) -> Record:
+    return {**row._asdict(), "holds": row.holds}
+
+
+def _p_title(everywhere: bool) -> str:
+    return "just above p" if everywhere else "p"
+
+
+def _constants(a_values: Sequence[float], rows: Sequence[_Row], *, everywhere: bool) -> Table:
+    fields = (
+        Field("a", "a", text),
+        Field("b", "b", fixed(4)),
+        Field("log_f", "f(b)", power),
+        Field("log_c", "c", power),
+        Field("log_w", "largest W", from_log),
+        Field("n", "at n", text),
+        Field("p", _p_title(everywhere), fixed(4)),
+        Field("log_looseness", "c / W", from_log),
+    )
+    return Table("constants", "Theorem 4: W <= c", fields, [_constant(a, rows) for a in a_values])
+
+
+def _constant(a: float, rows: Sequence[_Row]) -> Record:
+    worst = max((row for row in rows if row.a == a), key=_size)
+    b = b_constant(a) if _has_bound(a) else math.nan
+    return {
+        "a": a,
+        "b": b,
+        "log_f": log_f(b) if _has_bound(a) else math.nan,
+        "log_c": worst.log_c,
+        "log_w": worst.log_w,
+        "n": worst.n,
+        "p": worst.p,
+        "log_looseness": worst.log_c - worst.log_w,
+    }
+
+
+def _largest(largest: Sequence[_Row], *, everywhere: bool) -> Table:
+    fields = (
+        Field("a", "a", text),
+        Field("n", "n", text),
+        Field("p", _p_title(everywhere), fixed(4)),
+        Field("log_w", "W", lambda log: f"{math.exp(log):.3f}" if log < 10 else from_log(log)),
+        Field("log_c", "c", power),
+        Field("holds", "holds", yes),
+    )
+    title = "Largest W over all p" if everywhere else "Largest W over the p given"
+    return Table("largest", title, fields, [_record(row) for row in largest])
+
+
+@cache
+def _threshold() -> float:
+    return smallest_bounded_a()
+
+
+@cache
+def _growth() -> Table:
+    fields = (
+        Field("a", "a", text),
+        Field("exponent", "smallest exponent", fixed(4)),
+        Field("p", "at p", fixed(3)),
+        *(Field(f"log_w_{n}", f"W after {n}", from_log) for n in _MANY_PULLS),
+        Field("bounded", "bounded", yes),
+    )
+    title = "Growth of W with the pulls, at the p where it is fastest"
+    return Table("growth", title, fields, [_growth_record(a) for a in _FEW])
+
+
+def _growth_record(a: float) -> Record:
+    exponent, p, _ = smallest_exponent(a)
+    logs = {f"log_w_{n}": log_inverse_optimism(n, p, a) for n in _MANY_PULLS}
+    return {"a": a, "exponent": exponent, "p": p, **logs, "bounded": exponent > 0}
+
+
+def _about_f() -> Statement:
+    found = {a: round(log_f(b_constant(a)), 1) for a in _QUOTED}
+    return Statement(
+        "Section 5.3: f(b) is e^24, e^5.7, e^3.3 for a = 1, 2, 3",
+        found == _QUOTED,
+        ", ".join(power(log) for log in found.values()),
+    )
+
+
+def _about_w(rows: Sequence[_Row], *, everywhere: bool) -> list[Statement]:
+    known = [row for row in rows if not math.isnan(row.log_c)]
+    if not known:
+        return []
+    above = "just above " if everywhere else ""
+    worst, violations = max(known, key=_size), sum(row.holds is False for row in known)
+    return [
+        Statement(
+            "Theorem 4: W <= c",
+            violations == 0,
+            f"{len(known)} cases, {violations} violations; largest W is "
+            f"{math.exp(worst.log_w):.2f}, at a = {text(worst.a)}, n = {worst.n}, "
+            f"{above}p = {worst.p:.4f}, where c = {power(worst.log_c)}",
+        ),
+        _about_looseness(known),
+    ]
+
+
+def _about_looseness(known: Sequence[_Row]) -> Statement:
+    closest = min(known, key=lambda row: row.log_c - row.log_w)
+    return Statement(
+        "Section 5.3: c is likely to be loose",
+        closest.log_c - closest.log_w > math.log(10),
+        f"c is at least {from_log(closest.log_c - closest.log_w)} times W, "
+        f"closest at a = {text(closest.a)}",
+    )
+
+
+def _about_growth(growth: Table) -> list[Statement]:
+    unbounded = [record for record in growth.records if not record["bounded"]]
+    first, last = (f"log_w_{n}" for n in (_MANY_PULLS[0], _MANY_PULLS[-1]))
+    return [
+        Statement(
+            "W stays bounded for every a > 0",
+            not unbounded,
+            f"only for a > {_threshold():.4f}; for a = {text(unbounded[0]['a'])} it is "
+            f"{from_log(float(unbounded[0][first]))} after {_MANY_PULLS[0]} pulls and "
+            f"{from_log(float(unbounded[0][last]))} after {_MANY_PULLS[-1]}",
+        )
+    ]
+
+
+def _draw(largest: Sequence[_Row], growth: Table) -> Figure:
+    curves = []
+    for a in dict.fromkeys(row.a for row in largest):
+        mine = [row for row in largest if row.a == a]
+        curve = Curve(f"a = {text(a)}", [r.n for r in mine], [r.log_w for r in mine])
+        curves.append(Bounded(curve, mine[0].log_c if _has_bound(a) else None))
+    few = [
+        Curve(
+            f"a = {text(record['a'])}, p = {record['p']:.2f}",
+            _MANY_PULLS,
+            [float(record[f"log_w_{n}"]) for n in _MANY_PULLS],
+        )
+        for record in growth.records
+    ]
+    return optimism_figure(curves, few, _threshold())

@@ -1,0 +1,111 @@
+"""Giro against UCB1, KL-UCB and Thompson sampling (Kveton et al., 2019, Section 6.1)."""
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from giro.paper.claims import Claim, Comparison, beats
+from giro.paper.growth import grows_logarithmically
+from giro.paper.played import Played
+from giro.policy import Policy
+from giro.problem import Problem
+from giro.simulation.experiment import Experiment
+from giro.simulation.trace import Trace
+
+ROUNDS, RUNS = 10_000, 100
+
+BERNOULLI, *BETA = PROBLEMS = tuple(
+    Problem.parse(text).text for text in ("bernoulli", "beta:v=4", "beta:v=16")
+)
+UCB1, KL_UCB, THOMPSON = "ucb1", "kl-ucb:c=3", "thompson"
+GIRO = tuple(Policy.parse(f"giro:a={a}").text for a in ("1", "1/3", "1/10"))  # falling a
+POLICIES = (*GIRO, UCB1, KL_UCB, THOMPSON)
+KL_UCB_GREEDIER = "kl-ucb:c=0"  # the paper does not say which c it uses
+
+TITLES = dict(zip(PROBLEMS, ("Bernoulli", "beta, v = 4", "beta, v = 16"), strict=True))
+LABELS = {
+    GIRO[0]: "Giro, a = 1",
+    GIRO[1]: "Giro, a = 1/3",
+    GIRO[2]: "Giro, a = 1/10",
+    UCB1: "UCB1",
+    KL_UCB: "KL-UCB",
+    THOMPSON: "TS",
+}
+
+
+def experiment(
+    *, rounds: int = ROUNDS, runs: int = RUNS, seed: int = 0, also: Sequence[str] = ()
+) -> Experiment:
+    """Return the paper's experiment, with KL-UCB's other c and any further policies."""
+    further = [Policy.parse(text).text for text in also]
+    policies = list(dict.fromkeys([*POLICIES, *further, KL_UCB_GREEDIER]))
+    return Experiment(PROBLEMS, policies, rounds, runs, seed)
+
+
+def claims(traces: Sequence[Trace]) -> list[Claim]:
+    """Return what the paper claims of these traces."""
+    played = Played(traces)
+    return [
+        _claim(
+            "1",
+            "Giro beats UCB1 in all problems for all a",
+            _giro_beats(played, UCB1, PROBLEMS),
+        ),
+        _claim(
+            "2",
+            "Giro beats KL-UCB in both beta problems for all a",
+            _giro_beats(played, KL_UCB, BETA),
+        ),
+        _claim(
+            "3",
+            "Giro with a = 1/10 beats Thompson sampling in both beta problems",
+            (beats(played(GIRO[2], p), played(THOMPSON, p)) for p in BETA),
+        ),
+        _claim("4", "Giro's regret increases with a", _increases_with_a(played)),
+        _claim(
+            "5",
+            "KL-UCB and Thompson sampling beat Giro in the Bernoulli problem",
+            _beaten_by(played, KL_UCB, THOMPSON),
+        ),
+        _claim(
+            "6",
+            "Giro's regret grows logarithmically",
+            (grows_logarithmically(played(giro, p)) for p in PROBLEMS for giro in GIRO),
+        ),
+    ]
+
+
+def variants(traces: Sequence[Trace]) -> list[Claim]:
+    """Return the claims about KL-UCB, with c = 0 instead of 3."""
+    played = Played(traces)
+    return [
+        _claim(
+            "2, c = 0",
+            "Giro beats KL-UCB with c = 0 in both beta problems for all a",
+            _giro_beats(played, KL_UCB_GREEDIER, BETA),
+        ),
+        _claim(
+            "5, c = 0",
+            "KL-UCB with c = 0 beats Giro in the Bernoulli problem",
+            _beaten_by(played, KL_UCB_GREEDIER),
+        ),
+    ]
+
+
+def _claim(number: str, text: str, comparisons: Iterator[Comparison]) -> Claim:
+    return Claim(number, text, tuple(comparisons))
+
+
+def _giro_beats(played: Played, rival: str, problems: Sequence[str]) -> Iterator[Comparison]:
+    for problem, giro in itertools.product(problems, GIRO):
+        yield beats(played(giro, problem), played(rival, problem))
+
+
+def _increases_with_a(played: Played) -> Iterator[Comparison]:
+    for problem in PROBLEMS:
+        for more, less in itertools.pairwise(GIRO):
+            yield beats(played(less, problem), played(more, problem))
+
+
+def _beaten_by(played: Played, *rivals: str) -> Iterator[Comparison]:
+    for rival, giro in itertools.product(rivals, GIRO):
+        yield beats(played(rival, BERNOULLI), played(giro, BERNOULLI))

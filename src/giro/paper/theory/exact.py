@@ -1,0 +1,101 @@
+"""The exact expected regret of small Bernoulli problems, by enumeration of all histories.
+
+What matters of a history is how often each arm was pulled and how often it gave 1. The
+probabilities of these states are carried forward round by round, equal states merged. With two
+arms, round t has about t^3 / 6 states: 12 rounds take a tenth of a second, 20 about one.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import permutations
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from giro.errors import BadParameter
+from giro.paper.theory.gaps import check_rounds, checked_means
+from giro.paper.theory.laws import Law, bootstrap_law, giro_law
+
+Floats = NDArray[np.float64]
+Ties = Literal["random", "fixed"]
+Means = Sequence[float] | Floats
+State = tuple[tuple[int, ...], tuple[int, ...]]  # pulls and ones of each arm
+
+
+def exact_regret(policy_law: Law, means: Means, rounds: int) -> Floats:
+    """Return the cumulative expected regret after each round 1..rounds, without simulation.
+
+    `policy_law(pulls, ones)` gives the probability of pulling each arm. Kveton et al. (2019),
+    Equation 1.
+
+    >>> exact_regret(giro_law(1), [0.7, 0.2], 2).round(6).tolist()
+    [0.25, 0.5]
+    """
+    checked = checked_means(means)
+    check_rounds(rounds)
+    nothing = (0,) * checked.size
+    states: dict[State, float] = {(nothing, nothing): 1.0}
+    pulled = np.empty((rounds, checked.size))
+    for t in range(rounds):
+        states, pulled[t] = _next_round(policy_law, states, checked)
+    return np.asarray(np.cumsum(pulled @ (checked.max() - checked)))
+
+
+def exact_giro_regret(means: Means, rounds: int, a: float = 1.0, ties: Ties = "random") -> Floats:
+    """Return the exact cumulative expected regret of Giro after each round.
+
+    With `ties="fixed"` it is the average over all rankings of the arms, each drawn in advance
+    with equal probability (Kveton et al., 2019, Section 3.1).
+    """
+    if ties == "random":
+        return exact_regret(giro_law(a), means, rounds)
+    if ties == "fixed":
+        return _average_over_rankings(lambda ranking: giro_law(a, ranking=ranking), means, rounds)
+    raise BadParameter(f"ties are 'random' or 'fixed', got {ties!r}")
+
+
+def exact_bootstrap_regret(
+    means: Means, rounds: int, pulls: int = 1, ties: Ties = "fixed"
+) -> Floats:
+    """Return the exact cumulative expected regret of bootstrapping without pseudo rewards.
+
+    Kveton et al. (2019), Section 3.1: each arm is first pulled `pulls` times, in the order of
+    the arms; ties follow a ranking drawn in advance, over which the regret is averaged, or with
+    `ties="random"` are broken anew each time.
+    """
+    if ties == "random":
+        return exact_regret(bootstrap_law(pulls), means, rounds)
+    if ties == "fixed":
+        return _average_over_rankings(
+            lambda ranking: bootstrap_law(pulls, ranking=ranking), means, rounds
+        )
+    raise BadParameter(f"ties are 'random' or 'fixed', got {ties!r}")
+
+
+def _average_over_rankings(
+    law_of: Callable[[tuple[int, ...]], Law], means: Means, rounds: int
+) -> Floats:
+    rankings = permutations(range(checked_means(means).size))
+    regrets = [exact_regret(law_of(ranking), means, rounds) for ranking in rankings]
+    return np.asarray(np.mean(regrets, axis=0))
+
+
+def _next_round(
+    policy_law: Law, states: dict[State, float], means: Floats
+) -> tuple[dict[State, float], Floats]:
+    """Return the states one round later and the probability that each arm was pulled."""
+    later: dict[State, float] = defaultdict(float)
+    pulled = np.zeros(means.size)
+    for (pulls, ones), probability in states.items():
+        chosen = probability * policy_law(pulls, ones)
+        pulled += chosen
+        for arm in np.flatnonzero(chosen).tolist():
+            more = _plus_one(pulls, arm)
+            later[more, _plus_one(ones, arm)] += chosen[arm] * means[arm]
+            later[more, ones] += chosen[arm] * (1 - means[arm])
+    return {state: weight for state, weight in later.items() if weight > 0}, pulled
+
+
+def _plus_one(counts: tuple[int, ...], arm: int) -> tuple[int, ...]:
+    return (*counts[:arm], counts[arm] + 1, *counts[arm + 1 :])

@@ -1,0 +1,123 @@
+"""Moments of a history with pseudo rewards and of its bootstrap sample.
+
+Kveton et al. (2019), Section 4.2. Everywhere `s` is the number of pulls, `a` the pseudo rewards
+of each kind per pull, alpha = 2a + 1; V counts the ones in the history, U those in the sample.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from giro.errors import BadParameter
+from giro.paper.theory.binomial import check_trials, log_binomial
+from giro.paper.theory.checks import Check, at_least, equals
+from giro.paper.theory.pseudo import whole_pseudo_count
+
+Floats = NDArray[np.float64]
+
+
+class Moments(NamedTuple):
+    """The mean and the variance of a random number."""
+
+    mean: float
+    variance: float
+
+
+def history_moments(s: int, mean: float, a: float) -> Moments:
+    """Return the moments of V: (mean + a) s and mean (1 - mean) s (Equation 4)."""
+    check_trials(s, mean)
+    return Moments((mean + a) * s, mean * (1 - mean) * s)
+
+
+def bootstrap_moments(s: int, v: float, a: float) -> Moments:
+    """Return the moments of U given V = v: v and v (1 - v / (alpha s)) (Equations 5 and 6)."""
+    if not 0 <= v <= (2 * a + 1) * s:
+        raise BadParameter(f"a history of {(2 * a + 1) * s} rewards cannot have v={v} ones")
+    return Moments(v, v * (1 - v / ((2 * a + 1) * s)))
+
+
+def history_mean_moments(s: int, mean: float, a: float) -> Moments:
+    """Return the moments of V / (alpha s), the mean reward in the history."""
+    return _scaled(history_moments(s, mean, a), (2 * a + 1) * s)
+
+
+def conditional_value_moments(s: int, v: float, a: float) -> Moments:
+    """Return the moments of the arm's value U / (alpha s) given V = v."""
+    return _scaled(bootstrap_moments(s, v, a), (2 * a + 1) * s)
+
+
+def value_moments(s: int, mean: float, a: float) -> Moments:
+    """Return the moments of the arm's value U / (alpha s) over histories and samples alike.
+
+    The variance of U is E[V (1 - V / (alpha s))] + var V, by the law of total variance; the paper
+    gives the two parts only.
+    """
+    history = history_moments(s, mean, a)
+    length = (2 * a + 1) * s
+    within = history.mean - (history.variance + history.mean**2) / length
+    return _scaled(Moments(history.mean, within + history.variance), length)
+
+
+def smallest_value_variance(s: int, a: float) -> float:
+    """Return a (a + 1) / (alpha^3 s), which the value's variance given V never falls below."""
+    check_trials(s, 0.5)
+    return a * (a + 1) / ((2 * a + 1) ** 3 * s)
+
+
+def largest_history_variance(s: int, a: float) -> float:
+    """Return 1 / (4 alpha^2 s), which the variance of V / (alpha s) never exceeds."""
+    check_trials(s, 0.5)
+    return 1 / (4 * (2 * a + 1) ** 2 * s)
+
+
+def moment_checks(s: int, mean: float, a: float) -> list[Check]:
+    """Return every formula above next to the sum over all outcomes that it stands for.
+
+    Needs a s to be an integer. Costs one term for each history and sample.
+    """
+    check_trials(s, mean)
+    k = whole_pseudo_count(a, s)
+    v, weights = k + np.arange(s + 1), np.exp(log_binomial(np.arange(s + 1), s, mean))
+    length = s + 2 * k
+    summed = [_summed_sample(length, ones) for ones in v.tolist()]
+    whole = _mixed(weights, summed)
+    at = {"s": s, "mean": mean, "a": a}
+    checks = _both("history", _summed(weights, v), history_moments(s, mean, a), at)
+    checks += _both("value", _scaled(whole, length), value_moments(s, mean, a), at)
+    for ones, sample in zip(v.tolist(), summed, strict=True):
+        checks += _both("sample", sample, bootstrap_moments(s, ones, a), {**at, "v": ones})
+        checks.append(_variance_floor(s, a, ones))
+    return checks
+
+
+def _variance_floor(s: int, a: float, v: int) -> Check:
+    variance = conditional_value_moments(s, v, a).variance
+    return at_least("smallest variance", variance, smallest_value_variance(s, a), s=s, a=a, v=v)
+
+
+def _both(claim: str, summed: Moments, formula: Moments, at: dict[str, float]) -> list[Check]:
+    return [
+        equals(f"{claim} mean", summed.mean, formula.mean, **at),
+        equals(f"{claim} variance", summed.variance, formula.variance, **at),
+    ]
+
+
+def _summed_sample(length: int, ones: int) -> Moments:
+    outcomes = np.arange(length + 1)
+    return _summed(np.exp(log_binomial(outcomes, length, ones / length)), outcomes)
+
+
+def _mixed(weights: Floats, parts: list[Moments]) -> Moments:
+    squares = np.array([part.variance + part.mean**2 for part in parts])
+    mean = float(weights @ np.array([part.mean for part in parts]))
+    return Moments(mean, float(weights @ squares) - mean**2)
+
+
+def _summed(weights: Floats, outcomes: NDArray[np.int64]) -> Moments:
+    mean = float(weights @ outcomes)
+    return Moments(mean, float(weights @ (outcomes - mean) ** 2))
+
+
+def _scaled(moments: Moments, length: float) -> Moments:
+    return Moments(moments.mean / length, moments.variance / length**2)

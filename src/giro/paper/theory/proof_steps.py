@@ -1,0 +1,136 @@
+"""Single steps of the proofs in Appendices B and C with numbers put in (Kveton et al., 2019).
+
+Every step holds, but one: the proof of Theorem 2 adds up 1 for each of the pulls
+s = 0..floor(L), L = 8 (2a + 1) / gap^2 log n, as if they were L instead of L + 1. What it proves
+is b_i <= L + 3 (`counted_pulls_check`); that b_i <= L + 2 is true wherever we computed b_i.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import binom
+
+from giro.paper.theory.bound import b_constant, log_c, log_f
+from giro.paper.theory.checks import Check, at_least, at_most, equals
+from giro.paper.theory.informal_optimism import divergence
+from giro.paper.theory.lemmas import last_interval
+from giro.paper.theory.optimism import log_inverse_optimism, log_optimism
+
+_FAR = 8  # terms below exp(-8^2) are left out of infinite sums
+
+
+class OptimismChain(NamedTuple):
+    """The logarithms of the successive bounds on W in the proof of Theorem 4; each is larger."""
+
+    w: float
+    after_history: float  # Lemma 2
+    after_bootstrap: float  # Lemma 3
+    after_shift: float  # the sum, centred at 0 and doubled
+    bound: float  # the sum, replaced by an integral
+
+
+def optimism_chain(n: int, p: float, a: float) -> OptimismChain:
+    """Return what each step of the proof of Theorem 4 costs at one place; needs p > 0."""
+    b, last = b_constant(a), last_interval(n, p)
+    i = np.arange(last + 1)
+    x = np.maximum(p * n - (i + 1) * math.sqrt(n), 0)
+    tails = np.array([log_optimism(n, p, a, ones) for ones in x])
+    scale = 2 + 0.5 * math.log((2 * a + 1) / (2 * math.pi))
+    return OptimismChain(
+        w=log_inverse_optimism(n, p, a),
+        after_history=float(logsumexp(-2 * i**2 - tails)),
+        after_bootstrap=scale + float(logsumexp(-2 * i**2 + b * (i + 2) ** 2)),
+        after_shift=scale + math.log(2) + log_f(b) + math.log(_gaussian_sum(b, shift=0)),
+        bound=log_c(a),
+    )
+
+
+def square_check(b: float, i: int) -> Check:
+    """Return 2 i^2 - b (i + 2)^2 = (2 - b) (i - 2b / (2 - b))^2 - 8b / (2 - b)."""
+    completed = (2 - b) * (i - 2 * b / (2 - b)) ** 2 - log_f(b)
+    return equals("completed square", 2 * i**2 - b * (i + 2) ** 2, completed, b=b, i=i)
+
+
+def shifted_sum_check(b: float) -> Check:
+    """Return that the sum centred at 2b / (2 - b) is at most twice the sum centred at 0.
+
+    Over i >= 0, of exp(-(2 - b) (i - centre)^2).
+    """
+    shifted = _gaussian_sum(b, shift=2 * b / (2 - b))
+    return at_most("shifted sum", shifted, 2 * _gaussian_sum(b, shift=0), b=b)
+
+
+def integral_check(b: float) -> Check:
+    """Return that the sum of exp(-(2 - b) i^2), i >= 0, is at most 1 + sqrt(2 pi / (4 - 2b)).
+
+    The integral over u >= 0 is half the root; the paper's last step gives the other half away.
+    """
+    bound = 1 + math.sqrt(2 * math.pi / (4 - 2 * b))
+    return at_most("integral", _gaussian_sum(b, shift=0), bound, b=b)
+
+
+def half_integral_check(b: float) -> Check:
+    """Return the same with the integral's value, 1 + sqrt(2 pi / (4 - 2b)) / 2: sharper."""
+    bound = 1 + math.sqrt(2 * math.pi / (4 - 2 * b)) / 2
+    return at_most("half integral", _gaussian_sum(b, shift=0), bound, b=b)
+
+
+def floor_of_root_check(n: int) -> Check:
+    """Return floor(sqrt(n)) / sqrt(n) >= 1/2, in the proof of Lemma 3; n = 3 comes closest."""
+    return at_least("floor of root", math.isqrt(n) / math.sqrt(n), 0.5, n=n)
+
+
+def small_failure_check(n: int) -> Check:
+    """Return n^2 / (n^2 - 1) - 1 <= 1 / n, in the proof of Theorem 2, for n >= 2."""
+    return at_most("small failure", n**2 / (n**2 - 1) - 1, 1 / n, n=n)
+
+
+def divergence_check(p: float, q: float) -> Check:
+    """Return d(p, q) <= (p - q)^2 / (q (1 - q)), in the proof of Lemma 4."""
+    return at_most("divergence", float(divergence(p, q)), (p - q) ** 2 / (q * (1 - q)), p=p, q=q)
+
+
+def history_tail_check(n: int, p: float, i: int) -> Check:
+    """Return Hoeffding's P(X <= p n - i sqrt(n)) <= exp(-2 i^2), in the proof of Lemma 2."""
+    tail = float(binom.cdf(p * n - i * math.sqrt(n), n, p))
+    return at_most("history tail", tail, math.exp(-2 * i**2), n=n, p=p, i=i)
+
+
+def deviation_check(s: int, mean: float, gap: float, a: float) -> Check:
+    """Return P(X - mean s > gap s / 4) <= exp(-gap^2 s / (8 alpha)), X ~ B(s, mean).
+
+    In the proof of Theorem 2. Hoeffding's inequality gives the smaller exp(-gap^2 s / 8).
+    """
+    tail = float(binom.sf((mean + gap / 4) * s, s, mean))
+    bound = math.exp(-(gap**2) * s / (8 * (2 * a + 1)))
+    return at_most("history deviation", tail, bound, s=s, mean=mean, gap=gap, a=a)
+
+
+def sample_deviation_check(m: int, ones: int, distance: float) -> Check:
+    """Return P(U - ones >= distance) <= exp(-2 distance^2 / m), U ~ B(m, ones / m).
+
+    In the proof of Theorem 2, with m = alpha s and distance = gap s / 4.
+    """
+    tail = float(binom.sf(math.ceil(ones + distance) - 1, m, ones / m))
+    bound = math.exp(-2 * distance**2 / m)
+    return at_most("sample deviation", tail, bound, m=m, ones=ones, distance=distance)
+
+
+def counted_pulls_check(rounds: int, gap: float, a: float) -> Check:
+    """Return what the proof of Theorem 2 adds up for b_i, against the L + 2 it states.
+
+    1 for each s = 0..floor(L), 1 / n for each larger s < n, and 1. It fails unless L >= n - 1.
+    """
+    large = 8 * (2 * a + 1) / gap**2 * math.log(rounds)
+    small_pulls = min(math.floor(large) + 1, rounds)
+    proved = small_pulls + (rounds - small_pulls) / rounds + 1
+    return at_most("counted pulls", proved, large + 2, rounds=rounds, gap=gap, a=a)
+
+
+def _gaussian_sum(b: float, *, shift: float) -> float:
+    """Return the sum over i >= 0 of exp(-(2 - b) (i - shift)^2), to all digits."""
+    reach = math.ceil(shift + _FAR / math.sqrt(2 - b))
+    i = np.arange(reach + 1)
+    return float(np.exp(-(2 - b) * (i - shift) ** 2).sum())

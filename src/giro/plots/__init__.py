@@ -1,0 +1,14 @@
+"""Figures: regret against rounds, bounds beside it, estimates with their intervals."""
+
+from giro.plots.evaluation import forest_figure
+from giro.plots.regret import Beside, bound_figure, regret_figure
+from giro.plots.style import check_format, save
+
+__all__ = [
+    "Beside",
+    "bound_figure",
+    "check_format",
+    "forest_figure",
+    "regret_figure",
+    "save",
+]

@@ -1,0 +1,251 @@
+"""Numbers -> figure: curves that read well in print, in grey and for the colour-blind."""
+
+import dataclasses
+import math
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+from giro.errors import BadParameter
+from giro.plots.style import COLOURS, DASHES, STYLE
+from giro.simulation.metrics import Curve, Metric, curve_of, usual_metric
+from giro.simulation.trace import Setting, Trace
+
+Scale: TypeAlias = Literal["linear", "log"]
+
+_PANEL = (3.6, 2.7)  # inches
+_LEGEND_ROW = 0.19  # inches
+_HANDLE, _LETTER = 0.65, 0.068  # inches of a legend entry's line and of each letter
+_FEWEST_RUNS = 3  # for which a band is drawn
+_TITLE = 46  # letters in a line of a panel's title
+
+
+class _Line(NamedTuple):
+    label: str
+    problem: str
+    curve: Curve
+
+
+class _Look(NamedTuple):
+    color: str
+    linestyle: Any
+
+
+def regret_figure(
+    traces: Sequence[Trace],
+    *,
+    metric: Metric | None = None,
+    x: Scale = "linear",
+    y: Scale = "linear",
+    names: Mapping[str, str] | None = None,
+    closer: bool = False,
+) -> Figure:
+    """Return a figure with a panel for each problem and a curve for each policy.
+
+    Bands are 95 % confidence intervals of the mean over runs, if there are three or more: of two
+    they would hide everything. A policy looks the same in every panel; its line differs from the
+    others in colour and in dashes. `names` are what to call policies and problems instead of their
+    texts; panels with such names share their axis of regret. Curves of `metric` "reward" are
+    rewards per round up to each round; without a metric it is what such problems are usually judged
+    by, regret unless all are classification. Of rewards, `closer` shows the part in which policies
+    end that earn more than half of what the best does.
+    """
+    if not traces:
+        raise BadParameter("a figure needs at least one trace")
+    metric = metric or usual_metric(traces)
+    lines = _lines(traces, metric, names or {})
+    looks = _looks(lines)
+    problems = list(dict.fromkeys(line.problem for line in lines))
+    with mpl.rc_context(STYLE):
+        figure, columns = _empty_figure(len(problems), list(looks))
+        shared = bool(names) and metric == "regret"
+        panels = figure.subplots(1, len(problems), squeeze=False, sharey=shared)[0]
+        for panel, problem in zip(panels, problems, strict=True):
+            here = [line for line in lines if line.problem == problem]
+            _draw(panel, here, looks)
+            _finish(panel, problem, metric, x, y)
+            if metric == "reward":
+                _fit_to_curves(panel, here, closer)
+        panels[0].set_ylabel("cumulative regret" if metric == "regret" else "reward per round")
+        _legend(figure, _handles(looks), columns)
+    return figure
+
+
+class Beside(NamedTuple):
+    """What is drawn beside a trace."""
+
+    bound: np.ndarray | None = None  # [point] after each checkpoint of the trace
+    exact: np.ndarray | None = None  # [n] exact regret after rounds 1, 2, ...
+
+
+def bound_figure(
+    traces: Sequence[Trace], besides: Sequence[Beside], *, names: Mapping[str, str]
+) -> Figure:
+    """Return regret next to its bounds, and below it the first rounds next to exact regret.
+
+    A bound is a thin line in the colour of the curve it belongs to, exact regret a row of dots.
+    """
+    lines = _lines(traces, "regret", names)
+    looks = _looks(lines)
+    problems = list(dict.fromkeys(line.problem for line in lines))
+    thin, dot = Line2D([], [], color="0.3", linewidth=0.7), _dots([], [], color="0.3")
+    handles = _handles(looks) | {"lower bound": thin, "exact": dot}
+    with mpl.rc_context(STYLE):
+        figure, columns = _empty_figure(len(problems), list(handles), n_rows=2)
+        rows = figure.subplots(2, len(problems), squeeze=False)
+        for (above, below), problem in zip(rows.T, problems, strict=True):
+            here = [i for i, line in enumerate(lines) if line.problem == problem]
+            for panel in (above, below):
+                _draw(panel, [lines[i] for i in here], looks)
+                _draw_bounds(panel, [(lines[i], besides[i]) for i in here], looks)
+            _finish(above, problem, "regret", "linear", "linear")
+            _show_first_rounds(below, [(lines[i], besides[i]) for i in here], looks)
+        rows[0, 0].set_ylabel("cumulative regret")
+        rows[1, 0].set_ylabel("the first rounds")
+        _legend(figure, handles, columns)
+    return figure
+
+
+def _lines(traces: Sequence[Trace], metric: Metric, names: Mapping[str, str]) -> list[_Line]:
+    """Return what is to be drawn, as plain numbers."""
+    differences = _differences(traces)
+    labels = [_label(trace, differences) for trace in traces]
+    problems = [trace.setting.problem for trace in traces]
+    return [
+        _Line(names.get(label, label), names.get(problem, problem), _curve(trace, metric))
+        for label, problem, trace in zip(labels, problems, traces, strict=True)
+    ]
+
+
+def _curve(trace: Trace, metric: Metric) -> Curve:
+    """Return the curve, without its band if few runs make that meaningless."""
+    curve = curve_of(trace, metric)
+    if trace.runs.size >= _FEWEST_RUNS:
+        return curve
+    nothing = np.full(curve.mean.shape, np.nan)
+    return curve._replace(low=nothing, high=nothing)
+
+
+def _differences(traces: Sequence[Trace]) -> list[str]:
+    """Return what tells traces apart when some policy occurs twice on the same problem."""
+    cells = {(trace.setting.policy, trace.setting.problem) for trace in traces}
+    if len(cells) == len(traces):
+        return []
+    names = [field.name for field in dataclasses.fields(Setting)]
+    varied = [n for n in names if len({getattr(trace.setting, n) for trace in traces}) > 1]
+    return [name for name in varied if name not in ("policy", "problem")]
+
+
+def _label(trace: Trace, differences: Sequence[str]) -> str:
+    parts = [f"{name} {getattr(trace.setting, name)}" for name in differences]
+    return trace.setting.policy + (f" ({', '.join(parts)})" if parts else "")
+
+
+def _looks(lines: Sequence[_Line]) -> dict[str, _Look]:
+    """Return the look of each label, in the order in which they come."""
+    labels = dict.fromkeys(line.label for line in lines)
+    n = len(COLOURS)
+    return {
+        label: _Look(COLOURS[i % n], DASHES[(i + i // n) % n]) for i, label in enumerate(labels)
+    }
+
+
+def _handles(looks: Mapping[str, _Look]) -> dict[str, Line2D]:
+    return {label: Line2D([], [], **look._asdict()) for label, look in looks.items()}
+
+
+def _legend(figure: Figure, handles: Mapping[str, Line2D], columns: int) -> None:
+    figure.legend(
+        list(handles.values()),
+        list(handles),
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        handlelength=2.8,
+    )
+
+
+def _empty_figure(n_panels: int, labels: Sequence[str], n_rows: int = 1) -> tuple[Figure, int]:
+    """Return a figure with room for panels and legend, and the columns of the legend."""
+    width = _PANEL[0] * n_panels
+    entry = _HANDLE + _LETTER * max(map(len, labels))
+    rows = math.ceil(len(labels) / max(1, int(width / entry)))
+    size = (width, _PANEL[1] * n_rows + _LEGEND_ROW * rows)
+    return Figure(figsize=size, layout="constrained"), math.ceil(len(labels) / rows)
+
+
+def _draw(panel: Axes, lines: Sequence[_Line], looks: dict[str, _Look]) -> None:
+    """Draw the curves over their bands."""
+    for line in lines:
+        look, curve = looks[line.label], line.curve
+        panel.plot(curve.rounds, curve.mean, **look._asdict())
+        if np.isfinite(curve.low).all():
+            panel.fill_between(
+                curve.rounds, curve.low, curve.high, color=look.color, alpha=0.18, linewidth=0
+            )
+
+
+def _fit_to_curves(panel: Axes, lines: Sequence[_Line], closer: bool) -> None:
+    """Cut off bands of the first rounds, which may be much wider than the curves are apart."""
+    ends = np.array([line.curve.mean[-1] for line in lines])
+    all_means = np.concatenate([line.curve.mean for line in lines])
+    shown = ends[ends > ends.max() / 2] if closer else all_means
+    if (room := 0.05 * np.ptp(shown)) > 0.0:
+        panel.set_ylim(shown.min() - room, shown.max() + room)
+
+
+def _draw_bounds(
+    panel: Axes, lines: Sequence[tuple[_Line, Beside]], looks: dict[str, _Look]
+) -> None:
+    for line, beside in lines:
+        if beside.bound is not None:
+            color = looks[line.label].color
+            panel.plot(line.curve.rounds, beside.bound, color=color, linewidth=0.7)
+
+
+def _show_first_rounds(
+    panel: Axes, lines: Sequence[tuple[_Line, Beside]], looks: dict[str, _Look]
+) -> None:
+    """Narrow a panel down to the rounds for which exact regret is known, and draw it."""
+    highest, last = 0.0, 1
+    for line, beside in lines:
+        if beside.exact is not None:
+            last = beside.exact.size
+            highest = max(highest, float(beside.exact.max()))
+            n = np.arange(1, last + 1)
+            panel.add_line(_dots(n, beside.exact, color=looks[line.label].color))
+    for line, _ in lines:
+        highest = line.curve.mean[line.curve.rounds <= last].max(initial=highest)
+    panel.set_xlim(1, last)
+    panel.set_ylim(0, 1.05 * highest)
+    panel.set_xlabel("round")
+
+
+def _dots(x: Any, y: Any, *, color: str) -> Line2D:
+    return Line2D(x, y, color=color, linestyle="none", marker="o", markersize=3.5, clip_on=False)
+
+
+def _finish(panel: Axes, problem: str, metric: Metric, x: Scale, y: Scale) -> None:
+    """Set scales, limits and titles."""
+    panel.set_xscale(x)
+    panel.set_yscale(y)
+    panel.margins(x=0.0)
+    if x == "linear":
+        panel.set_xlim(left=0)
+        panel.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
+        panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    if metric == "regret" and y == "linear":
+        panel.set_ylim(bottom=0)
+        panel.yaxis.set_major_formatter(StrMethodFormatter("{x:,.10g}"))
+    panel.set_xlabel("round")
+    panel.set_title(
+        textwrap.fill(re.sub(r",\s*", ", ", problem), _TITLE, max_lines=3, placeholder=" …")
+    )

@@ -1,0 +1,72 @@
+"""A logistic regression for each arm, fitted again to all of its rewards after each of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.compiling import kernel
+from giro.kernels.regression.inverse import add_row, set_penalty
+from giro.kernels.regression.logistic import Curvature, fit_logistic
+from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
+
+TOLERANCE = 1e-9  # a score is off by at most that times its standard deviation
+
+
+class LogisticArms(NamedTuple):
+    """Of each arm θ that maximises the penalised likelihood, and V = penalty I + Σ x x'."""
+
+    rows: Rows
+    theta: np.ndarray  # [arm, feature]
+    factor: np.ndarray  # [arm, feature, feature] U with U'U = V
+    curvature: np.ndarray  # [arm, feature, feature] what a fit leaves for the next one
+    curved: np.ndarray  # [arm] rows that this was made from
+    weight: np.ndarray  # [i] room for the weights of an arm's rows
+    total: np.ndarray  # [i] room for their rewards
+    room: np.ndarray  # [feature]
+    penalty: float
+
+
+def empty_logistic_arms(
+    n_arms: int, n_features: int, capacity: int, penalty: float
+) -> LogisticArms:
+    """Return regressions on no rewards, θ = 0, with room for `capacity` of them."""
+    d = n_features
+    arms = LogisticArms(
+        empty_rows(n_arms, d, capacity),
+        np.zeros((n_arms, d)),
+        np.empty((n_arms, d, d)),
+        np.empty((n_arms, d, d)),
+        np.zeros(n_arms, np.int64),
+        np.ones(capacity),
+        np.empty(capacity),
+        np.empty(d),
+        float(penalty),
+    )
+    for arm in range(n_arms):
+        set_penalty(arms.factor[arm], penalty)
+    return arms
+
+
+@kernel
+def observe(arms: LogisticArms, context: np.ndarray, arm: int, reward: float) -> None:
+    """Take in one reward of the arm, and fit its θ again, beginning at the last fit."""
+    append_row(arms.rows, context, arm, reward)
+    add_row(arms.factor[arm], context, 1.0, arms.room)
+    positions = positions_of(arms.rows, arm)
+    for i in range(positions.size):
+        arms.total[i] = arms.rows.rewards[positions[i]]
+    fit(arms, arm, arms.theta[arm], curvature_of(arms, arm))
+
+
+@kernel
+def curvature_of(arms: LogisticArms, arm: int) -> Curvature:
+    """Return what the arm's last fit left for the next one."""
+    return Curvature(arms.curvature[arm], arms.curved[arm : arm + 1])
+
+
+@kernel
+def fit(arms: LogisticArms, arm: int, theta: np.ndarray, curvature: Curvature) -> None:
+    """Fit θ to the arm's rows with the weights and totals in the first places of their rooms."""
+    positions = positions_of(arms.rows, arm)
+    weight, total = arms.weight[: positions.size], arms.total[: positions.size]
+    fit_logistic(arms.rows, positions, weight, total, arms.penalty, TOLERANCE, theta, curvature)

@@ -1,0 +1,186 @@
+"""Replicas of every arm's model, each fitted to its own weights of the same observations."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from giro.compiling import form_for, kernel
+from giro.errors import BadParameter
+from giro.kernels.draws.poisson import poisson
+from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
+from giro.kernels.highest.probabilities import argmax_law, replica_law
+from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
+from giro.model import Model, Sample, absorb, refit, value
+from giro.model import start as start_model
+from giro.models.estimator import as_model
+from giro.offer import of_arms
+from giro.policy import Case, Offer, Policy, Shape
+
+_EACH_TIME = 8  # rows up to which a model that cannot absorb is refitted with every new one
+
+
+class _State(NamedTuple):
+    rows: Rows  # only the last one, if the model absorbs rows
+    pulls: np.ndarray  # [model] rows so far
+    model: Any  # fitted coefficients in slot model * replicas + replica
+    weights: np.ndarray  # [row, replica, kind] how often the replica takes a row; the last only,
+    # if the model absorbs rows
+    counts: np.ndarray  # [i, kind] workspace for the weights of one model's rows
+    due: np.ndarray  # [slot] rows of the model at which the slot is refitted next
+    only: np.ndarray  # [1] number of the only row, 0
+    design: Design
+    a: float  # mean weight of pseudo rewards of each kind
+    growth: float  # of an arm's rows from one refit to the next
+    absorbs: bool
+    ranking: np.ndarray  # order of tied arms
+
+
+@kernel
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    values, x = np.full(offer.arms.size, np.inf), round_row(state.design, offer.context)
+    replicas, replica = state.weights.shape[1], 0
+    for i in range(values.size):
+        if i == 0 or not state.design.shared:
+            replica = int(rng.random() * replicas)
+        model = put_arm(state.design, offer, i)
+        if state.pulls[model] > 0:
+            values[i] = value(state.model, model * replicas + replica, x)
+    return argmax(values, offer.arms, state.ranking, rng)
+
+
+@kernel
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    x, model = case_row(state.design, case), model_of(state.design, arm)
+    replicas = state.weights.shape[1]
+    state.pulls[model] += 1
+    if state.absorbs:
+        set_only_row(state.rows, x, reward)
+        draw_weights(state.weights[0], state.a, rng)
+        for replica in range(replicas):
+            taken = state.weights[0, replica : replica + 1]
+            sample = Sample(state.rows, state.only, taken)
+            absorb(state.model, model * replicas + replica, sample, rng)
+        return
+    append_row(state.rows, x, model, reward)
+    positions = positions_of(state.rows, model)
+    draw_weights(state.weights[positions[-1]], state.a, rng)
+    for replica in range(replicas):
+        slot = model * replicas + replica
+        if positions.size >= state.due[slot]:
+            state.due[slot] = next_refit(positions.size, state.growth)
+            taken = weights_of(state.weights, positions, replica, state.counts)
+            refit(state.model, slot, Sample(state.rows, positions, taken), rng)
+
+
+@kernel
+def draw_weights(weights: np.ndarray, a: float, rng: np.random.Generator) -> None:
+    """Set weights[replica] of one observation: Poisson(1) of its reward, Poisson(a) of 1 and 0."""
+    for replica in range(weights.shape[0]):
+        weights[replica, REAL] = poisson(1.0, rng)
+        weights[replica, ONE] = poisson(a, rng) if a > 0.0 else 0
+        weights[replica, ZERO] = poisson(a, rng) if a > 0.0 else 0
+
+
+@kernel
+def next_refit(n: int, growth: float) -> int:
+    """Return the number of rows at which a model fitted to n of them is fitted again."""
+    return n + 1 if n < _EACH_TIME else max(n + 1, int(np.ceil(n * growth)))
+
+
+@kernel
+def weights_of(
+    weights: np.ndarray, positions: np.ndarray, replica: int, out: np.ndarray
+) -> np.ndarray:
+    """Return the weights of these rows in one replica, [i, kind], written into `out`."""
+    for i in range(positions.size):
+        for kind in range(3):
+            out[i, kind] = weights[positions[i], replica, kind]
+    return out[: positions.size]
+
+
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    """Return the probability of each arm on offer.
+
+    All combinations of replicas are equally likely, or all replicas if arms share a model.
+    """
+    values = form_for(state, _values)(state, offer)
+    ranking = of_arms(state.ranking, offer.arms)
+    if not state.design.shared:
+        return replica_law(values, ranking)
+    laws = [argmax_law(np.ascontiguousarray(column), ranking) for column in values.T]
+    return np.asarray(np.mean(laws, axis=0))
+
+
+@kernel
+def _values(state: _State, offer: Offer) -> np.ndarray:
+    """Return [i, replica] what each replica expects of each arm on offer."""
+    replicas, x = state.weights.shape[1], round_row(state.design, offer.context)
+    values = np.full((offer.arms.size, replicas), np.inf)
+    for i in range(offer.arms.size):
+        model = put_arm(state.design, offer, i)
+        if state.pulls[model] > 0:
+            for replica in range(replicas):
+                values[i, replica] = value(state.model, model * replicas + replica, x)
+    return values
+
+
+@dataclass(frozen=True)
+class ReplicaPolicy(Policy):
+    """Pulls the arm that expects most, as told by one replica of its model, drawn for each arm.
+
+    If arms have features they share a model, and one replica is drawn for all of them.
+
+    Each observation enters each replica with weights drawn once. Models that can, absorb it at a
+    cost that does not grow (linear: O(d²) per replica); others are fitted again when the arm's
+    history has grown by the factor `growth`. An untried arm is pulled first.
+    """
+
+    choose = staticmethod(_choose)
+    learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
+    uses_arm_features = True
+
+    if TYPE_CHECKING:  # fields of the policies, which put their own parameters first
+        model: Model
+        replicas: int
+
+    growth: float = field(default=1.1, kw_only=True)
+    ties: Ties = field(default="random", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters; wrap an estimator."""
+        if not isinstance(self.replicas, int) or self.replicas < 1:
+            raise BadParameter(
+                f"{self.name} needs a whole number replicas >= 1, got replicas={self.replicas}"
+            )
+        if not 1.0 <= self.growth < np.inf:
+            raise BadParameter(f"{self.name} needs a finite growth >= 1, got growth={self.growth}")
+        object.__setattr__(self, "model", as_model(self.model))
+
+    @property
+    def compiles(self) -> bool:  # type: ignore[override]  # known with the model
+        """Whether the model compiles."""
+        return self.model.compiles
+
+    def start_replicas(self, a: float, shape: Shape, rng: np.random.Generator) -> _State:
+        """Return empty histories and unfitted replicas, with pseudo rewards of mean weight a."""
+        n_models, absorbs = shape.n_models, self.model.incremental
+        ranking = tie_ranking(self.ties, shape.n_arms, rng)
+        kept = 1 if absorbs else shape.capacity
+        return _State(
+            empty_rows(n_models, shape.width, kept),
+            np.zeros(n_models, np.int64),
+            start_model(self.model, n_models * self.replicas, shape.width, shape.capacity, rng),
+            np.zeros((kept, self.replicas, 3), np.int32),
+            np.empty((kept, 3), np.int32),
+            np.zeros(n_models * self.replicas, np.int64),
+            np.zeros(1, np.int64),
+            design_of(shape),
+            float(a),
+            float(self.growth),
+            absorbs,
+            ranking,
+        )
