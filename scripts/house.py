@@ -1,0 +1,170 @@
+"""Measure the source: files, lines, imports, helpers used once, files on the way of a command.
+
+python scripts/house.py [FOLDER]      of another checkout, if given: compare two versions
+
+*Helpers used once* are private functions and methods that their own file calls exactly once, as a
+share of all functions. The *import chain* is the longest path from one module of giro to another
+along its imports, those inside functions left out. *Files on the way* are those of which at least
+one function runs when the command runs, in plain Python and without what runs at import.
+"""
+
+import argparse
+import ast
+import functools
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+WAYS = {
+    "simulate": "giro.simulate('giro', 'bernoulli', rounds=20, runs=2, jobs=1)",
+    "decide": "b = giro.Bandit(['a', 'b'], 'giro'); b.reward(b.decide().id, 1.0)",
+    "evaluate": (
+        "giro.evaluate({'arm': ['a', 'b'] * 9, 'reward': [0.0, 1.0] * 9, "
+        "'probability': [0.5] * 18}, 'giro')"
+    ),
+    "reproduce contextual": (
+        "status_of('reproduce contextual --only adult --rounds 20 --runs 2 --jobs 1 "
+        "--policies lin-ucb --out'.split() + [folder])"
+    ),
+}
+
+TRACED = """
+import os, sys, threading
+import giro
+from giro.cli.main import status_of
+status_of(['policies', '--json'])
+seen, folder = set(), sys.argv[1]
+def note(frame, event, argument):
+    if event == 'call' and frame.f_code.co_name != '<module>':
+        seen.add(frame.f_code.co_filename)
+threading.setprofile(note)
+sys.setprofile(note)
+{way}
+sys.setprofile(None)
+root = os.path.dirname(giro.__file__)
+print('FILES', len([path for path in seen if path.startswith(root)]))
+"""
+
+
+def main() -> None:
+    """Print the measures of this checkout or another, as JSON."""
+    parser = argparse.ArgumentParser(description="Measure the source of giro.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parents[1])
+    source = parser.parse_args().folder / "src"
+    trees = {path: ast.parse(path.read_text()) for path in sorted(source.glob("giro/**/*.py"))}
+    imports = {name_of(path, source): set(imported(tree)) for path, tree in trees.items()}
+    sys.stdout.write(json.dumps(measures(source, trees, imports), indent=1) + "\n")
+
+
+def measures(
+    source: Path, trees: dict[Path, ast.Module], imports: dict[str, set[str]]
+) -> dict[str, object]:
+    """Return every measure by name."""
+    lines = [len(path.read_text().splitlines()) for path in trees]
+    once = sum(len(list(called_once(tree))) for tree in trees.values())
+    functions = sum(
+        isinstance(n, ast.FunctionDef) for tree in trees.values() for n in ast.walk(tree)
+    )
+    return {
+        "files": len(lines),
+        "lines": sum(lines),
+        "lines per file, median and largest": [statistics.median(lines), max(lines)],
+        "functions": functions,
+        "helpers used once, percent": round(100 * once / functions, 1),
+        "longest import chain": longest_chain(imports),
+        "imports per module": round(
+            sum(len(among(imports, module)) for module in imports) / len(imports), 1
+        ),
+        "public names in several modules": len(repeated_names(trees)),
+        "files on the way": {way: files_on(source, code) for way, code in WAYS.items()},
+    }
+
+
+def name_of(path: Path, source: Path) -> str:
+    """Return the dotted name of a module."""
+    return ".".join(path.relative_to(source).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """Yield what a module imports at its top, `package.name` for `from package import name`."""
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}"
+
+
+def among(imports: dict[str, set[str]], module: str) -> set[str]:
+    """Return the modules of giro that a module imports."""
+    found = set()
+    for name in imports[module]:
+        target = name if name in imports else name.rpartition(".")[0]
+        if target in imports and target != module:
+            found.add(target)
+    return found
+
+
+def longest_chain(imports: dict[str, set[str]]) -> int:
+    """Return the number of imports on the longest path."""
+
+    @functools.cache
+    def depth(module: str) -> int:
+        return max((1 + depth(other) for other in among(imports, module)), default=0)
+
+    return max(depth(module) for module in imports if module != "giro")
+
+
+def called_once(tree: ast.Module) -> Iterator[str]:
+    """Yield the private functions of a module that it calls exactly once and never hands over."""
+    nodes = list(ast.walk(tree))
+    used = Counter(name_in(node) for node in nodes)
+    called = Counter(name_in(node.func) for node in nodes if isinstance(node, ast.Call))
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef) and re.match("_[^_]", node.name):
+            if used[node.name] == called[node.name] == 1:
+                yield node.name
+
+
+def name_in(node: ast.AST) -> str:
+    """Return the name or attribute that a node reads, if it reads one."""
+    return str(getattr(node, "id", getattr(node, "attr", "")))
+
+
+def repeated_names(trees: dict[Path, ast.Module]) -> list[str]:
+    """Return public classes and functions defined in more than one module."""
+    names = Counter(
+        node.name
+        for tree in trees.values()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
+    )
+    return [name for name, count in names.items() if count > 1]
+
+
+def files_on(source: Path, code: str) -> int:
+    """Return how many files of giro have a function that runs in this piece of code."""
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(source.resolve())}
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [sys.executable, "-c", TRACED.format(way=code), folder],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    found = re.search(r"^FILES (\d+)$", done.stdout, re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"{code} failed:\n{done.stdout}{done.stderr}")
+    return int(found.group(1))
+
+
+if __name__ == "__main__":
+    main()
