@@ -154,7 +154,7 @@ def test_the_parameter_is_saved_and_files_without_it_have_ten() -> None:
     del told["first_decisions"]
     assert Setting.from_json(told).first_decisions == 10
     for wrong in (0, 1.5, True):
-        with pytest.raises(BadParameter, match="first_decisions is a whole number >= 1"):
+        with pytest.raises(BadParameter, match="a whole number first_decisions >= 1"):
             Bandit(["a"], "ucb1", first_decisions=wrong)
 
 

@@ -123,7 +123,7 @@ REFUSED = {
     "{log} --policy ucb1 --reward-range 1": "two numbers like 0,50",
     "{log} --policy ucb1 --reward-range 0,0.5": "policies learn from rewards in [0, 0.5]",
     "{log} --policy ucb1 --seed -1": "a seed is a whole number >= 0",
-    "{log} --policy ucb1 --votes 0": "at least one vote",
+    "{log} --policy ucb1 --votes 0": "a whole number votes >= 1",
     "{log} --policy ucb1 --estimator isp": "no estimator is called 'isp'; did you mean 'ips'?",
     "{log} --policy ucb1 --format csv": "--format",
     "{log} --policy ucb1 --format giro": "the log has no column 'number'",

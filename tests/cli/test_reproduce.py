@@ -95,7 +95,7 @@ def test_commas_part_policies_and_parameters(text: str, policies: list[str]) -> 
     ("words", "complaint"),
     [
         ("mab --with gyro", "did you mean 'giro'?"),
-        ("mab --rounds 0", "at least one round"),
+        ("mab --rounds 0", "a whole number rounds >= 1"),
         ("mab --runs 0", "at least one run"),
         ("mab --jobs 0", "jobs is at least 1"),
         ("linear-regret --runs 0", "at least one run"),

@@ -142,12 +142,12 @@ def test_estimates_shift_and_scale_with_the_rewards(seed: int) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"level": 1.0}, "a level lies between 0 and 1"),
-        ({"clip": 0.0}, "clip is a number > 0"),
-        ({"clip": math.nan}, "clip is a number > 0"),
+        ({"level": 1.0}, "0 < level < 1"),
+        ({"clip": 0.0}, "a finite clip > 0"),
+        ({"clip": math.nan}, "a finite clip > 0"),
         ({"folds": 1}, "at least two folds"),
-        ({"votes": 0}, "at least one vote"),
-        ({"seed": -1}, "a seed is a whole number"),
+        ({"votes": 0}, "a whole number votes >= 1"),
+        ({"seed": -1}, "a whole number seed >= 0"),
         ({"estimators": []}, "estimators is a list"),
         ({"estimators": "ips"}, "estimators is a list"),
         ({"estimators": ["ips", "ips"]}, "listed twice"),

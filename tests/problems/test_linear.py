@@ -95,8 +95,8 @@ def test_regret_of_any_arm_is_the_gap_of_known_means(seed: int) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("linear:n_arms=0", "linear needs at least one arm, got n_arms=0"),
-        ("linear:dimension=0", "linear needs at least one dimension, got dimension=0"),
+        ("linear:n_arms=0", "linear needs a whole number n_arms >= 1, got n_arms=0"),
+        ("linear:dimension=0", "linear needs a whole number dimension >= 1, got dimension=0"),
         ("linear:v=0", "linear needs a finite v > 0, or none, got v=0"),
         ("linear:v=inf", "finite v"),
         ("linear:dimension=1.5", "whole number"),
@@ -109,5 +109,5 @@ def test_what_is_out_of_range_is_refused(text: str, complaint: str) -> None:
 
 
 def test_a_dimension_that_is_no_whole_number_is_refused_from_python_too() -> None:
-    with pytest.raises(BadParameter, match=r"at least one dimension, got dimension=1\.5"):
+    with pytest.raises(BadParameter, match=r"whole number dimension >= 1, got dimension=1\.5"):
         Linear(dimension=1.5)  # type: ignore[arg-type]

@@ -57,5 +57,7 @@ def test_a_strength_out_of_range_is_refused(strength: float) -> None:
 
 
 def test_arms_and_dimensions_are_checked() -> None:
-    with pytest.raises(BadParameter, match="logistic needs at least one arm, got n_arms=0"):
+    with pytest.raises(
+        BadParameter, match="logistic needs a whole number n_arms >= 1, got n_arms=0"
+    ):
         Problem.parse("logistic:n_arms=0")

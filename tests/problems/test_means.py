@@ -43,8 +43,8 @@ def test_a_beta_arm_of_mean_0_or_1_is_constant(mean: float, seed: int) -> None:
     [
         ("bernoulli:means=[1.2]", "bernoulli needs means in [0, 1], got 1.2"),
         ("bernoulli:means=[-0.1]", "means in [0, 1]"),
-        ("bernoulli:means=[]", "at least one arm"),
-        ("bernoulli:n_arms=0", "at least one arm, got n_arms=0"),
+        ("bernoulli:means=[]", "a whole number n_arms >= 1"),
+        ("bernoulli:n_arms=0", "a whole number n_arms >= 1, got n_arms=0"),
         ("bernoulli:low=0.8,high=0.2", "0 <= low <= high <= 1, got low=0.8, high=0.2"),
         ("beta:high=1.5", "0 <= low <= high <= 1"),
         ("beta:v=0", "beta needs a finite v > 0, got v=0"),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from giro.bandit.encoding import declared
+from giro.checks import SHARE, check, optional, whole
 from giro.errors import BadParameter, GiroError
 from giro.policy import Policy
 from giro.version import __version__
@@ -36,19 +37,20 @@ class Setting:
         """Check everything."""
         object.__setattr__(self, "policy", Policy.parse(self.policy))
         object.__setattr__(self, "reward_range", _checked_range(self.reward_range))
-        _check_whole("seed", self.seed, least=0)
-        _check_whole("votes", self.votes, least=1)
-        if self.first_decisions is not None:
-            _check_whole("first_decisions", self.first_decisions, least=1)
-        if self.rounds is not None:
-            _check_whole("rounds", self.rounds, least=1)
-        elif self.policy.needs_rounds:
+        check("a bandit", whole(0), seed=self.seed)
+        check("a bandit", whole(1), votes=self.votes)
+        check(
+            "a bandit",
+            optional(whole(1)),
+            first_decisions=self.first_decisions,
+            rounds=self.rounds,
+        )
+        check("a bandit", optional(SHARE), floor=self.floor)
+        if self.rounds is None and self.policy.needs_rounds:
             raise BadParameter(
                 f"{self.policy} plans for a number of rounds: give the bandit rounds=..., "
                 "or the policy parameters that need none"
             )
-        if self.floor is not None and not 0.0 <= self.floor <= 1.0:
-            raise BadParameter(f"floor is a probability in [0, 1], got {self.floor!r}")
         if self.features is not None:
             declared(self.features)
         if self.name is not None and (not isinstance(self.name, str) or not self.name):
@@ -122,8 +124,3 @@ def _checked_range(given: Any) -> tuple[float, float]:
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise BadParameter(f"reward_range is two finite numbers, low < high, got {given!r}")
     return low, high
-
-
-def _check_whole(name: str, value: Any, *, least: int) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise BadParameter(f"{name} is a whole number >= {least}, got {value!r}")

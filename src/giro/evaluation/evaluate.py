@@ -1,11 +1,11 @@
 """evaluate: a log and a policy -> estimates of the policy's mean reward."""
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
+from giro.checks import LEVEL, POSITIVE, check, optional, whole
 from giro.errors import BadParameter, UnknownName
 from giro.evaluation.estimators import ESTIMATORS, Material, Terms
 from giro.evaluation.intervals import Estimate, Interval, estimate
@@ -163,10 +163,8 @@ def _checked(settings: _Settings, estimators: Sequence[str]) -> _Settings:
         raise BadParameter(f"an estimator is listed twice among {', '.join(estimators)}")
     if settings.interval not in get_args(Interval):
         raise UnknownName("interval", settings.interval, known=get_args(Interval))
-    if not 0.0 < settings.level < 1.0:
-        raise BadParameter(f"a level lies between 0 and 1, got {settings.level}")
-    if settings.clip is not None and not 0.0 < settings.clip < math.inf:
-        raise BadParameter(f"clip is a number > 0, got {settings.clip}")
-    if settings.lead.seed < 0:
-        raise BadParameter(f"a seed is a whole number >= 0, got {settings.lead.seed}")
+    check("an evaluation", LEVEL, level=settings.level)
+    check("an evaluation", optional(POSITIVE), clip=settings.clip)
+    check("an evaluation", whole(0), seed=settings.lead.seed)
+    check("an evaluation", whole(1), votes=settings.lead.votes)
     return settings

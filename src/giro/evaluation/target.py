@@ -73,8 +73,6 @@ def _logging_policy(log: Log) -> Target:
 
 
 def _learning(policy: Policy, log: Log, lead: Lead) -> Target:
-    if lead.votes < 1:
-        raise BadParameter(f"at least one vote is wanted, got votes={lead.votes}")
     rewards = unit_rewards(log.reward, lead.reward_range)
     probabilities, voted = walk(policy, log, rewards, votes=lead.votes, seed=lead.seed)
     note = f"probabilities by {lead.votes} votes" if voted else ""

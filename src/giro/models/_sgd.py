@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.regression.likelihood import sigmoid
 from giro.kernels.regression.stochastic_gradient import Descent, descend, entries_of
 from giro.kernels.regression.vectors import dot
@@ -49,10 +49,7 @@ class SgdModel(Model):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        for name in ("penalty", "tolerance"):
-            value = getattr(self, name)
-            if not 0.0 < value < np.inf:
-                raise BadParameter(f"{self.name} needs a finite {name} > 0, got {name}={value}")
+        check(self.name, POSITIVE, penalty=self.penalty, tolerance=self.tolerance)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> State:
         """Return coefficients of zero."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from giro.errors import BadParameter
+from giro.checks import check, whole
 from giro.model import Model
 from giro.models.estimator import Estimator
 
@@ -30,10 +30,8 @@ class Boosting(Model, name="boosting"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        for name, least in (("trees", 1), ("leaves", 2)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
-                raise BadParameter(f"boosting needs a whole number {name} >= {least}, got {value}")
+        check(self.name, whole(1), trees=self.trees)
+        check(self.name, whole(2), leaves=self.leaves)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> Any:
         """Return slots without a fit."""

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.errors import BadParameter, GiroError
+from giro.checks import check, whole
+from giro.errors import GiroError
 from giro.kernels.draws.uniform import integers_below
 from giro.model import Model, Sample
 from giro.models._estimator_rows import TrainingRows, one_each, repeated, training_rows
@@ -152,8 +153,7 @@ class Estimator(Model, name="estimator"):
 
     def __post_init__(self) -> None:
         """Check that it can be fitted and asked; keep an unfitted copy."""
-        if not isinstance(self.fewest, int) or self.fewest < 1:
-            raise BadParameter(f"estimator needs a whole number fewest >= 1, got {self.fewest}")
+        check("estimator", whole(1), fewest=self.fewest)
         ways_of(self.estimator)
         object.__setattr__(self, "estimator", fresh(self.estimator))
         object.__setattr__(self, "incremental", hasattr(self.estimator, "partial_fit"))

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.giro.bootstrap_counts import weights_and_totals
 from giro.kernels.regression.cholesky import factorise, solve
 from giro.kernels.regression.inverse import add_row, set_penalty
@@ -87,8 +87,7 @@ class Linear(Model, name="linear"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not 0.0 < self.penalty < np.inf:
-            raise BadParameter(f"linear needs a finite penalty > 0, got penalty={self.penalty}")
+        check(self.name, POSITIVE, penalty=self.penalty)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return coefficients of zero."""

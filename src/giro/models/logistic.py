@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import LEVEL, POSITIVE, check
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.giro.bootstrap_counts import weights_and_totals
 from giro.kernels.regression.likelihood import sigmoid
 from giro.kernels.regression.logistic import Curvature, fit_logistic
@@ -58,12 +58,8 @@ class Logistic(Model, name="logistic"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not 0.0 < self.penalty < np.inf:
-            raise BadParameter(f"logistic needs a finite penalty > 0, got penalty={self.penalty}")
-        if not 0.0 < self.tolerance < 1.0:
-            raise BadParameter(
-                f"logistic needs a tolerance between 0 and 1, got tolerance={self.tolerance}"
-            )
+        check(self.name, POSITIVE, penalty=self.penalty)
+        check(self.name, LEVEL, tolerance=self.tolerance)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return coefficients of zero."""

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check, whole
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.uniform import uniforms
 from giro.kernels.network.passes import entries_of, train
 from giro.kernels.network.step import (
@@ -82,12 +82,8 @@ class Network(Model, name="network"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        for name in ("hidden", "batch", "passes"):
-            number = getattr(self, name)
-            if not isinstance(number, int) or number < 1:
-                raise BadParameter(f"network needs a whole {name} >= 1, got {name}={number}")
-        if not 0.0 < self.rate < np.inf:
-            raise BadParameter(f"network needs a finite rate > 0, got rate={self.rate}")
+        check(self.name, whole(1), hidden=self.hidden, batch=self.batch, passes=self.passes)
+        check(self.name, POSITIVE, rate=self.rate)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return networks with random weights."""

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import check, optional, whole
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
 from giro.kernels.tree.bins import Bins, empty_bins, take_in
 from giro.kernels.tree.grow import Limits, Trees, empty_trees, leaf_mass, plant
@@ -90,7 +90,5 @@ class Tree(Model, name="tree"):
 
 def check_limits(name: str, *, depth: int | None, leaf: int) -> None:
     """Refuse limits of a tree that are not whole or too small."""
-    if depth is not None and (not isinstance(depth, int) or depth < 1):
-        raise BadParameter(f"{name} needs a whole number depth >= 1, or none, got depth={depth}")
-    if not isinstance(leaf, int) or leaf < 1:
-        raise BadParameter(f"{name} needs a whole number leaf >= 1, got leaf={leaf}")
+    check(name, optional(whole(1)), depth=depth)
+    check(name, whole(1), leaf=leaf)

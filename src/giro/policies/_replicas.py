@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from giro.checks import at_least, check, whole
 from giro.compiling import form_for, kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.poisson import poisson
 from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
 from giro.kernels.highest.probabilities import argmax_law, replica_law
@@ -152,12 +152,8 @@ class ReplicaPolicy(Policy):
 
     def __post_init__(self) -> None:
         """Check the parameters; wrap an estimator."""
-        if not isinstance(self.replicas, int) or self.replicas < 1:
-            raise BadParameter(
-                f"{self.name} needs a whole number replicas >= 1, got replicas={self.replicas}"
-            )
-        if not 1.0 <= self.growth < np.inf:
-            raise BadParameter(f"{self.name} needs a finite growth >= 1, got growth={self.growth}")
+        check(self.name, whole(1), replicas=self.replicas)
+        check(self.name, at_least(1.0), growth=self.growth)
         object.__setattr__(self, "model", as_model(self.model))
 
     @property

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, field
 
-from giro.errors import BadParameter
+from giro.checks import LEVEL, NOT_NEGATIVE, POSITIVE, check, optional
 from giro.kernels.highest.ties import Ties
 from giro.policy import Policy
 
@@ -24,29 +24,19 @@ class OptimisticPolicy(Policy):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check_scale(self.name, self.scale)
-        check_penalty(self.name, self.penalty)
-        check_delta(self.name, self.delta)
-        if not 0.0 <= self.norm < math.inf:  # no length of an arm's parameters
-            raise BadParameter(f"{self.name} needs a finite norm >= 0, got norm={self.norm}")
+        check_width(
+            self.name, scale=self.scale, penalty=self.penalty, delta=self.delta, norm=self.norm
+        )
 
 
-def check_penalty(policy: str, penalty: float) -> None:
-    """Refuse a penalty without which few contexts would have no fit."""
-    if not 0.0 < penalty < math.inf:
-        raise BadParameter(f"{policy} needs a finite penalty > 0, got penalty={penalty}")
-
-
-def check_delta(policy: str, delta: float) -> None:
-    """Refuse what is not the probability of a rare failure."""
-    if not 0.0 < delta < 1.0:
-        raise BadParameter(f"{policy} needs 0 < delta < 1, got delta={delta}")
-
-
-def check_scale(policy: str, scale: float | None) -> None:
-    """Refuse a width that is neither a number nor left to theory."""
-    if scale is not None and not 0.0 <= scale < math.inf:
-        raise BadParameter(f"{policy} needs a finite scale >= 0 or none, got scale={scale}")
+def check_width(
+    policy: str, *, scale: float | None, penalty: float, delta: float, norm: float = 0.0
+) -> None:
+    """Check scale >= 0 or None, penalty > 0, 0 < delta < 1 and norm >= 0."""
+    check(policy, optional(NOT_NEGATIVE), scale=scale)
+    check(policy, POSITIVE, penalty=penalty)
+    check(policy, LEVEL, delta=delta)
+    check(policy, NOT_NEGATIVE, norm=norm)
 
 
 def logistic_slope(score: float) -> float:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.giro.rewards import Rewards, all_binary, entries_of, no_rewards, remember
 from giro.kernels.highest.binomial_argmax import Race, empty_race, set_bootstrap_law, winner
 from giro.kernels.highest.binomial_probabilities import race_law
@@ -67,8 +67,7 @@ class Bootstrap(Policy, name="bootstrap"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not isinstance(self.pulls, int) or self.pulls < 1:
-            raise BadParameter(f"bootstrap needs a whole number pulls >= 1, got pulls={self.pulls}")
+        check(self.name, whole(1), pulls=self.pulls)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the law is known: while all rewards are 0 or 1."""

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.checks import NOT_NEGATIVE, check
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.giro.bootstrap_counts import draw_counts
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import (
@@ -79,8 +79,7 @@ class ContextualGiro(Policy, name="contextual-giro"):
 
     def __post_init__(self) -> None:
         """Check the parameters; wrap an estimator."""
-        if not 0.0 <= self.a < np.inf:
-            raise BadParameter(f"contextual-giro needs a finite a >= 0, got a={self.a}")
+        check(self.name, NOT_NEGATIVE, a=self.a)
         object.__setattr__(self, "model", as_model(self.model))
 
     @property

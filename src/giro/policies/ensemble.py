@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check, whole
 from giro.compiling import inline_kernel, kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.normal import normals, standard_normal
 from giro.kernels.highest.probabilities import argmax_law
 from giro.kernels.highest.ties import argmax
@@ -108,11 +108,8 @@ class Ensemble(Policy, name="ensemble"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not isinstance(self.models, int) or self.models < 1:
-            raise BadParameter(f"ensemble needs a whole number models >= 1, got {self.models}")
-        for name in ("prior_sd", "noise_sd"):
-            if not 0.0 < (value := getattr(self, name)) < np.inf:
-                raise BadParameter(f"ensemble needs a finite {name} > 0, got {value}")
+        check(self.name, whole(1), models=self.models)
+        check(self.name, POSITIVE, prior_sd=self.prior_sd, noise_sd=self.noise_sd)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the models' draws from the prior."""

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.checks import NOT_NEGATIVE, SHARE, check, optional
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below
@@ -110,12 +111,8 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
             object.__setattr__(self, "model", as_model(self.model))
         if not given:
             object.__setattr__(self, "share", _PAPER_SHARE)
-        for name in ("epsilon", "share"):
-            value = getattr(self, name)
-            if value is not None and not 0.0 <= value <= 1.0:
-                raise BadParameter(f"epsilon-greedy needs {name} in [0, 1], got {name}={value}")
-        if self.b is not None and not 0.0 <= self.b < np.inf:
-            raise BadParameter(f"epsilon-greedy needs a finite b >= 0, got b={self.b}")
+        check(self.name, optional(SHARE), epsilon=self.epsilon, share=self.share)
+        check(self.name, optional(NOT_NEGATIVE), b=self.b)
 
     @property
     def needs_rounds(self) -> bool:  # type: ignore[override]  # here it depends on parameters

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.checks import NOT_NEGATIVE, check
 from giro.compiling import inline_kernel, kernel
-from giro.errors import BadParameter
 from giro.kernels.giro.lazy_argmax import contest
 from giro.kernels.giro.ordered import is_empty
 from giro.kernels.giro.partial_sample import Draft, add, begin, empty_draft
@@ -77,8 +77,7 @@ class Giro(Policy, name="giro"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not 0.0 <= self.a < np.inf:
-            raise BadParameter(f"giro needs a finite a >= 0, got a={self.a}")
+        check(self.name, NOT_NEGATIVE, a=self.a)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the law is known: while all rewards are 0 or 1."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from giro.errors import BadParameter
+from giro.checks import NOT_NEGATIVE, check
 from giro.model import Model
 from giro.models.linear import Linear
 from giro.policies._replicas import ReplicaPolicy
@@ -37,8 +37,7 @@ class GiroEnsemble(ReplicaPolicy, name="giro-ensemble"):
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
-        if not 0.0 <= self.a < np.inf:
-            raise BadParameter(f"giro-ensemble needs a finite a >= 0, got a={self.a}")
+        check(self.name, NOT_NEGATIVE, a=self.a)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return empty histories and unfitted replicas."""

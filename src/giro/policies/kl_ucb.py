@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import NOT_NEGATIVE, check
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.rounding import bernoulli_rounded
 from giro.kernels.highest.kl import kl, kl_upper
 from giro.kernels.highest.probabilities import argmax_law
@@ -124,8 +124,7 @@ class KlUcb(Policy, name="kl-ucb"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not 0.0 <= self.c < np.inf:
-            raise BadParameter(f"kl-ucb needs a finite c >= 0, got c={self.c}")
+        check(self.name, NOT_NEGATIVE, c=self.c)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""

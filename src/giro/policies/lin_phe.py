@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.cholesky import solve
 from giro.kernels.regression.design import Design, case_row, design_of, mark_untried, round_row
@@ -14,7 +14,6 @@ from giro.kernels.regression.inverse import add_row, set_penalty
 from giro.kernels.regression.perturb import perturbed_sum, pseudo_rewards_by_pull, rounded
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, scores
 from giro.kernels.regression.vectors import add_multiple, dot
-from giro.policies._widths import check_penalty
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -81,9 +80,7 @@ class LinPhe(Policy, name="lin-phe"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not 0.0 < self.a < np.inf:
-            raise BadParameter(f"lin-phe needs a finite a > 0, got a={self.a}")
-        check_penalty(self.name, self.penalty)
+        check(self.name, POSITIVE, a=self.a, penalty=self.penalty)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""

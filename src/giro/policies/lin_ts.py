@@ -14,7 +14,7 @@ from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.kernels.regression.inverse import squared_width
 from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
 from giro.kernels.regression.vectors import dot
-from giro.policies._widths import NOISE, check_delta, check_penalty, check_scale
+from giro.policies._widths import NOISE, check_width
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -117,9 +117,7 @@ class LinTs(Policy, name="lin-ts"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check_scale(self.name, self.scale)
-        check_penalty(self.name, self.penalty)
-        check_delta(self.name, self.delta)
+        check_width(self.name, scale=self.scale, penalty=self.penalty, delta=self.delta)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the probabilities are known: not where arms share a draw."""

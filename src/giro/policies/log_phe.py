@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, mark_untried, round_row
 from giro.kernels.regression.logistic import Curvature, no_curvature
@@ -14,7 +14,6 @@ from giro.kernels.regression.perturb import pseudo_rewards_by_pull, rounded, thr
 from giro.kernels.regression.rows import append_row, positions_of
 from giro.kernels.regression.vectors import dot
 from giro.policies._logistic_arms import LogisticArms, curvature_of, empty_logistic_arms, fit
-from giro.policies._widths import check_penalty
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -88,9 +87,7 @@ class LogPhe(Policy, name="log-phe"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not 0.0 < self.a < np.inf:
-            raise BadParameter(f"log-phe needs a finite a > 0, got a={self.a}")
-        check_penalty(self.name, self.penalty)
+        check(self.name, POSITIVE, a=self.a, penalty=self.penalty)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""

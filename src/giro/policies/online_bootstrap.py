@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check, whole
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.uniform import COINS, coins
 from giro.kernels.highest.probabilities import replica_law
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
@@ -67,13 +67,8 @@ class OnlineBootstrap(Policy, name="online-bootstrap"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not isinstance(self.replicas, int) or self.replicas < 1:
-            raise BadParameter(
-                f"online-bootstrap needs a whole number replicas >= 1, got replicas={self.replicas}"
-            )
-        for name in ("alpha", "beta"):
-            if not 0.0 < (value := getattr(self, name)) < np.inf:
-                raise BadParameter(f"online-bootstrap needs a finite {name} > 0, got {value}")
+        check(self.name, whole(1), replicas=self.replicas)
+        check(self.name, POSITIVE, alpha=self.alpha, beta=self.beta)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return replicas that have seen the prior only."""

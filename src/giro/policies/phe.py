@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.giro.pseudo_rewards import pseudo_count_law
 from giro.kernels.highest.binomial_argmax import Race, empty_race, set_law, settle, winner
 from giro.kernels.highest.binomial_probabilities import race_law
@@ -61,8 +61,7 @@ class Phe(Policy, name="phe"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not 0.0 < self.a < np.inf:
-            raise BadParameter(f"phe needs a finite a > 0, got a={self.a}")
+        check(self.name, POSITIVE, a=self.a)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""

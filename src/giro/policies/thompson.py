@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check
 from giro.compiling import inline_kernel, kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.gamma import beta as beta_draw
 from giro.kernels.draws.rounding import bernoulli_rounded
 from giro.kernels.highest.beta_argmax import highest_beta
@@ -71,10 +71,7 @@ class Thompson(Policy, name="thompson"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not (0.0 < self.alpha < np.inf and 0.0 < self.beta < np.inf):
-            raise BadParameter(
-                f"thompson needs finite alpha, beta > 0, got alpha={self.alpha}, beta={self.beta}"
-            )
+        check(self.name, POSITIVE, alpha=self.alpha, beta=self.beta)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the prior of every arm."""

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import check, optional, whole
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.highest.probabilities import argmax_law
 from giro.kernels.highest.ties import argmax, tie_ranking
@@ -90,8 +90,7 @@ class UcbGlm(OptimisticPolicy, name="ucb-glm"):
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
-        if self.tau is not None and not (isinstance(self.tau, int) and self.tau >= 0):
-            raise BadParameter(f"ucb-glm needs a whole tau >= 0 or none, got tau={self.tau}")
+        check(self.name, optional(whole(0)), tau=self.tau)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return models fitted to nothing."""

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.giro.rewards import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
@@ -91,8 +92,7 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
                 f"weighted-bootstrap needs weights {', '.join(_KINDS)}, got '{self.weights}'"
             )
         check_prior(self.name, zeros=self.zeros, ones=self.ones)
-        if not 0.0 < self.sd < np.inf:
-            raise BadParameter(f"weighted-bootstrap needs a finite sd > 0, got sd={self.sd}")
+        check(self.name, POSITIVE, sd=self.sd)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the law is known: Thompson sampling's, while rewards are 0 or 1."""

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.normal import standard_normal
 from giro.offer import Offer
 from giro.problem import Problem
@@ -77,10 +77,7 @@ class DrawnProblem(Problem):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        for key, what in (("n_arms", "arm"), ("dimension", "dimension")):
-            value = getattr(self, key)
-            if not isinstance(value, int) or value < 1:
-                raise BadParameter(f"{self.name} needs at least one {what}, got {key}={value}")
+        check(self.name, whole(1), n_arms=self.n_arms, dimension=self.dimension)
 
     @property
     def n_features(self) -> int:  # type: ignore[override]  # known with the parameters

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import uniforms
@@ -40,8 +41,7 @@ class MeansProblem(Problem):
             for mean in self.means:
                 if not 0.0 <= mean <= 1.0:
                     raise BadParameter(f"{self.name} needs means in [0, 1], got {mean}")
-        if not isinstance(self.n_arms, int) or self.n_arms < 1:
-            raise BadParameter(f"{self.name} needs at least one arm, got n_arms={self.n_arms}")
+        check(self.name, whole(1), n_arms=self.n_arms)
         if not 0.0 <= self.low <= self.high <= 1.0:
             raise BadParameter(
                 f"{self.name} needs 0 <= low <= high <= 1, got low={self.low}, high={self.high}"

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.gamma import beta
 from giro.offer import Offer, offer_of
 from giro.problem import Means
@@ -41,8 +41,7 @@ class Beta(MeansProblem, name="beta"):
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
-        if not 0.0 < self.v < np.inf:
-            raise BadParameter(f"beta needs a finite v > 0, got v={self.v}")
+        check(self.name, POSITIVE, v=self.v)
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the means of one run."""

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check, optional
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.gamma import beta
 from giro.offer import Offer
 from giro.problem import Means
@@ -59,8 +59,7 @@ class Linear(DrawnProblem, name="linear"):
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
-        if self.v is not None and not 0.0 < self.v < np.inf:
-            raise BadParameter(f"linear needs a finite v > 0, or none, got v={self.v}")
+        check(self.name, optional(POSITIVE), v=self.v)
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the arms of one run."""

@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.errors import BadParameter
 
 Spacing: TypeAlias = Literal["even", "log"]
@@ -17,10 +18,7 @@ def checkpoints(rounds: int, *, points: int = 200, spacing: Spacing = "even") ->
     >>> checkpoints(10, points=3).tolist(), checkpoints(1000, points=4, spacing="log").tolist()
     ([3, 7, 9, 10], [1, 10, 100, 900, 1000])
     """
-    if rounds < 1:
-        raise BadParameter(f"a simulation needs at least one round, got rounds={rounds}")
-    if points < 1:
-        raise BadParameter(f"a curve needs at least one point, got points={points}")
+    check("a simulation", whole(1), rounds=rounds, points=points)
     if spacing == "even":
         spaced = np.linspace(rounds / points, rounds, points)
     elif spacing == "log":

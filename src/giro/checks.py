@@ -1,0 +1,58 @@
+"""One place that checks numbers.
+
+>>> check("giro", NOT_NEGATIVE, a=-1.0)
+Traceback (most recent call last):
+giro.errors.BadParameter: giro needs a finite a >= 0, got a=-1.0
+"""
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from giro.errors import BadParameter
+
+
+class Needed(NamedTuple):
+    """What a value must be: in words, with {} for its name, and as a test."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+POSITIVE = Needed("a finite {} > 0", lambda value: 0.0 < value < math.inf)
+SHARE = Needed("{} in [0, 1]", lambda value: 0.0 <= value <= 1.0)
+LEVEL = Needed("0 < {} < 1", lambda value: 0.0 < value < 1.0)
+
+
+def at_least(least: float) -> Needed:
+    """Need a finite number that is at least `least`."""
+    return Needed(f"a finite {{}} >= {least:g}", lambda value: least <= value < math.inf)
+
+
+NOT_NEGATIVE = at_least(0.0)
+
+
+def whole(least: int) -> Needed:
+    """Need a whole number that is at least `least`; NumPy's are welcome, True and False are not."""
+    return Needed(f"a whole number {{}} >= {least}", lambda value: _is_whole(value, least))
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    try:
+        return not isinstance(value, bool) and operator.index(value) >= least
+    except TypeError:
+        return False
+
+
+def optional(needed: Needed) -> Needed:
+    """Need the same, or None."""
+    return Needed(f"{needed.words}, or none", lambda value: value is None or needed.holds(value))
+
+
+def check(owner: str, needed: Needed, **values: Any) -> None:
+    """Raise BadParameter for the first value that is not what `owner` needs."""
+    for name, value in values.items():
+        if not needed.holds(value):
+            what = needed.words.format(name)
+            raise BadParameter(f"{owner} needs {what}, got {name}={value!r}")
