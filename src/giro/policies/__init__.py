@@ -1,7 +1,64 @@
-"""One policy a file; being here is registration."""
+"""Every policy, one a file; being here is registration.
+
+>>> from giro.policies import GiroEnsemble
+"""
 
 import importlib
 import pkgutil
+
+from giro.policies.besa import Besa
+from giro.policies.bootstrap import Bootstrap
+from giro.policies.bootstrap_thompson import BootstrapThompson
+from giro.policies.contextual_giro import ContextualGiro
+from giro.policies.ensemble import Ensemble
+from giro.policies.epsilon_greedy import EpsilonGreedy
+from giro.policies.giro import Giro
+from giro.policies.giro_ensemble import GiroEnsemble
+from giro.policies.glm_ucb import GlmUcb
+from giro.policies.greedy import Greedy
+from giro.policies.kl_ucb import KlUcb
+from giro.policies.lin_phe import LinPhe
+from giro.policies.lin_ts import LinTs
+from giro.policies.lin_ucb import LinUcb
+from giro.policies.log_phe import LogPhe
+from giro.policies.online_bootstrap import OnlineBootstrap
+from giro.policies.phe import Phe
+from giro.policies.poisson_bootstrap import PoissonBootstrap
+from giro.policies.randomized import Randomized
+from giro.policies.thompson import Thompson
+from giro.policies.tree_bootstrap import TreeBootstrap
+from giro.policies.ucb1 import Ucb1
+from giro.policies.ucb_glm import UcbGlm
+from giro.policies.uniform import Uniform
+from giro.policies.weighted_bootstrap import WeightedBootstrap
+
+__all__ = [
+    "Besa",
+    "Bootstrap",
+    "BootstrapThompson",
+    "ContextualGiro",
+    "Ensemble",
+    "EpsilonGreedy",
+    "Giro",
+    "GiroEnsemble",
+    "GlmUcb",
+    "Greedy",
+    "KlUcb",
+    "LinPhe",
+    "LinTs",
+    "LinUcb",
+    "LogPhe",
+    "OnlineBootstrap",
+    "Phe",
+    "PoissonBootstrap",
+    "Randomized",
+    "Thompson",
+    "TreeBootstrap",
+    "Ucb1",
+    "UcbGlm",
+    "Uniform",
+    "WeightedBootstrap",
+]
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")

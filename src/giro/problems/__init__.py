@@ -1,11 +1,28 @@
-"""One family of problems a file; being here is registration."""
+"""Every family of problems, one a file; being here is registration.
+
+>>> from giro.problems import Bernoulli
+"""
 
 import importlib
 import pkgutil
 
+from giro.problems.bernoulli import Bernoulli
+from giro.problems.beta import Beta
+from giro.problems.classification import Classification
+from giro.problems.discrete import Discrete
+from giro.problems.linear import Linear
+from giro.problems.logistic import Logistic
+from giro.problems.sleeping import Sleeping
+
+__all__ = [
+    "Bernoulli",
+    "Beta",
+    "Classification",
+    "Discrete",
+    "Linear",
+    "Logistic",
+    "Sleeping",
+]
+
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
-
-from giro.problems.classification import Classification  # noqa: E402  # public here
-
-__all__ = ["Classification"]
