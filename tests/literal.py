@@ -64,7 +64,7 @@ def literal_counts(rewards, lengths, arms, a, ranking, counts, rng) -> None:
 
 @kernel
 def fast_counts(state, choose, offer, draws, rng) -> np.ndarray:
-    counts = np.zeros(state.draft.rewards.arms.size, np.int64)
+    counts = np.zeros(state.samples.rewards.arms.size, np.int64)
     for _ in range(draws):
         counts[choose(state, offer, rng)] += 1
     return counts

@@ -15,12 +15,12 @@ from giro.offer import (
     case_of,
     of_arms,
     offer_of,
-    place_of,
+    position_of,
 )
 from giro.seeds import stream
 
 
-@pytest.mark.parametrize("form", [place_of, plain(place_of)], ids=["compiled", "plain"])
+@pytest.mark.parametrize("form", [position_of, plain(position_of)], ids=["compiled", "plain"])
 def test_an_arm_is_found_where_it_stands_among_those_on_offer(form) -> None:
     some = Offer(np.array([0, 2, 5]), NO_CONTEXT, NO_FEATURES)
     assert [form(some, arm) for arm in range(-1, 8)] == [-1, 0, -1, 1, -1, -1, 2, -1, -1]

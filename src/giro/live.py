@@ -9,7 +9,7 @@ import numpy as np
 from giro.compiling import borrowed, kernel, plain
 from giro.compiling.held import HeldInPython, hold
 from giro.errors import BadFile, GiroError
-from giro.offer import Case, Offer, Shape, case_of, place_of
+from giro.offer import Case, Offer, Shape, case_of, position_of
 from giro.policy import Policy, choose, learn, start
 from giro.seeds import NumberedStreams, stream
 from giro.state import arrays_of, grow, restored
@@ -56,10 +56,10 @@ class LivePolicy:
 
     def choose(self, offer: Offer) -> int:
         """Return the arm that the policy pulls, drawing on from where the generator stands."""
-        place = self._choose(self._held, *offer)
-        if place < 0:
+        position = self._choose(self._held, *offer)
+        if position < 0:
             raise GiroError(f"{self.policy} chose an arm that is not on offer")
-        return int(offer.arms[place])
+        return int(offer.arms[position])
 
     def vote(self, offer: Offer, votes: int) -> np.ndarray:
         """Return the share of each arm on offer in this many choices, [i]."""
@@ -177,7 +177,7 @@ def fingerprint(policy: Policy, shape: Shape) -> str:
         live.stream_of(number)
         arm, reward = live.choose(offer), float(rng.random() < 0.5)
         reward = reward if number < _GAME // 2 else float(rng.random())
-        live.learn(case_of(offer, place_of(offer, arm)), arm, reward)
+        live.learn(case_of(offer, position_of(offer, arm)), arm, reward)
         digest.update(f"{arm},".encode())
     return digest.hexdigest()[:16]
 
@@ -186,7 +186,7 @@ def fingerprint(policy: Policy, shape: Shape) -> str:
 def _choose(held: Any, arms: np.ndarray, context: np.ndarray, features: np.ndarray) -> int:
     """Return the place of the chosen arm in the offer, -1 if it is not on offer."""
     offer = Offer(arms, context, features)
-    return place_of(offer, choose(borrowed(held.state), offer, held.choosing))
+    return position_of(offer, choose(borrowed(held.state), offer, held.choosing))
 
 
 @kernel
@@ -201,10 +201,10 @@ def _vote(
     """Count how often each arm is chosen; stop and return False at an illegal choice."""
     state, offer = borrowed(held.state), Offer(arms, context, features)
     for _ in range(votes):
-        place = place_of(offer, choose(state, offer, held.choosing))
-        if place < 0:
+        position = position_of(offer, choose(state, offer, held.choosing))
+        if position < 0:
             return False
-        counts[place] += 1
+        counts[position] += 1
     return True
 
 

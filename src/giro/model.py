@@ -15,24 +15,28 @@ class Sample(NamedTuple):
 
     rows: Rows
     positions: np.ndarray  # [i] numbers of the rows
-    counts: np.ndarray  # [i, kind] see `kernels.bootstrap_counts`
+    counts: np.ndarray  # [i, kind] see `kernels.giro.bootstrap_counts`
 
 
 class Model(Named, kind="model"):
     """Parameters of a reward model, and how it is fitted and predicts.
 
     `start` makes room for a number of fits, its slots: one for each arm, or for each arm and
-    replica. `refit`, `absorb` and `value` are functions of that state, kernels unless `compiles` is
-    False. What a model sees as a context is a row of a regression (see `kernels.design`), which
-    holds a constant 1: models have no intercept of their own. Slots draw one after the other in
-    `start`, so that more slots begin with the same numbers; the capacity changes none.
+    replica. `refit`, `partial_fit` and `value` are functions of that state, kernels unless
+    `compiles` is False. A model sees rows of a regression (`kernels.regression.design`), which hold
+    a constant 1: models add no intercept. Slots draw one after the other in `start`, so that more
+    slots begin with the same numbers; the capacity changes none.
     """
 
     source: ClassVar[str] = ""
     compiles: ClassVar[bool] = True
-    incremental: ClassVar[bool] = False  # `absorb` is exact, and costs the same however many rows
-    settled: ClassVar[bool] = True  # fitting again to the same sample changes nothing
-    forgets: ClassVar[bool] = False  # a fit does not depend on the one before, to the last bit
+    incremental: ClassVar[bool] = (
+        False  # `partial_fit` is exact, and costs the same however many rows
+    )
+    deterministic: ClassVar[bool] = True  # fitting again to the same sample changes nothing
+    refits_from_scratch: ClassVar[bool] = (
+        False  # a fit does not depend on the one before, to the last bit
+    )
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> Any:
         """Return the state before anything was fitted."""
@@ -44,7 +48,7 @@ class Model(Named, kind="model"):
         raise NotImplementedError("a model says how it is fitted")
 
     @staticmethod
-    def absorb(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    def partial_fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
         """Take in the last row of the sample. A slot absorbs all its rows, or is refitted."""
         raise NotImplementedError("a model says how it takes in a row")
 
@@ -61,7 +65,7 @@ def refit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> No
 
 
 @dispatched
-def absorb(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+def partial_fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Let the model in this slot take in the last row of the sample."""
     raise TypeError("replaced by dispatch")
 
@@ -75,9 +79,9 @@ def value(state: Any, slot: int, context: Context) -> float:
 def start(
     model: Model, slots: int, n_features: int, capacity: int, rng: np.random.Generator
 ) -> Any:
-    """Return the model's first state, ready for `refit`, `absorb` and `value`."""
+    """Return the model's first state, ready for `refit`, `partial_fit` and `value`."""
     state = model.start(slots, n_features, capacity, rng)
     bind(refit, type(state), type(model).refit)
-    bind(absorb, type(state), type(model).absorb)
+    bind(partial_fit, type(state), type(model).partial_fit)
     bind(value, type(state), type(model).value)
     return state

@@ -78,37 +78,37 @@ def of_arms(values: np.ndarray, arms: np.ndarray) -> np.ndarray:
 
 
 @inline_kernel
-def place_of(offer: Any, arm: int) -> int:
+def position_of(offer: Any, arm: int) -> int:
     """Return where an arm stands among those on offer, -1 if it is not on offer."""
     arms = offer.arms
     if arm < 0:
         return -1
     if arm < arms.size and arms[arm] == arm:  # always, where all arms are on offer
         return arm
-    place = int(np.searchsorted(arms, arm))
-    return place if place < arms.size and arms[place] == arm else -1
+    position = int(np.searchsorted(arms, arm))
+    return position if position < arms.size and arms[position] == arm else -1
 
 
 @inline_kernel
-def case_of(offer: Any, place: int) -> Case:
+def case_of(offer: Any, position: int) -> Case:
     """Return what is known of the round and of the arm at a place of the offer."""
-    return Case(offer.context, features_at(offer.features, place, offer.context[:0]))
+    return Case(offer.context, features_at(offer.features, position, offer.context[:0]))
 
 
 @dispatched
-def features_at(features: Any, place: int, nothing: np.ndarray) -> Any:
+def features_at(features: Any, position: int, nothing: np.ndarray) -> Any:
     """Return the features of the arm at a place of an offer, or the empty array `nothing`."""
     raise TypeError("replaced by dispatch")
 
 
 @inline_kernel
-def _dense_at(features: np.ndarray, place: int, nothing: np.ndarray) -> np.ndarray:
-    return features[place] if features.shape[0] > 0 else nothing
+def _dense_at(features: np.ndarray, position: int, nothing: np.ndarray) -> np.ndarray:
+    return features[position] if features.shape[0] > 0 else nothing
 
 
 @inline_kernel
-def _sparse_at(features: SparseRows, place: int, nothing: np.ndarray) -> SparseRow:
-    first, last = features.begin[place], features.begin[place + 1]
+def _sparse_at(features: SparseRows, position: int, nothing: np.ndarray) -> SparseRow:
+    first, last = features.begin[position], features.begin[position + 1]
     return SparseRow(features.column[first:last], features.value[first:last])
 
 

@@ -260,8 +260,10 @@ def test_a_file_cut_short_anywhere_is_refused(saved: Path) -> None:
 
 def test_a_file_altered_anywhere_is_refused(saved: Path) -> None:
     content = saved.read_bytes()
-    for place in [*range(0, 90, 3), *range(90, len(content), max(1, len(content) // 40))]:
-        saved.write_bytes(content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :])
+    for position in [*range(0, 90, 3), *range(90, len(content), max(1, len(content) // 40))]:
+        saved.write_bytes(
+            content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
+        )
         with pytest.raises(BadFile):
             Bandit.load(saved)
 

@@ -9,7 +9,7 @@ import numpy as np
 from giro.compiling import plain
 from giro.compiling.held import HeldInPython, hold
 from giro.live import _choose, _learn  # those of a live policy, so that nothing compiles twice
-from giro.offer import NO_FEATURES, Case, Offer, Shape, case_of, place_of
+from giro.offer import NO_FEATURES, Case, Offer, Shape, case_of, position_of
 from giro.policy import Policy, start
 from giro.seeds import stream
 
@@ -27,7 +27,7 @@ class Game(NamedTuple):
 
     def case(self, t: int, arm: int) -> Case:
         """Return what was known of the arm in round t."""
-        return case_of(self.offers[t], place_of(self.offers[t], arm))
+        return case_of(self.offers[t], position_of(self.offers[t], arm))
 
 
 class Played(NamedTuple):
@@ -101,9 +101,9 @@ def played(
         held = held if state is before else handed_over(state, choosing, learning)
         if functions.propensities is not None and t % 4 == 0:
             result.laws.append(functions.propensities(state, offer).tolist())
-        place = int(form(_choose)(held, *offer))
-        assert place >= 0, "an arm that is not on offer was chosen"
-        arm = int(offer.arms[place])
+        position = int(form(_choose)(held, *offer))
+        assert position >= 0, "an arm that is not on offer was chosen"
+        arm = int(offer.arms[position])
         form(_learn)(held, *played_game.case(t, arm), arm, float(played_game.rewards[t, arm]))
         result.arms.append(arm)
     return result

@@ -26,11 +26,11 @@ def drawn(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def contextual_log(seed: int, number: int, *, events: int, logging: np.ndarray = LOGGING) -> Log:
     """Four contexts, of two features each, with a fixed logging policy."""
     rng = stream(seed, number)
-    place = rng.integers(0, 4, events)
-    arm = drawn(logging[place], rng)
-    reward = (rng.random(events) < MEANS[place, arm]).astype(float)
-    contexts = np.column_stack([place // 2, place % 2]).astype(float)
-    probability = logging[place, arm]
+    position = rng.integers(0, 4, events)
+    arm = drawn(logging[position], rng)
+    reward = (rng.random(events) < MEANS[position, arm]).astype(float)
+    contexts = np.column_stack([position // 2, position % 2]).astype(float)
+    probability = logging[position, arm]
     return Log(arm, ("a", "b", "c"), reward, probability, contexts, ("first", "second"))
 
 

@@ -11,7 +11,7 @@ from evaluation.known_log import assert_covers
 from giro import Bandit, evaluate
 from giro.cli.main import status_of
 from giro.evaluation import read_log
-from giro.evaluation.target import Lead, target_of
+from giro.evaluation.target import Learning, target_of
 from giro.seeds import stream
 
 MEANS = {"red": 0.3, "green": 0.7}
@@ -120,7 +120,7 @@ def test_a_policy_with_a_shared_model_has_its_own_probabilities_on_its_own_log(
     """Every reward comes at once, so that the log leads to the state that decided."""
     bandit = bandit_with_features(policy, seed)
     log = read_log(bandit.events())
-    walked = target_of(policy, log, Lead(seed=seed))
+    walked = target_of(policy, log, Learning(seed=seed))
     assert walked.probabilities == pytest.approx(log.probabilities, abs=1e-9)
 
 

@@ -18,7 +18,7 @@ from laws import ALPHA
 
 from giro import evaluate
 from giro.evaluation import Row
-from giro.evaluation.target import Lead, target_of
+from giro.evaluation.target import Learning, target_of
 
 LOGS, FEWER = 500, 300
 ESTIMATORS = ("ips", "snips", "dr")
@@ -98,7 +98,7 @@ def test_the_value_of_a_learning_policy_is_covered(seed: int, policy: str) -> No
     covered: dict[str, list[bool]] = {name: [] for name in ESTIMATORS}
     for number in range(FEWER):
         log = uniform_log(seed, number, events=120, means=means)
-        its = target_of(policy, log, Lead(votes=20)).probabilities  # led through the log once
+        its = target_of(policy, log, Learning(votes=20)).probabilities  # led through the log once
         truth = float(np.mean(its @ means))
         for row in evaluate(log, its).rows:
             covered[row.estimator].append(row.low <= truth <= row.high)

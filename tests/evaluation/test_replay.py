@@ -8,7 +8,7 @@ from laws import ALPHA, p_value_of_same_counts
 from giro import BadParameter, Policy, evaluate, simulate
 from giro.evaluation import Log
 from giro.evaluation.replay import replayed
-from giro.evaluation.target import Lead
+from giro.evaluation.target import Learning
 
 MEANS, ROUNDS, RUNS = [0.7, 0.4], 30, 1000
 RANDOM = "epsilon-greedy:epsilon=0.5"  # the law of one that does not draw never shows the log's
@@ -18,7 +18,7 @@ def replays(policy: str, logs: list[Log], *, rejection: bool = False) -> np.ndar
     """Return how often each log's first kept events have arm 0, and how much they reward."""
     pairs = []
     for number, log in enumerate(logs):
-        lead = Lead(seed=number)
+        lead = Learning(seed=number)
         kept = replayed(Policy.parse(policy), log, lead, rejection=rejection)[:ROUNDS]
         assert kept.size == ROUNDS
         pairs.append((np.sum(log.arm[kept] == 0), log.reward[kept].sum()))

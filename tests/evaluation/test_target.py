@@ -9,8 +9,8 @@ from evaluation.known_log import contextual_log, uniform_log
 
 from giro import BadParameter, GiroError, Policy, evaluate
 from giro.evaluation import Log
-from giro.evaluation.learning import walk
-from giro.evaluation.target import Lead, target_of
+from giro.evaluation.learning import probabilities_in
+from giro.evaluation.target import Learning, target_of
 from giro.live import LivePolicy
 from giro.offer import NO_CONTEXT, NO_FEATURES, offer_of
 from giro.policies.epsilon_greedy import EpsilonGreedy
@@ -19,7 +19,7 @@ from giro.seeds import NumberedStreams, stream
 
 
 def probabilities(policy: Any, log: Log, **lead: Any) -> np.ndarray:
-    return target_of(policy, log, Lead(**lead)).probabilities
+    return target_of(policy, log, Learning(**lead)).probabilities
 
 
 def log_of(events: int = 30) -> Log:
@@ -52,7 +52,7 @@ class Knowing(Policy):
 
 
 def test_exact_probabilities_are_asked_for_before_each_event_and_voted_only_where_unknown() -> None:
-    found = walk(Knowing(), log_of(3), np.zeros(3), votes=10, seed=0)
+    found = probabilities_in(Knowing(), log_of(3), np.zeros(3), votes=10, seed=0)
     assert np.allclose(found.probabilities, [[0, 0, 1], [1 / 2, 1 / 2, 0], [1 / 3, 2 / 3, 0]])
     assert found.voted == 1
 
@@ -90,7 +90,7 @@ def test_compiled_votes_are_those_of_plain_python(seed: int) -> None:
         propensities = None
 
     log = log_of()
-    found = walk(Voting(), log, log.reward, votes=7, seed=seed).probabilities
+    found = probabilities_in(Voting(), log, log.reward, votes=7, seed=seed).probabilities
     assert np.array_equal(found, naive_votes(Voting(), log, 7, seed))
 
 
@@ -171,7 +171,9 @@ def test_targets_have_names() -> None:
     def half(context: np.ndarray) -> list[float]:
         return [0.5, 0.5, 0.0]
 
-    names = [target_of(policy, log, Lead()).name for policy in ("ucb1", {"0": 0.5, "2": 0.5}, half)]
+    names = [
+        target_of(policy, log, Learning()).name for policy in ("ucb1", {"0": 0.5, "2": 0.5}, half)
+    ]
     assert names == ["ucb1", "0=0.5,2=0.5", "half"]
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from giro.kernels.giro.partial_sample import Draft, add, empty_draft
+from giro.kernels.giro.partial_sample import PartialSamples, add, empty_samples
 from giro.seeds import stream
 
 
@@ -16,14 +16,14 @@ def some_rewards(kind: str, size: int, seed: int) -> np.ndarray:
     return rng.beta(2.0, 3.0, size) if kind == "any" else np.full(size, 0.3)
 
 
-def draft_of(histories: list[np.ndarray]) -> Draft:
+def draft_of(histories: list[np.ndarray]) -> PartialSamples:
     """Return a draft of these rewards, added arm by arm in turn."""
-    draft = empty_draft(len(histories), sum(map(len, histories)))
+    samples = empty_samples(len(histories), sum(map(len, histories)))
     for i in range(max(map(len, histories))):
         for arm, rewards in enumerate(histories):
             if i < len(rewards):
-                add(draft, arm, float(rewards[i]))
-    return draft
+                add(samples, arm, float(rewards[i]))
+    return samples
 
 
 def entries_of(rewards: np.ndarray, a: int) -> np.ndarray:

@@ -5,8 +5,8 @@ import pytest
 from laws import assert_follows
 from scipy import integrate, special
 
-from giro.kernels.highest.beta_argmax import highest_beta
-from giro.kernels.highest.beta_probabilities import beta_law
+from giro.kernels.highest.beta_argmax import beta_argmax
+from giro.kernels.highest.beta_probabilities import beta_argmax_probabilities
 from giro.seeds import stream
 
 CASES = {
@@ -51,7 +51,7 @@ def slow_law(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("case", CASES)
 def test_the_law_is_the_integral(case: str) -> None:
     alpha, beta = (np.array(part, float) for part in CASES[case])
-    law = beta_law(alpha, beta)
+    law = beta_argmax_probabilities(alpha, beta)
     assert law == pytest.approx(slow_law(alpha, beta), abs=1e-9)
     assert law.sum() == pytest.approx(1.0, abs=1e-13)
 
@@ -62,12 +62,12 @@ def test_two_arms_have_the_law_in_closed_form() -> None:
     i = np.arange(a)
     terms = special.betaln(c + i, b + d) - np.log(b + i) - special.betaln(1 + i, b)
     wins = np.exp(terms - special.betaln(c, d)).sum()
-    assert beta_law(np.array([a, c]), np.array([b, d])) == pytest.approx(
+    assert beta_argmax_probabilities(np.array([a, c]), np.array([b, d])) == pytest.approx(
         [wins, 1 - wins], abs=1e-13
     )
 
 
 def test_draws_follow_the_law(seed: int) -> None:
     alpha, beta, rng = np.array([3.0, 5.0, 1.0]), np.array([2.0, 4.0, 1.0]), stream(seed)
-    arms = [highest_beta(alpha, beta, rng) for _ in range(4_000)]
-    assert_follows(arms, beta_law(alpha, beta))
+    arms = [beta_argmax(alpha, beta, rng) for _ in range(4_000)]
+    assert_follows(arms, beta_argmax_probabilities(alpha, beta))

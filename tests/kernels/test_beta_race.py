@@ -6,7 +6,7 @@ from laws import ALPHA, assert_follows_cdf, p_value_of_same_counts
 from scipy import stats
 
 from giro.compiling import kernel
-from giro.kernels.highest.beta_argmax import beta_if_reached, highest_beta
+from giro.kernels.highest.beta_argmax import beta_argmax, beta_if_reached
 from giro.seeds import stream
 
 DRAWS = 60_000
@@ -16,7 +16,7 @@ DRAWS = 60_000
 def _winners(alpha: np.ndarray, beta: np.ndarray, arms: np.ndarray, draws: int, rng) -> np.ndarray:
     counts = np.zeros(alpha.size, np.int64)
     for _ in range(draws):
-        counts[arms[highest_beta(alpha[arms], beta[arms], rng)]] += 1
+        counts[arms[beta_argmax(alpha[arms], beta[arms], rng)]] += 1
     return counts
 
 

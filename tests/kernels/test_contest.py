@@ -7,8 +7,8 @@ from laws import ALPHA, p_value_of_same_counts
 from literal import Setup, counts_by_literal_resampling, ranking_of
 
 from giro.compiling import kernel
-from giro.kernels.giro.lazy_argmax import contest
-from giro.kernels.giro.partial_sample import Draft, begin
+from giro.kernels.giro.lazy_argmax import lazy_argmax
+from giro.kernels.giro.partial_sample import PartialSamples, begin
 from giro.seeds import stream
 
 ALL, SOME, TWO = (0, 1, 2, 3), (0, 2, 3), (1, 2)
@@ -22,12 +22,12 @@ HISTORIES = {  # kinds and numbers of rewards
 
 @kernel
 def _winners(
-    draft: Draft, arms: np.ndarray, a: float, ranking: np.ndarray, draws: int, rng
+    samples: PartialSamples, arms: np.ndarray, a: float, ranking: np.ndarray, draws: int, rng
 ) -> np.ndarray:
-    counts = np.zeros(draft.counts.shape[0], np.int64)
+    counts = np.zeros(samples.counts.shape[0], np.int64)
     for _ in range(draws):
-        begin(draft, arms, a, rng)
-        counts[contest(draft, arms, ranking, rng)] += 1
+        begin(samples, arms, a, rng)
+        counts[lazy_argmax(samples, arms, ranking, rng)] += 1
     return counts
 
 
@@ -67,13 +67,13 @@ def test_one_reward_that_is_another_is_noticed(seed: int) -> None:
 
 
 def test_untried_arms_on_offer_go_first_and_share(seed: int) -> None:
-    draft, rng = (
+    samples, rng = (
         draft_of([np.array([0.5]), np.empty(0), np.empty(0), np.array([0.9])]),
         stream(seed),
     )
-    counts = _winners(draft, np.arange(4), 1.0, np.empty(0), 4_000, rng)
+    counts = _winners(samples, np.arange(4), 1.0, np.empty(0), 4_000, rng)
     assert p_value_of_same_counts(counts, np.array([0, 2_000, 2_000, 0])) > ALPHA
-    some = _winners(draft, np.array([0, 2, 3]), 1.0, np.empty(0), 100, rng)
+    some = _winners(samples, np.array([0, 2, 3]), 1.0, np.empty(0), 100, rng)
     assert some.tolist() == [0, 0, 100, 0]
-    tried = _winners(draft, np.array([0, 3]), 1.0, np.empty(0), 4_000, rng)
+    tried = _winners(samples, np.array([0, 3]), 1.0, np.empty(0), 4_000, rng)
     assert tried[[1, 2]].tolist() == [0, 0] and tried.min() == 0 and tried.sum() == 4_000

@@ -10,7 +10,7 @@ from giro.kernels.regression.design import (
     put_arm,
     round_row,
 )
-from giro.offer import NO_CONTEXT, Case, Offer, Shape, case_of, offer_of, place_of
+from giro.offer import NO_CONTEXT, Case, Offer, Shape, case_of, offer_of, position_of
 
 
 def test_a_context_stands_for_itself_and_the_constant_comes_last() -> None:
@@ -54,7 +54,7 @@ def test_arms_whose_model_has_no_reward_are_marked() -> None:
 
 def test_an_arm_has_its_place_on_offer_or_none() -> None:
     offer = Offer(np.array([0, 1, 4, 9]), NO_CONTEXT, np.empty((0, 0)))
-    places = {arm: place_of(offer, arm) for arm in (-1, 0, 1, 2, 4, 9, 10)}
+    places = {arm: position_of(offer, arm) for arm in (-1, 0, 1, 2, 4, 9, 10)}
     assert places == {-1: -1, 0: 0, 1: 1, 2: -1, 4: 2, 9: 3, 10: -1}
-    assert [place_of(offer_of(3), arm) for arm in (-3, 0, 2, 3)] == [-1, 0, 2, -1]
+    assert [position_of(offer_of(3), arm) for arm in (-3, 0, 2, 3)] == [-1, 0, 2, -1]
     assert case_of(offer, 2).features.size == 0

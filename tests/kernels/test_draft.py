@@ -9,7 +9,7 @@ from laws import assert_follows, assert_same_law
 from scipy import stats
 
 from giro.compiling import kernel
-from giro.kernels.giro.partial_sample import Draft, begin, cumulant, finish, refine
+from giro.kernels.giro.partial_sample import PartialSamples, begin, cumulant, finish, refine
 from giro.seeds import stream
 
 DRAWS = 4_000
@@ -18,16 +18,18 @@ SIZES = [1, 7, 130, 700]  # from 128 on samples are refined in steps
 
 
 @kernel
-def _means(draft: Draft, arm: int, a: float, steps: int, u: float, draws: int, rng) -> np.ndarray:
+def _means(
+    samples: PartialSamples, arm: int, a: float, steps: int, u: float, draws: int, rng
+) -> np.ndarray:
     """Return means of samples: refined a few times, then finished under the weighted law."""
-    arms, means = np.arange(draft.counts.shape[0]), np.empty(draws)
+    arms, means = np.arange(samples.counts.shape[0]), np.empty(draws)
     for i in range(draws):
-        begin(draft, arms, a, rng)
+        begin(samples, arms, a, rng)
         for _ in range(steps):
-            if draft.rewards.arms[arm].noise > 0.0:
-                refine(draft, arm, rng)
-        finish(draft, arm, u, rng)
-        means[i] = draft.rewards.arms[arm].centre
+            if samples.rewards.arms[arm].noise > 0.0:
+                refine(samples, arm, rng)
+        finish(samples, arm, u, rng)
+        means[i] = samples.rewards.arms[arm].centre
     return means
 
 
@@ -38,8 +40,8 @@ def test_samples_have_the_law_of_drawing_every_entry(
     kind: str, size: int, steps: int, seed: int
 ) -> None:
     rewards = some_rewards(kind, size, seed)
-    draft, rng = draft_of([np.ones(3), rewards]), stream(seed, size)
-    drawn = _means(draft, 1, 1.0, steps, 0.0, DRAWS, rng)
+    samples, rng = draft_of([np.ones(3), rewards]), stream(seed, size)
+    drawn = _means(samples, 1, 1.0, steps, 0.0, DRAWS, rng)
     if kind == "binary":
         m, ones = 3 * size, rewards.sum() + size
         law = stats.binom.pmf(np.arange(m + 1), m, ones / m)
@@ -73,11 +75,11 @@ def test_the_cumulant_of_an_undrawn_sample_is_that_of_its_entries(
     kind: str, u: float, seed: int
 ) -> None:
     rewards = some_rewards(kind, 200, seed)
-    draft = draft_of([rewards])
-    begin(draft, np.arange(1), 2.0, stream(seed))
+    samples = draft_of([rewards])
+    begin(samples, np.arange(1), 2.0, stream(seed))
     entries = entries_of(rewards, 2)
     wanted = entries.size * math.log(np.exp(u * (entries - entries.mean())).mean())
-    assert cumulant(draft, 0, u) == pytest.approx(wanted, rel=1e-9)
+    assert cumulant(samples, 0, u) == pytest.approx(wanted, rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["three values", "any"])
@@ -85,17 +87,17 @@ def test_what_is_left_has_the_mean_noise_and_cumulant_that_the_record_says(
     kind: str, seed: int
 ) -> None:
     rewards, rng = some_rewards(kind, 700, seed), stream(seed, 2)
-    draft = draft_of([rewards])
-    begin(draft, np.arange(1), 1.0, rng)
-    refine(draft, 0, rng)
-    its, kept, counts = draft.rewards.arms[0], draft.rewards.arms.copy(), draft.counts.copy()
+    samples = draft_of([rewards])
+    begin(samples, np.arange(1), 1.0, rng)
+    refine(samples, 0, rng)
+    its, kept, counts = samples.rewards.arms[0], samples.rewards.arms.copy(), samples.counts.copy()
     centre, noise, m = float(its.centre), float(its.noise), int(its.m)
-    logs = {u: cumulant(draft, 0, u) for u in (-0.4, 0.4)}
+    logs = {u: cumulant(samples, 0, u) for u in (-0.4, 0.4)}
     means = np.empty(DRAWS)
     for i in range(DRAWS):  # the same refinement, finished again and again
-        draft.rewards.arms[:], draft.counts[:] = kept, counts
-        finish(draft, 0, 0.0, rng)
-        means[i] = draft.rewards.arms[0].centre
+        samples.rewards.arms[:], samples.counts[:] = kept, counts
+        finish(samples, 0, 0.0, rng)
+        means[i] = samples.rewards.arms[0].centre
     error = math.sqrt(noise / DRAWS)
     assert abs(means.mean() - centre) < 6 * error
     assert means.var() == pytest.approx(noise, rel=0.2)
@@ -104,18 +106,18 @@ def test_what_is_left_has_the_mean_noise_and_cumulant_that_the_record_says(
 
 
 def test_only_samples_of_arms_on_offer_are_begun(seed: int) -> None:
-    draft, rng = draft_of([some_rewards("any", 5, seed + i) for i in range(4)]), stream(seed)
-    begin(draft, np.arange(4), 1.0, rng)
+    samples, rng = draft_of([some_rewards("any", 5, seed + i) for i in range(4)]), stream(seed)
+    begin(samples, np.arange(4), 1.0, rng)
     for arm in range(4):
-        finish(draft, arm, 0.0, rng)
-    before = draft.rewards.arms.copy()
-    begin(draft, np.array([1, 3]), 2.0, rng)
-    assert (draft.rewards.arms[[0, 2]] == before[[0, 2]]).all()
-    assert draft.rewards.arms.m.tolist() == [15, 25, 15, 25]
-    assert (draft.rewards.arms.noise[[1, 3]] > 0.0).all()
+        finish(samples, arm, 0.0, rng)
+    before = samples.rewards.arms.copy()
+    begin(samples, np.array([1, 3]), 2.0, rng)
+    assert (samples.rewards.arms[[0, 2]] == before[[0, 2]]).all()
+    assert samples.rewards.arms.m.tolist() == [15, 25, 15, 25]
+    assert (samples.rewards.arms.noise[[1, 3]] > 0.0).all()
 
 
 def test_an_arm_without_rewards_has_an_infinite_centre(seed: int) -> None:
-    draft = draft_of([np.array([0.5]), np.empty(0)])
-    begin(draft, np.arange(2), 1.0, stream(seed))
-    assert draft.rewards.arms.centre.tolist() == [0.5, np.inf]
+    samples = draft_of([np.array([0.5]), np.empty(0)])
+    begin(samples, np.arange(2), 1.0, stream(seed))
+    assert samples.rewards.arms.centre.tolist() == [0.5, np.inf]

@@ -7,8 +7,8 @@ from laws import ALPHA, assert_same_law
 from scipy import stats
 
 from giro.compiling import kernel
-from giro.kernels.giro.partial_sample import Draft, add, begin
-from giro.kernels.giro.tail_test import closeness, gate
+from giro.kernels.giro.partial_sample import PartialSamples, add, begin
+from giro.kernels.giro.tail_test import rate_of, tail_test
 from giro.seeds import stream
 
 DRAWS = 60_000
@@ -16,13 +16,13 @@ CASES = [("binary", 20), ("binary", 300), ("three values", 25), ("any", 12), ("a
 
 
 @kernel
-def _passed(draft: Draft, arm: int, a: float, x: float, draws: int, rng) -> np.ndarray:
+def _passed(samples: PartialSamples, arm: int, a: float, x: float, draws: int, rng) -> np.ndarray:
     """Return the mean of the arm's sample for each draw in which it passed, -1 for others."""
-    arms, means = np.arange(draft.counts.shape[0]), np.empty(draws)
+    arms, means = np.arange(samples.counts.shape[0]), np.empty(draws)
     for i in range(draws):
-        begin(draft, arms, a, rng)
-        gate(draft, arm, x, rng)
-        its = draft.rewards.arms[arm]
+        begin(samples, arms, a, rng)
+        tail_test(samples, arm, x, rng)
+        its = samples.rewards.arms[arm]
         means[i] = -1.0 if its.out else its.centre
     return means
 
@@ -52,8 +52,8 @@ def test_an_arm_passes_as_often_as_it_reaches_the_threshold_and_then_has_the_law
 def test_a_gate_for_another_threshold_is_noticed(seed: int) -> None:
     rewards, rng = some_rewards("any", 30, seed), stream(seed)
     x, other = threshold(rewards, 1, 1.5), threshold(rewards, 1, 1.6)
-    draft = draft_of([rewards])
-    passed = [(_passed(draft, 0, 1.0, at, DRAWS, rng) >= 0.0).sum() for at in (x, other)]
+    samples = draft_of([rewards])
+    passed = [(_passed(samples, 0, 1.0, at, DRAWS, rng) >= 0.0).sum() for at in (x, other)]
     table = [[n, DRAWS - n] for n in passed]
     assert stats.chi2_contingency(table, correction=False).pvalue < ALPHA
 
@@ -70,7 +70,7 @@ def test_what_a_gate_remembers_is_forgotten_with_the_next_reward(seed: int) -> N
 
 def test_closeness_is_half_the_squared_distance_in_deviations(seed: int) -> None:
     rewards = some_rewards("any", 200, seed)
-    draft = draft_of([rewards])
-    begin(draft, np.arange(1), 1.0, stream(seed))
-    assert closeness(draft, 0, threshold(rewards, 1, 3.0)) == pytest.approx(4.5, rel=1e-6)
-    assert closeness(draft, 0, threshold(rewards, 1, -1.0)) == 0.0
+    samples = draft_of([rewards])
+    begin(samples, np.arange(1), 1.0, stream(seed))
+    assert rate_of(samples, 0, threshold(rewards, 1, 3.0)) == pytest.approx(4.5, rel=1e-6)
+    assert rate_of(samples, 0, threshold(rewards, 1, -1.0)) == 0.0

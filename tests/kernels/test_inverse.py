@@ -12,9 +12,9 @@ ROWS = 10_000
 
 
 @kernel
-def _grow(factor: np.ndarray, rows: np.ndarray, weights: np.ndarray, room: np.ndarray) -> None:
+def _grow(factor: np.ndarray, rows: np.ndarray, weights: np.ndarray, workspace: np.ndarray) -> None:
     for i in range(rows.shape[0]):
-        add_row(factor, rows[i], weights[i], room)
+        add_row(factor, rows[i], weights[i], workspace)
 
 
 def hard_rows(n: int, d: int, seed: int) -> np.ndarray:
@@ -43,7 +43,7 @@ def test_after_ten_thousand_rows_it_still_solves_as_a_direct_solve_does(
     penalty: float, seed: int
 ) -> None:
     rows = hard_rows(ROWS, 20, seed)
-    factor, room = grown(rows, np.ones(ROWS), penalty), np.empty(20)
+    factor, workspace = grown(rows, np.ones(ROWS), penalty), np.empty(20)
     matrix = rows.T @ rows + penalty * np.eye(20)
     moment = rows.T @ stream(seed).random(ROWS)
     solved = moment.copy()
@@ -53,7 +53,7 @@ def test_after_ten_thousand_rows_it_still_solves_as_a_direct_solve_does(
         assert np.abs(solved - wanted).max() < 1e-8 * np.abs(wanted).max()
     np.testing.assert_allclose(rows @ solved, rows @ wanted, rtol=0, atol=1e-10)
     some = rows[:: ROWS // 500]
-    widths = [squared_width(factor, row, room) for row in some]
+    widths = [squared_width(factor, row, workspace) for row in some]
     direct = np.einsum("ij,ij->i", some, np.linalg.solve(matrix, some.T).T)
     np.testing.assert_allclose(widths, direct, rtol=1e-8, atol=0)
     log_det = 2 * np.log(np.diag(factor)).sum()
@@ -85,11 +85,11 @@ def test_what_was_not_observed_stays_as_wide_as_it_was(seed: int) -> None:
 def test_compiled_and_plain_python_agree_to_the_last_bit(seed: int) -> None:
     rows = hard_rows(30, 9, seed)
     factors = [np.empty((9, 9)) for _ in range(2)]
-    room, widths = np.empty(9), []
+    workspace, widths = np.empty(9), []
     for factor, way in zip(factors, (lambda kernel: kernel, plain), strict=True):
         way(set_penalty)(factor, 1.5)
         for row in rows:
-            way(add_row)(factor, row, 0.7, room)
-        widths.append([way(squared_width)(factor, row, room) for row in rows])
+            way(add_row)(factor, row, 0.7, workspace)
+        widths.append([way(squared_width)(factor, row, workspace) for row in rows])
     assert factors[0].tolist() == factors[1].tolist()
     assert widths[0] == widths[1]

@@ -6,7 +6,7 @@ from laws import assert_follows
 from scipy.integrate import quad
 from scipy.stats import norm
 
-from giro.kernels.highest.normal_probabilities import chances_of_highest_normal
+from giro.kernels.highest.normal_probabilities import normal_argmax_probabilities
 from giro.seeds import stream
 
 
@@ -40,26 +40,26 @@ def test_chances_of_normals_are_their_integrals(
     means: list[float], deviations: list[float]
 ) -> None:
     m, s = np.array(means), np.array(deviations)
-    chances = chances_of_highest_normal(m, s)
+    chances = normal_argmax_probabilities(m, s)
     wanted = [by_quadrature(m, s, arm) for arm in range(m.size)]
     np.testing.assert_allclose(chances, wanted, rtol=0, atol=1e-9)
     assert chances.sum() == pytest.approx(1.0, abs=1e-14)
 
 
 def test_two_normals_have_the_chance_that_their_difference_is_positive() -> None:
-    chances = chances_of_highest_normal(np.array([0.3, 0.1]), np.array([0.5, 1.2]))
+    chances = normal_argmax_probabilities(np.array([0.3, 0.1]), np.array([0.5, 1.2]))
     assert chances[0] == pytest.approx(norm.cdf(0.2 / 1.3), abs=1e-12)
 
 
 def test_fifty_normals_win_as_often_as_their_chances_say(seed: int) -> None:
     means, deviations = stream(0).normal(size=50), stream(1).exponential(size=50)
     winners = np.argmax(means + deviations * stream(seed, 2).normal(size=(100_000, 50)), axis=1)
-    chances = chances_of_highest_normal(means, deviations)
+    chances = normal_argmax_probabilities(means, deviations)
     assert_follows(winners, chances)
     with pytest.raises(AssertionError, match="p ="):
-        assert_follows(winners, chances_of_highest_normal(means, deviations + 0.1))
+        assert_follows(winners, normal_argmax_probabilities(means, deviations + 0.1))
 
 
 def test_without_deviations_the_highest_means_share() -> None:
-    chances = chances_of_highest_normal(np.array([1.0, 2.0, 2.0]), np.zeros(3))
+    chances = normal_argmax_probabilities(np.array([1.0, 2.0, 2.0]), np.zeros(3))
     assert chances.tolist() == [0.0, 0.5, 0.5]

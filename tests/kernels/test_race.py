@@ -6,12 +6,12 @@ from laws import ALPHA, p_value_of_same_counts
 
 from giro.compiling import kernel
 from giro.kernels.highest.binomial_argmax import (
-    empty_race,
-    prior_race,
-    set_bootstrap_law,
-    set_law,
-    settle,
-    winner,
+    binomial_argmax,
+    empty_values,
+    prior_values,
+    set_bootstrap,
+    set_share,
+    set_variant,
 )
 from giro.seeds import stream
 
@@ -36,14 +36,14 @@ LAWS = {  # offset, n, p, m of each arm
 def _winners_among(
     race, arms: np.ndarray, ranking: np.ndarray, draws: int, rng: np.random.Generator
 ) -> np.ndarray:
-    counts = np.zeros(race.gates.size, np.int64)
+    counts = np.zeros(race.bounds.size, np.int64)
     for _ in range(draws):
-        counts[winner(race, arms, ranking, rng)] += 1
+        counts[binomial_argmax(race, arms, ranking, rng)] += 1
     return counts
 
 
 def _winners(race, ranking: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
-    return _winners_among(race, np.arange(race.gates.size), ranking, draws, rng)
+    return _winners_among(race, np.arange(race.bounds.size), ranking, draws, rng)
 
 
 def plain_winners(laws: list, rng: np.random.Generator) -> np.ndarray:
@@ -55,10 +55,10 @@ def plain_winners(laws: list, rng: np.random.Generator) -> np.ndarray:
 
 @pytest.mark.parametrize("name", LAWS)
 def test_winners_have_the_law_of_plain_draws(name: str, seed: int) -> None:
-    race, rng = empty_race(len(LAWS[name])), stream(seed)
+    race, rng = empty_values(len(LAWS[name])), stream(seed)
     for arm, (offset, n, p, m) in enumerate(LAWS[name]):
-        set_law(race, arm, 0, float(offset), n, p, m)
-        settle(race, arm, 0.0)
+        set_variant(race, arm, 0, float(offset), n, p, m)
+        set_share(race, arm, 0.0)
     counts = _winners(race, ANEW, DRAWS, rng)
     assert p_value_of_same_counts(counts, plain_winners(LAWS[name], rng)) > ALPHA
 
@@ -69,10 +69,10 @@ def test_arms_that_are_not_on_offer_are_as_if_they_were_not_there(
     name: str, untried: bool, seed: int
 ) -> None:
     laws, rng = LAWS[name], stream(seed)
-    race = empty_race(len(laws) + untried)  # the last arm may have no law, and is not on offer
+    race = empty_values(len(laws) + untried)  # the last arm may have no law, and is not on offer
     for arm, (offset, n, p, m) in enumerate(laws):
-        set_law(race, arm, 0, float(offset), n, p, m)
-        settle(race, arm, 0.0)
+        set_variant(race, arm, 0, float(offset), n, p, m)
+        set_share(race, arm, 0.0)
     counts = _winners_among(race, np.arange(1, len(laws)), ANEW, DRAWS, rng)
     assert counts[0] == 0
     assert p_value_of_same_counts(counts[1 : len(laws)], plain_winners(laws[1:], rng)) > ALPHA
@@ -80,9 +80,9 @@ def test_arms_that_are_not_on_offer_are_as_if_they_were_not_there(
 
 def test_one_more_one_is_noticed(seed: int) -> None:
     rng = stream(seed)
-    race = prior_race(3, 1, 1)
+    race = prior_values(3, 1, 1)
     for arm, (m, ones) in enumerate([(900, 540.0), (300, 165.0), (90, 46.0)]):
-        set_bootstrap_law(race, arm, m, ones)
+        set_bootstrap(race, arm, m, ones)
     plain = plain_winners(LAWS["long histories"], rng)
     assert p_value_of_same_counts(_winners(race, ANEW, DRAWS, rng), plain) < ALPHA
 
@@ -91,9 +91,9 @@ def test_one_more_one_is_noticed(seed: int) -> None:
 def test_arms_far_behind_win_as_often_as_plain_draws_say(more: int, seed: int) -> None:
     rng = stream(seed)
     laws = [(0, 4000, 0.6, 4000), *[(0, 67 + i // 8, 0.45, 67 + i // 8) for i in range(150)]]
-    race = empty_race(len(laws))
+    race = empty_values(len(laws))
     for arm, (_, n, p, m) in enumerate(laws):
-        set_bootstrap_law(race, arm, m, n * p + (0.2 * more if arm > 0 else 0.0))
+        set_bootstrap(race, arm, m, n * p + (0.2 * more if arm > 0 else 0.0))
     counts = [_winners(race, ANEW, DRAWS, rng), plain_winners(laws, rng)]
     p_value = p_value_of_same_counts(*(np.array([c[0], c[1:].sum()]) for c in counts))
     assert p_value < ALPHA if more else p_value > ALPHA  # a fifth of a one in each is noticed
@@ -104,15 +104,15 @@ def test_arms_with_prior_rewards_only_win_by_their_binomial_law(
     zeros: int, ones: int, seed: int
 ) -> None:
     rng, m = stream(seed), zeros + ones
-    race = prior_race(3, zeros, ones)
-    set_bootstrap_law(race, 1, m + 1, ones + 1.0)
+    race = prior_values(3, zeros, ones)
+    set_bootstrap(race, 1, m + 1, ones + 1.0)
     laws = [(0, m, ones / m, m), (0, m + 1, (ones + 1) / (m + 1), m + 1), (0, m, ones / m, m)]
     counts = _winners(race, ANEW, DRAWS, rng)
     assert p_value_of_same_counts(counts, plain_winners(laws, rng)) > ALPHA
 
 
 def test_without_prior_rewards_untried_arms_go_first(seed: int) -> None:
-    race = prior_race(3, 0, 0)
-    set_bootstrap_law(race, 1, 4, 4.0)
+    race = prior_values(3, 0, 0)
+    set_bootstrap(race, 1, 4, 4.0)
     counts = _winners(race, ANEW, 1_000, stream(seed))
     assert counts[1] == 0 and counts.min() == 0 and (counts > 0).sum() == 2

@@ -6,13 +6,17 @@ from laws import assert_follows
 from scipy.stats import binom
 
 from giro.kernels.highest.binomial_argmax import (
-    empty_race,
-    set_bootstrap_law,
-    set_law,
-    settle,
-    winner,
+    binomial_argmax,
+    empty_values,
+    set_bootstrap,
+    set_share,
+    set_variant,
 )
-from giro.kernels.highest.binomial_probabilities import binomial_law, binomial_range, race_law
+from giro.kernels.highest.binomial_probabilities import (
+    binomial_argmax_probabilities,
+    binomial_law,
+    binomial_range,
+)
 from giro.kernels.highest.probabilities import Points, winning_law
 from giro.seeds import stream
 
@@ -37,31 +41,33 @@ def test_certain_coins_have_one_outcome(p: float) -> None:
 
 def test_nothing_that_counts_is_left_out() -> None:
     sizes, ones = [9, 40, 700, 5000], [5, 21, 380, 2550]
-    race = empty_race(4)
+    race = empty_values(4)
     values, laws = [], []
     for arm, (m, k) in enumerate(zip(sizes, ones, strict=True)):
-        set_bootstrap_law(race, arm, m, float(k))
+        set_bootstrap(race, arm, m, float(k))
         values.append(np.arange(m + 1) / m)
         laws.append(binom.pmf(np.arange(m + 1), m, k / m))
     owner = np.repeat(np.arange(4), [m + 1 for m in sizes])
     whole = Points(np.concatenate(values), np.concatenate(laws), owner, np.zeros(4))
-    assert race_law(race, np.arange(4), ANEW) == pytest.approx(winning_law(whole, ANEW), abs=1e-12)
+    assert binomial_argmax_probabilities(race, np.arange(4), ANEW) == pytest.approx(
+        winning_law(whole, ANEW), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("ranking", [ANEW, np.array([2.0, 0.0, 1.0])], ids=["anew", "fixed"])
 def test_the_race_follows_its_law(ranking: np.ndarray, seed: int) -> None:
-    race, rng, arms = empty_race(3), stream(seed), np.arange(3)
-    assert race_law(race, arms, ranking).tolist() == (
+    race, rng, arms = empty_values(3), stream(seed), np.arange(3)
+    assert binomial_argmax_probabilities(race, arms, ranking).tolist() == (
         [1 / 3] * 3 if ranking.size == 0 else [1, 0, 0]
     )
     for arm, (offset, n, m) in enumerate([(1.0, 4, 6), (0.0, 7, 7), (2.5, 3, 8)]):
-        set_law(race, arm, 0, offset, n, 0.5, m)
-        set_law(race, arm, 1, offset, n + 2, 0.4, m + 1)
-        settle(race, arm, 0.3 * arm)
-    law = race_law(race, arms, ranking)
+        set_variant(race, arm, 0, offset, n, 0.5, m)
+        set_variant(race, arm, 1, offset, n + 2, 0.4, m + 1)
+        set_share(race, arm, 0.3 * arm)
+    law = binomial_argmax_probabilities(race, arms, ranking)
     assert law.sum() == pytest.approx(1.0, abs=1e-13)
-    assert_follows([winner(race, arms, ranking, rng) for _ in range(4_000)], law)
-    law = race_law(race, arms[1:], ranking)  # of some arms
+    assert_follows([binomial_argmax(race, arms, ranking, rng) for _ in range(4_000)], law)
+    law = binomial_argmax_probabilities(race, arms[1:], ranking)  # of some arms
     assert law.sum() == pytest.approx(1.0, abs=1e-13)
-    drawn = np.array([winner(race, arms[1:], ranking, rng) for _ in range(4_000)])
+    drawn = np.array([binomial_argmax(race, arms[1:], ranking, rng) for _ in range(4_000)])
     assert_follows(drawn - 1, law)

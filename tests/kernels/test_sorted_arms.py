@@ -16,6 +16,6 @@ def test_the_order_holds_after_every_change_of_a_key(seed: int) -> None:
             keys[arm] = key
             assert np.array_equal(order.keys, np.sort(keys)[::-1])
             assert np.array_equal(order.keys, keys[order.arms])
-            assert np.array_equal(order.arms[order.places], np.arange(n_arms))
+            assert np.array_equal(order.arms[order.positions], np.arange(n_arms))
             equal = order.keys[1:] == order.keys[:-1]
             assert np.all(np.diff(order.arms)[equal] > 0)

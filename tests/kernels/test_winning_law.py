@@ -5,7 +5,12 @@ import pytest
 from laws import assert_follows
 from policies.choosing import winner_law
 
-from giro.kernels.highest.probabilities import Points, argmax_law, replica_law, winning_law
+from giro.kernels.highest.probabilities import (
+    Points,
+    argmax_probabilities,
+    replica_probabilities,
+    winning_law,
+)
 from giro.kernels.highest.ties import argmax
 from giro.seeds import stream
 
@@ -43,7 +48,7 @@ def test_ties_by_rank_go_to_one_arm_as_by_enumeration(n_arms: int, seed: int) ->
 @pytest.mark.parametrize("ranking", [ANEW, np.array([1.0, 3.0, 0.0, 2.0])])
 def test_argmax_follows_its_law(ranking: np.ndarray, seed: int) -> None:
     values, rng = np.array([0.5, 0.7, 0.7, 0.7]), stream(seed)
-    law = argmax_law(values, ranking)
+    law = argmax_probabilities(values, ranking)
     assert law.tolist() == ([0.0, 1 / 3, 1 / 3, 1 / 3] if ranking.size == 0 else [0, 1, 0, 0])
     arms = np.array([1, 4, 5, 9])  # those on offer
     wide = np.zeros(10)
@@ -55,9 +60,9 @@ def test_argmax_follows_its_law(ranking: np.ndarray, seed: int) -> None:
 
 def test_known_values_go_to_the_highest_and_ties_as_the_ranking_says() -> None:
     values = np.array([0.1, 0.7, 0.7, -1.0])
-    assert argmax_law(values, ANEW).tolist() == [0, 0.5, 0.5, 0]
-    assert argmax_law(values, np.array([3.0, 2.0, 1.0, 0.0])).tolist() == [0, 1, 0, 0]
-    assert argmax_law(np.array([np.inf, 1, np.inf]), ANEW).tolist() == [0.5, 0, 0.5]
+    assert argmax_probabilities(values, ANEW).tolist() == [0, 0.5, 0.5, 0]
+    assert argmax_probabilities(values, np.array([3.0, 2.0, 1.0, 0.0])).tolist() == [0, 1, 0, 0]
+    assert argmax_probabilities(np.array([np.inf, 1, np.inf]), ANEW).tolist() == [0.5, 0, 0.5]
 
 
 @pytest.mark.parametrize("ranked", [False, True])
@@ -73,4 +78,4 @@ def test_the_law_of_the_best_replica_counts_every_combination(ranked: bool, seed
             naive[argmax(drawn, np.arange(4), ranking, rng)] += 1
         else:
             naive[best] += 1 / best.size
-    np.testing.assert_allclose(replica_law(values, ranking), naive / 3**4, atol=1e-12)
+    np.testing.assert_allclose(replica_probabilities(values, ranking), naive / 3**4, atol=1e-12)

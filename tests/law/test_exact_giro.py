@@ -15,10 +15,8 @@ from literal import (
 )
 from scipy import stats
 
-from giro.kernels.giro import lazy_argmax as contest
-from giro.kernels.giro import partial_sample as draft
-from giro.kernels.giro import tail_test as gate
-from giro.kernels.highest import binomial_argmax as race
+from giro.kernels.giro import lazy_argmax, partial_sample, tail_test
+from giro.kernels.highest import binomial_argmax
 from giro.policies.giro import Giro
 from giro.seeds import stream
 
@@ -106,47 +104,51 @@ def write_results(setups: list[Setup], p_values: np.ndarray, seed: int) -> None:
             rows.writerow([seed, f"{setup.a:.4g}", setup.ties, sizes, first, f"{p_value:.4f}"])
 
 
-def plain_draw_after_the_gate(state, arm, x, rng) -> None:
-    """Forget that a gate must be followed by the law given that x is reached."""
-    gate.gate(state, arm, x, rng)
+def plain_draw_after_the_test(state, arm, x, rng) -> None:
+    """Forget that the test must be followed by the distribution given that x is reached."""
+    tail_test.tail_test(state, arm, x, rng)
     if not state.rewards.arms[arm].out:
-        draft.restart(state, arm)
-        draft.finish(state, arm, 0.0, rng)
+        partial_sample.restart(state, arm)
+        partial_sample.finish(state, arm, 0.0, rng)
 
 
-def gate_that_always_shuts(state, arm, x, rng) -> None:
+def a_test_that_none_passes(state, arm, x, rng) -> None:
     state.rewards.arms[arm].out = True
 
 
-def value_without_second_test(laws, arm, x, patience, rng) -> float:
+def value_without_second_test(values, arm, x, patience, rng) -> float:
     """Take the weighted draw as it is."""
-    law = laws.laws[arm, 0]
+    law = values.variants[arm, 0]
     return max(x, rng.binomial(law.n, (law.m * x - law.offset) / law.n) / law.m)
 
 
 BROKEN = {
-    "plain draw after the gate": (contest, "gate", plain_draw_after_the_gate),
-    "a gate that always shuts": (contest, "gate", gate_that_always_shuts),
-    "no second test in the race": (race, "_value_if_reached", value_without_second_test),
+    "plain draw after the test": (lazy_argmax, "tail_test", plain_draw_after_the_test),
+    "a test that none passes": (lazy_argmax, "tail_test", a_test_that_none_passes),
+    "no second test of binomials": (
+        binomial_argmax,
+        "_value_if_reached",
+        value_without_second_test,
+    ),
 }
 
 
 @pytest.mark.parametrize("what", [None, *BROKEN])
-def test_a_broken_gate_is_caught(what: str | None, seed: int, monkeypatch) -> None:
-    is_race = what is not None and "race" in what
+def test_a_broken_tail_test_is_caught(what: str | None, seed: int, monkeypatch) -> None:
+    is_binary = what is not None and "binomials" in what
     rng = stream(seed, 9)
-    leader = (rng.random(400) < 0.6).astype(float) if is_race else rng.beta(3, 2, 400)
-    others = [np.append(np.zeros(22), np.ones(8)) if is_race else rng.beta(2, 6, 30)] * 3
+    leader = (rng.random(400) < 0.6).astype(float) if is_binary else rng.beta(3, 2, 400)
+    others = [np.append(np.zeros(22), np.ones(8)) if is_binary else rng.beta(2, 6, 30)] * 3
     setup = Setup([leader, *others], 1.0, "random")
     callers = {
-        contest: ["_lay_threshold", "contest"],
-        race: ["_challenge", "_winner_of_sorted", "winner"],
+        lazy_argmax: ["_lay_threshold", "lazy_argmax"],
+        binomial_argmax: ["_value_above", "_argmax_of_sorted", "binomial_argmax"],
     }
     for module, names in callers.items():
         for name in names:
             monkeypatch.setattr(module, name, getattr(module, name).py_func)
-    monkeypatch.setattr("giro.policies.giro.contest", contest.contest)
-    monkeypatch.setattr("giro.policies.giro.winner", race.winner)
+    monkeypatch.setattr("giro.policies.giro.lazy_argmax", lazy_argmax.lazy_argmax)
+    monkeypatch.setattr("giro.policies.giro.binomial_argmax", binomial_argmax.binomial_argmax)
     if what is not None:
         monkeypatch.setattr(*BROKEN[what])
     ranking = ranking_of(setup, rng)

@@ -29,8 +29,8 @@ from sklearn.svm import LinearSVC
 
 from giro import Policy, Problem, Trace, simulate
 from giro.errors import BadParameter, GiroError
-from giro.model import Model, Sample, absorb, refit, start, value
-from giro.models._estimator_ways import ways_of
+from giro.model import Model, Sample, partial_fit, refit, start, value
+from giro.models._estimator_ways import abilities_of
 from giro.models.estimator import Estimator, as_model
 from giro.models.linear import Linear
 from giro.policies.contextual_giro import ContextualGiro
@@ -92,7 +92,9 @@ def test_a_fit_is_that_of_the_sample_written_out(estimator: Any, seed: int) -> N
     contexts, rewards = written_out(sample)
     twin = clone(estimator).fit(contexts, rewards.astype(int))
     asked = ASKED[None]
-    answer = twin.predict_proba(asked)[0, 1] if ways_of(twin).classifies else twin.predict(asked)[0]
+    answer = (
+        twin.predict_proba(asked)[0, 1] if abilities_of(twin).classifies else twin.predict(asked)[0]
+    )
     assert expected(estimator, sample) == pytest.approx(answer, abs=1e-5)
 
 
@@ -117,16 +119,16 @@ def test_a_fit_is_that_of_the_sample_written_out(estimator: Any, seed: int) -> N
 def test_counts_are_weights_only_where_all_that_is_fitted_takes_them(
     estimator: Any, names: tuple[str, ...] | None
 ) -> None:
-    ways = ways_of(estimator)
-    assert ways.weighs == (names is not None)
-    assert ways.weights == (names or ())
+    abilities = abilities_of(estimator)
+    assert abilities.weighs == (names is not None)
+    assert abilities.weights == (names or ())
 
 
 def test_pipelines_repeat_rows_where_metadata_is_routed(seed: int) -> None:
     pipeline, sample = make_pipeline(StandardScaler(), Ridge()), bootstrapped(seed)
     weighted = expected(pipeline, sample)
     with sklearn.config_context(enable_metadata_routing=True):
-        assert not ways_of(pipeline).weighs
+        assert not abilities_of(pipeline).weighs
         assert expected(pipeline, sample) == pytest.approx(weighted, abs=1e-9)
 
 
@@ -240,7 +242,9 @@ def test_an_estimator_with_partial_fit_absorbs_a_row(seed: int) -> None:
     state = start(model, 1, 3, 40, rng)
     for i in range(40):
         taken = slice(i, i + 1)
-        absorb(state, 0, Sample(sample.rows, sample.positions[taken], sample.counts[taken]), rng)
+        partial_fit(
+            state, 0, Sample(sample.rows, sample.positions[taken], sample.counts[taken]), rng
+        )
     contexts, rewards = written_out(sample)
     whole = GaussianNB().fit(contexts, rewards.astype(int))
     assert state.fitted[0].class_count_.tolist() == whole.class_count_.tolist()
@@ -253,7 +257,7 @@ def test_what_has_absorbed_a_row_can_be_asked(estimator: Any, seed: int) -> None
     state = start(Estimator(estimator), 1, 3, 40, rng)
     first = int(np.flatnonzero(sample.counts.sum(axis=1))[0])
     taken = slice(first, first + 1)
-    absorb(state, 0, Sample(sample.rows, sample.positions[taken], sample.counts[taken]), rng)
+    partial_fit(state, 0, Sample(sample.rows, sample.positions[taken], sample.counts[taken]), rng)
     assert state.fitted[0] is not None
     assert np.isfinite(value(state, 0, ASKED))
 

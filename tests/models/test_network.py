@@ -156,7 +156,7 @@ def test_passes_give_the_weights_of_a_numpy_network(
         sample = resampled(rows, rng)
         entries = entries_of(sample.positions, sample.counts)
         shuffle(entries, rng)
-        descend(weights, state.bench, rows, entries, 0.05)
+        descend(weights, state.workspace, rows, entries, 0.05)
         twin.learn(rows, entries, batch=batch, rate=0.05)
     twin.assert_equals(weights)
 
@@ -167,7 +167,7 @@ def test_a_step_follows_the_slope_of_the_cross_entropy(rows: Rows, seed: int) ->
     weights = weights_of(state)
     twin, x, y = Twin(weights, 10), *expanded(rows, 4 * np.arange(150))
     before = [array.copy() for array in (twin.w, twin.v)]
-    descend(weights, state.bench, rows, entries_of(*taken_once(rows)[1:]), 1.0)
+    descend(weights, state.workspace, rows, entries_of(*taken_once(rows)[1:]), 1.0)
     for array, old, new in zip(
         (twin.w, twin.v),
         before,
@@ -188,7 +188,7 @@ def test_refitting_goes_on_from_the_last_weights_in_a_new_order(rows: Rows, seed
     twin, ours, theirs = Twin(weights_of(state), 10), stream(seed, 2), stream(seed, 2)
     for fit in range(2):
         sample = resampled(rows, stream(seed, 3, fit))
-        [Network.refit, Network.absorb][fit](state, 0, sample, ours)
+        [Network.refit, Network.partial_fit][fit](state, 0, sample, ours)
         entries = entries_of(sample.positions, sample.counts)
         for _ in range(2):
             shuffle(entries, theirs)
@@ -209,7 +209,7 @@ def test_training_alone_is_what_a_refit_does(rows: Rows, seed: int) -> None:
     sample = taken_once(rows)
     Network.refit(state, 0, sample, stream(seed, 2))
     entries = entries_of(sample.positions, sample.counts)
-    train(weights_of(other), other.bench, rows, entries, (0.01, 3), stream(seed, 2))
+    train(weights_of(other), other.workspace, rows, entries, (0.01, 3), stream(seed, 2))
     assert np.array_equal(state.hidden, other.hidden)
 
 

@@ -48,7 +48,7 @@ def test_a_real_reward_counts_as_one_zero_or_one_one(seed: int) -> None:
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.inf, math.nan])
 def test_the_prior_is_finite_and_positive(value: float) -> None:
-    with pytest.raises(BadParameter, match="thompson needs a finite (alpha|beta) > 0"):
+    with pytest.raises(BadParameter, match=r"thompson needs a finite (alpha|beta) > 0"):
         Thompson(alpha=value)
-    with pytest.raises(BadParameter, match="thompson needs a finite (alpha|beta) > 0"):
+    with pytest.raises(BadParameter, match=r"thompson needs a finite (alpha|beta) > 0"):
         Thompson(beta=value)

@@ -30,7 +30,7 @@ def literal_choice(zeros: int, ones: int, rng: np.random.Generator, **limits: in
         s = len(rewards)
         drawn = rng.integers(0, s + zeros + ones, s + zeros + ones)
         rows = drawn[drawn < s]
-        prior = [0.0 if place < s + zeros else 1.0 for place in drawn[drawn >= s]]
+        prior = [0.0 if position < s + zeros else 1.0 for position in drawn[drawn >= s]]
         leaf = []
         if rows.size > 0:
             x, y = np.array(contexts)[rows], np.array(rewards)[rows]

@@ -34,11 +34,11 @@ class Core:
         self.live: LivePolicy | None = None  # the one state
         self._past: LivePolicy | None = None  # as it was at some decision
         self._last: tuple[Any, np.ndarray] | None = None  # decisions before a reward share theirs
-        self.newcomers = self._newcomers()
+        self.cold_start = self._cold_start()
         self.whole = 0  # the number of the set of all active arms
         self._arms_changed()
 
-    def _newcomers(self) -> Newcomers:
+    def _cold_start(self) -> Newcomers:
         setting = self.setting
         return Newcomers(
             setting.first_decisions if setting.policy.prefers_untried else None, self.log
@@ -72,7 +72,7 @@ class Core:
         features = self._features(arms, asked, arm_encoder)
         if self.encoder is None:
             self._use(encoder, arm_encoder)
-        among = self.newcomers.eligible(asked)
+        among = self.cold_start.eligible(asked)
         if among != asked and features.size:
             features = features[np.isin(self.log.sets[asked], self.log.sets[among])]
         return among, Offer(self.log.sets[among], row, features)
@@ -171,7 +171,7 @@ class Core:
     ) -> None:
         """Note a decision."""
         number = self.log.decide(arm, among, offer, time, id)
-        self.newcomers.decided(arm)
+        self.cold_start.decided(arm)
         if propensities is not None:
             self.log.propensities[number] = propensities
 
@@ -272,14 +272,14 @@ class Core:
                 self.learned_policy()
         except BaseException:
             self.log.take_back_rewards(before)
-            self.newcomers, self.live = self._newcomers(), None
+            self.cold_start, self.live = self._cold_start(), None
             raise
 
     def note_reward(self, number: int, value: float, time: float, *, expired: bool) -> None:
         """Note the reward of a decision that waits for one."""
         inside = value not in self.setting.reward_range
         self.log.reward(number, value, time, expired=expired, inside=inside)
-        self.newcomers.rewarded(self.log.chosen[number])
+        self.cold_start.rewarded(self.log.chosen[number])
 
     # -- learning ----------------------------------------------------------------------------
 

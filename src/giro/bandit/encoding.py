@@ -99,8 +99,8 @@ class Encoder(NamedTuple):
             raise BadParameter(f"this bandit wants {self}, got {_listed(context)}")
         row, first = np.zeros(self.n_features), 0
         for name, kind in self.features:
-            place, number = _place(name, kind, context[name])
-            row[first + place] = number
+            position, number = _place(name, kind, context[name])
+            row[first + position] = number
             first += _width(kind)
         return row
 

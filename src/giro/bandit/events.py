@@ -61,10 +61,10 @@ def _probabilities(log: Log, among: np.ndarray, chosen: np.ndarray) -> dict[str,
     if not log.propensities:
         return {}
     known = [log.propensities.get(number) for number in range(among.size)]
-    places = (log.sets[s].searchsorted(arm) for s, arm in zip(among, chosen, strict=True))
-    pairs = list(zip(known, places, strict=True))
+    positions = (log.sets[s].searchsorted(arm) for s, arm in zip(among, chosen, strict=True))
+    pairs = list(zip(known, positions, strict=True))
     return {
-        "propensity": [None if law is None else float(law[place]) for law, place in pairs],
+        "propensity": [None if law is None else float(law[position]) for law, position in pairs],
         "propensities": [None if law is None else law.tolist() for law in known],
     }
 

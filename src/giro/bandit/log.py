@@ -98,8 +98,8 @@ class Log:
         """Return the features of the chosen arm, [feature]."""
         if not self.features:
             return NO_CONTEXT
-        place = self.sets[self.among[decision]].searchsorted(self.chosen[decision])
-        features: np.ndarray = self.features[decision][place]
+        position = self.sets[self.among[decision]].searchsorted(self.chosen[decision])
+        features: np.ndarray = self.features[decision][position]
         return features
 
     def is_binary(self, seen: int) -> bool:

@@ -40,5 +40,5 @@ def mixed(probabilities: np.ndarray, floor: float) -> np.ndarray:
 def drawn(probabilities: np.ndarray, rng: np.random.Generator) -> int:
     """Return a place drawn with these probabilities."""
     ends = np.cumsum(probabilities)
-    place = int(np.searchsorted(ends, rng.random() * ends[-1], side="right"))
-    return min(place, probabilities.size - 1)
+    position = int(np.searchsorted(ends, rng.random() * ends[-1], side="right"))
+    return min(position, probabilities.size - 1)

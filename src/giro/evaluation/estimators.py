@@ -19,7 +19,7 @@ class Terms(NamedTuple):
     span: float  # between the largest and smallest numerator - value * denominator there can be
 
 
-class Material(NamedTuple):
+class Inputs(NamedTuple):
     """What estimators work with."""
 
     log: Log
@@ -31,20 +31,20 @@ class Material(NamedTuple):
     high: float
 
 
-def ips(given: Material) -> Terms:
+def ips(given: Inputs) -> Terms:
     """Inverse propensity score (Horvitz and Thompson, 1952): the mean of weight times reward."""
     w, r = given.weights.each, given.log.reward
     edges = (0.0, given.weights.bound * given.low, given.weights.bound * given.high)
     return Terms(w * r, np.ones(w.size), max(edges) - min(edges))
 
 
-def snips(given: Material) -> Terms:
+def snips(given: Inputs) -> Terms:
     """Self-normalised (Swaminathan and Joachims, 2015, Section 4): weighted mean of rewards."""
     w, r = given.weights.each, given.log.reward
     return Terms(w * r, w, given.weights.bound * (given.high - given.low))
 
 
-def dr(given: Material) -> Terms:
+def dr(given: Inputs) -> Terms:
     """Doubly robust (Dudík et al., 2011, Equation 1): a model's rewards, corrected by IPS.
 
     Unbiased as IPS is, with a smaller error the better the model. The model of an event has not
@@ -59,4 +59,4 @@ def dr(given: Material) -> Terms:
     return Terms(expected + w * surprise, np.ones(w.size), span)
 
 
-ESTIMATORS: dict[str, Callable[[Material], Terms]] = {"ips": ips, "snips": snips, "dr": dr}
+ESTIMATORS: dict[str, Callable[[Inputs], Terms]] = {"ips": ips, "snips": snips, "dr": dr}

@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.checks import LEVEL, POSITIVE, check, optional, whole
 from giro.errors import BadParameter, UnknownName
-from giro.evaluation.estimators import ESTIMATORS, Material, Terms
+from giro.evaluation.estimators import ESTIMATORS, Inputs, Terms
 from giro.evaluation.intervals import Estimate, Interval, estimate
 from giro.evaluation.log import Log
 from giro.evaluation.readers import read_log
@@ -15,7 +15,7 @@ from giro.evaluation.replay import replayed, replayed_target
 from giro.evaluation.result import Evaluation, Row
 from giro.evaluation.reward_model import checked_predictions
 from giro.evaluation.rewards import checked_range
-from giro.evaluation.target import ALWAYS, LOGGED, Lead, target_of
+from giro.evaluation.target import ALWAYS, LOGGED, Learning, target_of
 from giro.evaluation.weights import notes_on, weights_of
 from giro.policy import Policy
 from giro.seeds import stream
@@ -26,7 +26,7 @@ _FOLDS = 5
 
 
 class _Settings(NamedTuple):
-    lead: Lead
+    learning: Learning
     level: float
     interval: Interval
     clip: float | None
@@ -80,8 +80,8 @@ def evaluate(
     1.0
     """
     log = read_log(events)
-    lead = Lead(votes, seed, None if reward_range is None else checked_range(reward_range))
-    settings = _checked(_Settings(lead, level, interval, clip, folds, None), estimators)
+    learning = Learning(votes, seed, None if reward_range is None else checked_range(reward_range))
+    settings = _checked(_Settings(learning, level, interval, clip, folds, None), estimators)
     if folds is None and not log.adaptive:
         settings = settings._replace(folds=_FOLDS)
     if predicted is not None:
@@ -97,19 +97,19 @@ def evaluate(
 def _weighted_rows(
     log: Log, policy: Any, estimators: Sequence[str], settings: _Settings
 ) -> Iterator[Row]:
-    target = target_of(policy, log, settings.lead)
+    target = target_of(policy, log, settings.learning)
     weights = weights_of(target, log, settings.clip)
-    low, high = settings.lead.reward_range or (float(log.reward.min()), float(log.reward.max()))
-    material = Material(log, target, weights, settings.folds, settings.predicted, low, high)
+    low, high = settings.learning.reward_range or (float(log.reward.min()), float(log.reward.max()))
+    inputs = Inputs(log, target, weights, settings.folds, settings.predicted, low, high)
     notes = [*notes_on(weights), *([target.note] if target.note else [])]
-    for place, name in enumerate(estimators):
-        terms = ESTIMATORS[name](material)
+    for position, name in enumerate(estimators):
+        terms = ESTIMATORS[name](inputs)
         if weights.effective == 0.0:
             terms = Terms(terms.numerator, np.zeros(log.events), terms.span)
         yield Row(
             target.name,
             name,
-            *_estimated(terms, settings, place),
+            *_estimated(terms, settings, position),
             events=log.events,
             effective=weights.effective,
             largest=float(weights.each.max()),
@@ -122,11 +122,11 @@ def _replay_row(log: Log, policy: Any, name: str, settings: _Settings) -> Row:
     rejection = name == "rejection-replay"
     if _learns(policy):
         learner = Policy.parse(policy)
-        kept = replayed(learner, log, settings.lead, rejection=rejection)
+        kept = replayed(learner, log, settings.learning, rejection=rejection)
         called = learner.text
     else:
-        target = target_of(policy, log, settings.lead)
-        kept = replayed_target(target, log, settings.lead, rejection=rejection)
+        target = target_of(policy, log, settings.learning)
+        kept = replayed_target(target, log, settings.learning, rejection=rejection)
         called = target.name
     rewards = log.reward[kept]
     span = float(np.ptp(log.reward))
@@ -143,8 +143,8 @@ def _replay_row(log: Log, policy: Any, name: str, settings: _Settings) -> Row:
     )
 
 
-def _estimated(terms: Terms, settings: _Settings, place: int) -> Estimate:
-    rng = stream(settings.lead.seed, 2, place)
+def _estimated(terms: Terms, settings: _Settings, position: int) -> Estimate:
+    rng = stream(settings.learning.seed, 2, position)
     return estimate(terms, level=settings.level, interval=settings.interval, rng=rng)
 
 
@@ -165,6 +165,6 @@ def _checked(settings: _Settings, estimators: Sequence[str]) -> _Settings:
         raise UnknownName("interval", settings.interval, known=get_args(Interval))
     check("an evaluation", LEVEL, level=settings.level)
     check("an evaluation", optional(POSITIVE), clip=settings.clip)
-    check("an evaluation", whole(0), seed=settings.lead.seed)
-    check("an evaluation", whole(1), votes=settings.lead.votes)
+    check("an evaluation", whole(0), seed=settings.learning.seed)
+    check("an evaluation", whole(1), votes=settings.learning.votes)
     return settings

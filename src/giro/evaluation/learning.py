@@ -6,18 +6,20 @@ import numpy as np
 
 from giro.evaluation.log import Log
 from giro.live import LivePolicy
-from giro.offer import Shape, case_of, place_of
+from giro.offer import Shape, case_of, position_of
 from giro.policy import Policy
 
 
-class Walk(NamedTuple):
+class Found(NamedTuple):
     """The probabilities that a policy gives to all arms, before each event."""
 
     probabilities: np.ndarray  # [event, arm]
     voted: int  # events whose probabilities are shares of a vote, not exact
 
 
-def walk(policy: Policy, log: Log, rewards: np.ndarray, *, votes: int, seed: int) -> Walk:
+def probabilities_in(
+    policy: Policy, log: Log, rewards: np.ndarray, *, votes: int, seed: int
+) -> Found:
     """Return the policy's probabilities before each event, after learning from all earlier ones.
 
     They are exact where the policy can tell them, and else the shares of the arms in `votes`
@@ -36,8 +38,8 @@ def walk(policy: Policy, log: Log, rewards: np.ndarray, *, votes: int, seed: int
             voted += 1
         probabilities[event, offer.arms] = found
         arm = int(log.arm[event])
-        live.learn(case_of(offer, place_of(offer, arm)), arm, float(rewards[event]))
-    return Walk(probabilities, voted)
+        live.learn(case_of(offer, position_of(offer, arm)), arm, float(rewards[event]))
+    return Found(probabilities, voted)
 
 
 def log_for(policy: Policy, log: Log) -> Log:

@@ -6,15 +6,15 @@ from giro.errors import BadParameter
 from giro.evaluation.learning import live_policy, log_for
 from giro.evaluation.log import Log
 from giro.evaluation.rewards import unit_rewards
-from giro.evaluation.target import LOGGED, Lead, Target
-from giro.offer import case_of, place_of
+from giro.evaluation.target import LOGGED, Learning, Target
+from giro.offer import case_of, position_of
 from giro.policy import Policy
 from giro.seeds import stream
 
 _SAME = 1e-3  # relative difference between probabilities that count as equal: logs round them
 
 
-def replayed(policy: Policy, log: Log, lead: Lead, *, rejection: bool) -> np.ndarray:
+def replayed(policy: Policy, log: Log, learning: Learning, *, rejection: bool) -> np.ndarray:
     """Return the numbers of the events that the policy kept, in their order.
 
     In each event the policy chooses. If that is the logged arm, the event is kept and the policy
@@ -23,26 +23,26 @@ def replayed(policy: Policy, log: Log, lead: Lead, *, rejection: bool) -> np.nda
     With `rejection` a log with other probabilities is first thinned to such a one: an event stays
     with probability smallest / its own.
     """
-    offered = _offered(log, lead.seed, rejection=rejection)
-    rewards = unit_rewards(log.reward, lead.reward_range)
+    offered = _offered(log, learning.seed, rejection=rejection)
+    rewards = unit_rewards(log.reward, learning.reward_range)
     log = log_for(policy, log)
-    live, kept = live_policy(policy, log, seed=lead.seed), []
+    live, kept = live_policy(policy, log, seed=learning.seed), []
     for event in offered.tolist():
         offer = log.offer_of(event)
         live.stream_of(event)
         arm = live.choose(offer)
         if arm == log.arm[event]:
-            live.learn(case_of(offer, place_of(offer, arm)), arm, float(rewards[event]))
+            live.learn(case_of(offer, position_of(offer, arm)), arm, float(rewards[event]))
             kept.append(event)
     return np.array(kept, np.int64)
 
 
-def replayed_target(target: Target, log: Log, lead: Lead, *, rejection: bool) -> np.ndarray:
+def replayed_target(target: Target, log: Log, learning: Learning, *, rejection: bool) -> np.ndarray:
     """Return the events on which an arm drawn from the target's probabilities is the logged one."""
     if target.name == LOGGED:
         return np.arange(log.events)
-    offered = _offered(log, lead.seed, rejection=rejection)
-    drawn = stream(lead.seed, 1, 0).random(offered.size)
+    offered = _offered(log, learning.seed, rejection=rejection)
+    drawn = stream(learning.seed, 1, 0).random(offered.size)
     events: np.ndarray = offered[drawn < target.logged[offered]]
     return events
 

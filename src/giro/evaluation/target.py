@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.errors import BadParameter, UnknownName
-from giro.evaluation.learning import walk
+from giro.evaluation.learning import probabilities_in
 from giro.evaluation.log import Log
 from giro.evaluation.rewards import unit_rewards
 from giro.named import text_of
@@ -25,7 +25,7 @@ class Target(NamedTuple):
     note: str = ""  # how they were found
 
 
-class Lead(NamedTuple):
+class Learning(NamedTuple):
     """How a learning policy is led through a log."""
 
     votes: int = 100
@@ -33,14 +33,14 @@ class Lead(NamedTuple):
     reward_range: tuple[float, float] | None = None
 
 
-def target_of(policy: Any, log: Log, lead: Lead) -> Target:
+def target_of(policy: Any, log: Log, learning: Learning) -> Target:
     """Return the target that `policy` stands for; see `giro.evaluate`."""
     if isinstance(policy, str) and policy == LOGGED:
         return _logging_policy(log)
     if isinstance(policy, str) and policy.startswith(ALWAYS):
         return _fixed(log, _one_arm(policy.removeprefix(ALWAYS), log), policy)
     if isinstance(policy, str | Policy):
-        return _learning(Policy.parse(policy), log, lead)
+        return _learning(Policy.parse(policy), log, learning)
     if isinstance(policy, Mapping):
         return _fixed(log, _by_arm(policy, log), _text_of_mapping(policy))
     if callable(policy):
@@ -72,10 +72,12 @@ def _logging_policy(log: Log) -> Target:
     return Target(LOGGED, known, log.probability)
 
 
-def _learning(policy: Policy, log: Log, lead: Lead) -> Target:
-    rewards = unit_rewards(log.reward, lead.reward_range)
-    probabilities, voted = walk(policy, log, rewards, votes=lead.votes, seed=lead.seed)
-    note = f"probabilities by {lead.votes} votes" if voted else ""
+def _learning(policy: Policy, log: Log, learning: Learning) -> Target:
+    rewards = unit_rewards(log.reward, learning.reward_range)
+    probabilities, voted = probabilities_in(
+        policy, log, rewards, votes=learning.votes, seed=learning.seed
+    )
+    note = f"probabilities by {learning.votes} votes" if voted else ""
     return _fixed(log, probabilities, policy.text)._replace(note=note)
 
 

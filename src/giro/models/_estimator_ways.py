@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from giro.errors import BadParameter
 
 
-class Ways(NamedTuple):
+class Abilities(NamedTuple):
     """How an estimator is to be fitted and asked."""
 
     classifies: bool
@@ -34,12 +34,12 @@ def _without_convergence_warnings() -> Iterator[None]:
         yield
 
 
-def ways_of(estimator: Any) -> Ways:
+def abilities_of(estimator: Any) -> Abilities:
     """Return what the estimator can do; refuse what cannot be fitted, or not be asked."""
     _check_methods(estimator)
     parameters = _parameters(estimator)
     weights = _weight_parameters(estimator)
-    return Ways(
+    return Abilities(
         hasattr(estimator, "predict_proba"),
         weights is not None,
         weights or (),
@@ -56,7 +56,7 @@ def fresh(estimator: Any) -> Any:
     return clone(estimator, safe=False)
 
 
-def goes_on(fitted: Any, ways: Ways) -> bool:
+def goes_on(fitted: Any, abilities: Abilities) -> bool:
     """Let the next fit begin at the coefficients of the last, and tell whether it will.
 
     With `warm_start` a linear model or a network starts from its coefficients, but a forest or
@@ -65,9 +65,9 @@ def goes_on(fitted: Any, ways: Ways) -> bool:
     """
     last = _last_step(fitted)
     has_coefficients = hasattr(last, "coef_") or hasattr(last, "coefs_")
-    if ways.warm is None or not has_coefficients or hasattr(last, "estimators_"):
+    if abilities.warm is None or not has_coefficients or hasattr(last, "estimators_"):
         return False
-    fitted.set_params(**{ways.warm: True})
+    fitted.set_params(**{abilities.warm: True})
     return True
 
 

@@ -38,9 +38,9 @@ def _value(state: State, slot: int, context: Context) -> float:
 class SgdModel(Model):
     """A linear score, fitted by stochastic gradient descent from the slot's last fit."""
 
-    settled = False
+    deterministic = False
     refit = staticmethod(_refit)
-    absorb = staticmethod(_refit)
+    partial_fit = staticmethod(_refit)
     value = staticmethod(_value)
     logistic = False  # whether the score is that of a logistic model
 

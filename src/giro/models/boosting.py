@@ -22,7 +22,7 @@ class Boosting(Model, name="boosting"):
     source = "Ke et al. 2017; Pedregosa et al. 2011"
     compiles = False
     refit = staticmethod(Estimator.refit)
-    absorb = staticmethod(Estimator.absorb)
+    partial_fit = staticmethod(Estimator.partial_fit)
     value = staticmethod(Estimator.value)
 
     trees: int = field(default=30, kw_only=True)

@@ -13,7 +13,7 @@ from giro.errors import GiroError
 from giro.kernels.draws.uniform import integers_below
 from giro.model import Model, Sample
 from giro.models._estimator_rows import TrainingRows, one_each, repeated, training_rows
-from giro.models._estimator_ways import Ways, fresh, goes_on, ways_of
+from giro.models._estimator_ways import Abilities, abilities_of, fresh, goes_on
 from giro.offer import Context
 
 _UNKNOWN = 0.5  # the middle of the rewards
@@ -28,7 +28,7 @@ def as_model(given: Any) -> Model:
 
 class _State(NamedTuple):
     estimator: Any  # never fitted, only copied
-    ways: Ways
+    abilities: Abilities
     fewest: int
     fitted: list[Any]  # [slot] or None
     constant: np.ndarray  # [slot] expected in every context; NaN where the fitted one is asked
@@ -36,31 +36,31 @@ class _State(NamedTuple):
 
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Fit a copy, or the slot's last fit once more where that is a good start."""
-    rows = _training_rows(sample, state.ways, rng, weighs=state.ways.weighs)
-    if rows.draws < state.fewest or (state.ways.classifies and rows.is_one_class):
+    rows = _training_rows(sample, state.abilities, rng, weighs=state.abilities.weighs)
+    if rows.draws < state.fewest or (state.abilities.classifies and rows.is_one_class):
         state.constant[slot] = rows.mean if rows.draws > 0 else _UNKNOWN
         return
     estimator = state.fitted[slot]
-    if estimator is None or not goes_on(estimator, state.ways):
+    if estimator is None or not goes_on(estimator, state.abilities):
         estimator = fresh(state.estimator)
-    _seed(estimator, state.ways, rng)
-    with state.ways.quiet():
-        _complaining(state, rows.draws, lambda: _fit(estimator, state.ways, rows))
+    _seed(estimator, state.abilities, rng)
+    with state.abilities.quiet():
+        _complaining(state, rows.draws, lambda: _fit(estimator, state.abilities, rows))
     state.fitted[slot], state.constant[slot] = estimator, np.nan
 
 
 def _absorb(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Pass the last row to `partial_fit`, which estimators that are `incremental` have."""
     last = Sample(sample.rows, sample.positions[-1:], sample.counts[-1:])
-    rows = _training_rows(last, state.ways, rng, weighs=state.ways.weighs_parts)
+    rows = _training_rows(last, state.abilities, rng, weighs=state.abilities.weighs_parts)
     if rows.draws == 0:
         return
     estimator = state.fitted[slot]
     if estimator is None:
         estimator = fresh(state.estimator)
-        _seed(estimator, state.ways, rng)
-    extra: dict[str, Any] = {"classes": np.array([0, 1])} if state.ways.classifies else {}
-    if state.ways.weighs_parts:
+        _seed(estimator, state.abilities, rng)
+    extra: dict[str, Any] = {"classes": np.array([0, 1])} if state.abilities.classifies else {}
+    if state.abilities.weighs_parts:
         extra["sample_weight"] = rows.weights
     else:
         rows = repeated(rows)
@@ -74,7 +74,7 @@ def _value(state: _State, slot: int, context: Context) -> float:
     if not np.isnan(state.constant[slot]):
         return float(state.constant[slot])
     asked, estimator = context.reshape(1, -1), state.fitted[slot]
-    if state.ways.classifies:
+    if state.abilities.classifies:
         answer = _complaining(state, None, lambda: estimator.predict_proba(asked)[0, 1])
     else:
         answer = _complaining(state, None, lambda: np.ravel(estimator.predict(asked))[0])
@@ -84,22 +84,22 @@ def _value(state: _State, slot: int, context: Context) -> float:
 
 
 def _training_rows(
-    sample: Sample, ways: Ways, rng: np.random.Generator, *, weighs: bool
+    sample: Sample, abilities: Abilities, rng: np.random.Generator, *, weighs: bool
 ) -> TrainingRows:
     """Return what to fit to; rows that are repeated cannot be so 0.3 times, hence the rng."""
-    return training_rows(sample, classifies=ways.classifies, rng=None if weighs else rng)
+    return training_rows(sample, classifies=abilities.classifies, rng=None if weighs else rng)
 
 
-def _seed(estimator: Any, ways: Ways, rng: np.random.Generator) -> None:
+def _seed(estimator: Any, abilities: Abilities, rng: np.random.Generator) -> None:
     """Give the estimator integers to draw its random numbers from, anew for each fit."""
-    if ways.seeds:
-        drawn = integers_below(2**32, len(ways.seeds), rng).tolist()
-        estimator.set_params(**dict(zip(ways.seeds, drawn, strict=True)))
+    if abilities.seeds:
+        drawn = integers_below(2**32, len(abilities.seeds), rng).tolist()
+        estimator.set_params(**dict(zip(abilities.seeds, drawn, strict=True)))
 
 
-def _fit(estimator: Any, ways: Ways, rows: TrainingRows) -> None:
-    if ways.weighs:
-        weights = dict.fromkeys(ways.weights, rows.weights)
+def _fit(estimator: Any, abilities: Abilities, rows: TrainingRows) -> None:
+    if abilities.weighs:
+        weights = dict.fromkeys(abilities.weights, rows.weights)
         estimator.fit(rows.contexts, rows.targets, **weights)
     else:
         estimator.fit(*one_each(rows))
@@ -145,7 +145,7 @@ class Estimator(Model, name="estimator"):
     source = "Pedregosa et al. 2011"
     compiles = False
     refit = staticmethod(_refit)
-    absorb = staticmethod(_absorb)
+    partial_fit = staticmethod(_absorb)
     value = staticmethod(_value)
 
     estimator: Any
@@ -154,7 +154,7 @@ class Estimator(Model, name="estimator"):
     def __post_init__(self) -> None:
         """Check that it can be fitted and asked; keep an unfitted copy."""
         check("estimator", whole(1), fewest=self.fewest)
-        ways_of(self.estimator)
+        abilities_of(self.estimator)
         object.__setattr__(self, "estimator", fresh(self.estimator))
         object.__setattr__(self, "incremental", hasattr(self.estimator, "partial_fit"))
 
@@ -178,8 +178,8 @@ class Estimator(Model, name="estimator"):
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return slots without a fit, which expect 1/2."""
         fitted: list[Any] = [None] * slots
-        ways = ways_of(self.estimator)
-        return _State(self.estimator, ways, self.fewest, fitted, np.full(slots, _UNKNOWN))
+        abilities = abilities_of(self.estimator)
+        return _State(self.estimator, abilities, self.fewest, fitted, np.full(slots, _UNKNOWN))
 
 
 def _is_same(first: Any, second: Any) -> bool:

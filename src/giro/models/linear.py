@@ -19,7 +19,9 @@ from giro.offer import Context
 class _State(NamedTuple):
     theta: np.ndarray  # [slot, feature]
     gram: np.ndarray  # [feature, feature] for the work on one fit
-    factor: np.ndarray  # [slot, feature, feature] U with U'U = Σ w x x' + penalty I, see `absorb`
+    factor: (
+        np.ndarray
+    )  # [slot, feature, feature] U with U'U = Σ w x x' + penalty I, see `partial_fit`
     moment: np.ndarray  # [slot, feature] Σ z x of the absorbed rows
     phase: np.ndarray  # [slot] whether the factor is in use, and whether θ lags behind it
     penalty: float
@@ -78,9 +80,9 @@ class Linear(Model, name="linear"):
 
     source = "Hoerl and Kennard 1970"
     incremental = True
-    forgets = True
+    refits_from_scratch = True
     refit = staticmethod(_refit)
-    absorb = staticmethod(_absorb)
+    partial_fit = staticmethod(_absorb)
     value = staticmethod(_value)
 
     penalty: float = field(default=1.0, kw_only=True)

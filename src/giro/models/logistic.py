@@ -50,7 +50,7 @@ class Logistic(Model, name="logistic"):
 
     source = "Berkson 1944"
     refit = staticmethod(_refit)
-    absorb = staticmethod(_refit)
+    partial_fit = staticmethod(_refit)
     value = staticmethod(_value)
 
     penalty: float = field(default=1.0, kw_only=True)

@@ -11,10 +11,10 @@ from giro.compiling import kernel
 from giro.kernels.draws.uniform import uniforms
 from giro.kernels.network.passes import entries_of, train
 from giro.kernels.network.step import (
-    Bench,
     Weights,
+    Workspace,
     aligned_zeros,
-    empty_bench,
+    empty_workspace,
     score_of,
     sigmoid,
     width_of,
@@ -27,7 +27,7 @@ class _State(NamedTuple):
     hidden: np.ndarray  # [slot, feature · unit]
     output: np.ndarray  # [slot, unit]
     bias: np.ndarray  # [slot, 1]
-    bench: Bench
+    workspace: Workspace
     rate: float
     passes: int
 
@@ -37,7 +37,7 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
     """Go `passes` times through the sample in random order, from the slot's last weights."""
     entries = entries_of(sample.positions, sample.counts)
     how = (state.rate, state.passes)
-    train(_weights(state, slot), state.bench, sample.rows, entries, how, rng)
+    train(_weights(state, slot), state.workspace, sample.rows, entries, how, rng)
 
 
 @kernel
@@ -70,9 +70,9 @@ class Network(Model, name="network"):
     """
 
     source = "Rumelhart, Hinton and Williams 1986"
-    settled = False
+    deterministic = False
     refit = staticmethod(_refit)
-    absorb = staticmethod(_absorb)
+    partial_fit = staticmethod(_absorb)
     value = staticmethod(_value)
 
     hidden: int = field(default=10, kw_only=True)
@@ -93,6 +93,6 @@ class Network(Model, name="network"):
         drawn = uniforms(-1.0, 1.0, (slots, d + 1, self.hidden), rng)  # slot by slot
         hidden.reshape(slots, d, width)[:, :, : self.hidden] = inner * drawn[:, :d]
         output[:, : self.hidden] = outer * drawn[:, d]
-        bench = empty_bench(d, width, self.batch)
+        workspace = empty_workspace(d, width, self.batch)
         bias = np.zeros((slots, 1))
-        return _State(hidden, output, bias, bench, float(self.rate), int(self.passes))
+        return _State(hidden, output, bias, workspace, float(self.rate), int(self.passes))

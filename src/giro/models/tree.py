@@ -66,7 +66,7 @@ class Tree(Model, name="tree"):
     """
 
     source = "Breiman et al. 1984"
-    forgets = True
+    refits_from_scratch = True
     refit = staticmethod(refit)
     value = staticmethod(_value)
 

@@ -42,17 +42,17 @@ def forest_figure(evaluation: "Evaluation") -> Figure:
 
 
 def _draw(panel: Axes, groups: "list[list[Row]]", looks: dict[str, tuple[str, str]]) -> None:
-    place, middles = 0.0, []
+    position, middles = 0.0, []
     for rows in groups:
-        middles.append(place + (len(rows) - 1) / 2)
+        middles.append(position + (len(rows) - 1) / 2)
         for row in rows:
             color, marker = looks[row.estimator]
-            panel.plot([row.low, row.high], [place, place], color=color, linewidth=1.5)
-            panel.plot([row.value], [place], color=color, marker=marker, markersize=4.5)
-            place += 1
-        place += 1
+            panel.plot([row.low, row.high], [position, position], color=color, linewidth=1.5)
+            panel.plot([row.value], [position], color=color, marker=marker, markersize=4.5)
+            position += 1
+        position += 1
     panel.set_yticks(middles, [rows[0].policy for rows in groups])
-    panel.set_ylim(place - 1, -1)
+    panel.set_ylim(position - 1, -1)
     panel.grid(axis="y", visible=False)
     panel.tick_params(axis="y", length=0)
 

@@ -11,16 +11,16 @@ import numpy as np
 from giro.compiling import form_for, inline_kernel, kernel
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.giro.bootstrap_counts import REAL
-from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
-from giro.model import Model, Sample, absorb, refit, value
+from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Shape
 
-ABSORBS, SETTLES, GOES_ON = 0, 1, 2  # how a model follows its history, see `start_greedy`
+INCREMENTAL, SETTLES, GOES_ON = 0, 1, 2  # how a model follows its history, see `start_greedy`
 
 
 class _State(NamedTuple):
@@ -80,9 +80,9 @@ def learn_by_model(
     """Add the observation, and let the arm's model follow."""
     x, model = case_row(state.design, case), model_of(state.design, arm)
     state.pulls[model] += 1
-    if state.follows == ABSORBS:
+    if state.follows == INCREMENTAL:
         set_only_row(state.rows, x, reward)
-        absorb(state.model, model, Sample(state.rows, state.only, state.counts[:1]), rng)
+        partial_fit(state.model, model, Sample(state.rows, state.only, state.counts[:1]), rng)
         return
     append_row(state.rows, x, model, reward)
     if state.follows == SETTLES:
@@ -95,7 +95,9 @@ def law_by_model(state: _State, offer: Offer) -> np.ndarray:
     """Return the probability of each arm; empty where a model is trained further to choose."""
     if state.follows == GOES_ON:
         return np.empty(0)
-    best = argmax_law(form_for(state, _values)(state, offer), of_arms(state.ranking, offer.arms))
+    best = argmax_probabilities(
+        form_for(state, _values)(state, offer), of_arms(state.ranking, offer.arms)
+    )
     epsilon = exploring(state.epsilon, state.b, state.pulls.sum() + 1)
     return (1.0 - epsilon) * best + epsilon / offer.arms.size
 
@@ -126,7 +128,7 @@ def start_by_model(
         start_model(model, shape.n_models, shape.width, shape.capacity, rng),
         counts,
         np.zeros(1, np.int64),
-        ABSORBS if model.incremental else SETTLES if model.settled else GOES_ON,
+        INCREMENTAL if model.incremental else SETTLES if model.deterministic else GOES_ON,
         design_of(shape),
         schedule.epsilon,
         schedule.b,

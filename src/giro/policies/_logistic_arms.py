@@ -22,7 +22,7 @@ class LogisticArms(NamedTuple):
     curved: np.ndarray  # [arm] rows that this was made from
     weight: np.ndarray  # [i] room for the weights of an arm's rows
     total: np.ndarray  # [i] room for their rewards
-    room: np.ndarray  # [feature]
+    workspace: np.ndarray  # [feature]
     penalty: float
 
 
@@ -51,7 +51,7 @@ def empty_logistic_arms(
 def observe(arms: LogisticArms, context: np.ndarray, arm: int, reward: float) -> None:
     """Take in one reward of the arm, and fit its θ again, beginning at the last fit."""
     append_row(arms.rows, context, arm, reward)
-    add_row(arms.factor[arm], context, 1.0, arms.room)
+    add_row(arms.factor[arm], context, 1.0, arms.workspace)
     positions = positions_of(arms.rows, arm)
     for i in range(positions.size):
         arms.total[i] = arms.rows.rewards[positions[i]]

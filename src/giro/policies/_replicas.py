@@ -9,11 +9,11 @@ from giro.checks import at_least, check, whole
 from giro.compiling import form_for, kernel
 from giro.kernels.draws.poisson import poisson
 from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
-from giro.kernels.highest.probabilities import argmax_law, replica_law
+from giro.kernels.highest.probabilities import argmax_probabilities, replica_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
-from giro.model import Model, Sample, absorb, refit, value
+from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
 from giro.offer import of_arms
@@ -34,7 +34,7 @@ class _State(NamedTuple):
     design: Design
     a: float  # mean weight of pseudo rewards of each kind
     growth: float  # of an arm's rows from one refit to the next
-    absorbs: bool
+    incremental: bool
     ranking: np.ndarray  # order of tied arms
 
 
@@ -56,13 +56,13 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     x, model = case_row(state.design, case), model_of(state.design, arm)
     replicas = state.weights.shape[1]
     state.pulls[model] += 1
-    if state.absorbs:
+    if state.incremental:
         set_only_row(state.rows, x, reward)
         draw_weights(state.weights[0], state.a, rng)
         for replica in range(replicas):
             taken = state.weights[0, replica : replica + 1]
             sample = Sample(state.rows, state.only, taken)
-            absorb(state.model, model * replicas + replica, sample, rng)
+            partial_fit(state.model, model * replicas + replica, sample, rng)
         return
     append_row(state.rows, x, model, reward)
     positions = positions_of(state.rows, model)
@@ -109,8 +109,8 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
     values = form_for(state, _values)(state, offer)
     ranking = of_arms(state.ranking, offer.arms)
     if not state.design.shared:
-        return replica_law(values, ranking)
-    laws = [argmax_law(np.ascontiguousarray(column), ranking) for column in values.T]
+        return replica_probabilities(values, ranking)
+    laws = [argmax_probabilities(np.ascontiguousarray(column), ranking) for column in values.T]
     return np.asarray(np.mean(laws, axis=0))
 
 
@@ -163,9 +163,9 @@ class ReplicaPolicy(Policy):
 
     def start_replicas(self, a: float, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories and unfitted replicas, with pseudo rewards of mean weight a."""
-        n_models, absorbs = shape.n_models, self.model.incremental
+        n_models, incremental = shape.n_models, self.model.incremental
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
-        kept = 1 if absorbs else shape.capacity
+        kept = 1 if incremental else shape.capacity
         return _State(
             empty_rows(n_models, shape.width, kept),
             np.zeros(n_models, np.int64),
@@ -177,6 +177,6 @@ class ReplicaPolicy(Policy):
             design_of(shape),
             float(a),
             float(self.growth),
-            absorbs,
+            incremental,
             ranking,
         )

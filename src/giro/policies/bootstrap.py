@@ -8,8 +8,13 @@ import numpy as np
 from giro.checks import check, whole
 from giro.compiling import kernel
 from giro.kernels.giro.rewards import Rewards, all_binary, entries_of, no_rewards, remember
-from giro.kernels.highest.binomial_argmax import Race, empty_race, set_bootstrap_law, winner
-from giro.kernels.highest.binomial_probabilities import race_law
+from giro.kernels.highest.binomial_argmax import (
+    BinomialValues,
+    binomial_argmax,
+    empty_values,
+    set_bootstrap,
+)
+from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.reweight import multinomial_mean
 from giro.policy import Case, Offer, Policy, Shape
@@ -17,7 +22,7 @@ from giro.policy import Case, Offer, Policy, Shape
 
 class _State(NamedTuple):
     rewards: Rewards
-    race: Race  # the laws of the arms' values while all rewards are 0 or 1
+    values: BinomialValues  # the laws of the arms' values while all rewards are 0 or 1
     pulls: int  # of each arm before the bootstrap begins
     ranking: np.ndarray  # order of tied arms
 
@@ -28,7 +33,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
         if state.rewards.history.length[arm] < state.pulls:
             return int(arm)
     if all_binary(state.rewards):
-        return winner(state.race, offer.arms, state.ranking, rng)
+        return binomial_argmax(state.values, offer.arms, state.ranking, rng)
     values = np.empty(offer.arms.size)
     for i in range(values.size):
         values[i] = multinomial_mean(entries_of(state.rewards, offer.arms[i], 0, 0), rng)
@@ -38,7 +43,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     remember(state.rewards, arm, reward)
-    set_bootstrap_law(state.race, arm, state.rewards.history.length[arm], state.rewards.total[arm])
+    set_bootstrap(state.values, arm, state.rewards.history.length[arm], state.rewards.total[arm])
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
@@ -46,7 +51,11 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if early.any():
         return np.asarray(np.arange(early.size) == np.argmax(early), float)
     known = all_binary(state.rewards)
-    return race_law(state.race, offer.arms, state.ranking) if known else np.empty(0)
+    return (
+        binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
+        if known
+        else np.empty(0)
+    )
 
 
 @dataclass(frozen=True)
@@ -77,4 +86,4 @@ class Bootstrap(Policy, name="bootstrap"):
         """Return empty histories."""
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         rewards = no_rewards(shape.n_arms, shape.capacity)
-        return _State(rewards, empty_race(shape.n_arms), self.pulls, ranking)
+        return _State(rewards, empty_values(shape.n_arms), self.pulls, ranking)

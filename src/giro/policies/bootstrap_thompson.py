@@ -8,10 +8,15 @@ import numpy as np
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.giro.rewards import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
-from giro.kernels.highest.beta_argmax import highest_beta
-from giro.kernels.highest.beta_probabilities import beta_law
-from giro.kernels.highest.binomial_argmax import Race, prior_race, set_bootstrap_law, winner
-from giro.kernels.highest.binomial_probabilities import race_law
+from giro.kernels.highest.beta_argmax import beta_argmax
+from giro.kernels.highest.beta_probabilities import beta_argmax_probabilities
+from giro.kernels.highest.binomial_argmax import (
+    BinomialValues,
+    binomial_argmax,
+    prior_values,
+    set_bootstrap,
+)
+from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.reweight import exponential_mean, multinomial_mean
 from giro.policies._prior import check_prior
@@ -20,7 +25,7 @@ from giro.policy import Case, Offer, Policy, Shape
 
 class _State(NamedTuple):
     rewards: Rewards
-    race: Race  # the laws of the arms' values while all rewards are 0 or 1, weights multinomial
+    values: BinomialValues  # while all rewards are 0 or 1 and weights multinomial
     zeros: int  # prior rewards 0 of every arm
     ones: int  # prior rewards 1 of every arm
     exponential: bool  # weights, otherwise multinomial
@@ -31,10 +36,10 @@ class _State(NamedTuple):
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if all_binary(state.rewards):
         if not state.exponential:
-            return winner(state.race, offer.arms, state.ranking, rng)
+            return binomial_argmax(state.values, offer.arms, state.ranking, rng)
         if min(state.zeros, state.ones) > 0:
             ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
-            return int(offer.arms[highest_beta(ones, zeros, rng)])
+            return int(offer.arms[beta_argmax(ones, zeros, rng)])
     values = np.empty(offer.arms.size)
     for i in range(values.size):
         entries = entries_of(state.rewards, offer.arms[i], state.zeros, state.ones)
@@ -49,17 +54,17 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     remember(state.rewards, arm, reward)
     m = state.rewards.history.length[arm] + state.zeros + state.ones
-    set_bootstrap_law(state.race, arm, m, state.rewards.total[arm] + state.ones)
+    set_bootstrap(state.values, arm, m, state.rewards.total[arm] + state.ones)
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if not all_binary(state.rewards):
         return np.empty(0)
     if not state.exponential:
-        return race_law(state.race, offer.arms, state.ranking)
+        return binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
     if min(state.zeros, state.ones) > 0:
         ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
-        return beta_law(ones, zeros)
+        return beta_argmax_probabilities(ones, zeros)
     return np.empty(0)
 
 
@@ -98,7 +103,7 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
         """Return empty histories and the prior."""
         return _State(
             no_rewards(shape.n_arms, shape.capacity),
-            prior_race(shape.n_arms, self.zeros, self.ones),
+            prior_values(shape.n_arms, self.zeros, self.ones),
             self.zeros,
             self.ones,
             self.weights == "exponential",

@@ -85,7 +85,7 @@ class ContextualGiro(Policy, name="contextual-giro"):
     @property
     def choose_mutates_state(self) -> bool:  # type: ignore[override]  # known with the model
         """Whether a choice starts from the fits of the last one."""
-        return not self.model.forgets
+        return not self.model.refits_from_scratch
 
     @property
     def compiles(self) -> bool:  # type: ignore[override]  # likewise

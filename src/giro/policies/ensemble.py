@@ -9,7 +9,7 @@ import numpy as np
 from giro.checks import POSITIVE, check, whole
 from giro.compiling import inline_kernel, kernel
 from giro.kernels.draws.normal import normals, standard_normal
-from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax
 from giro.kernels.regression.cholesky import solve
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
@@ -23,7 +23,7 @@ _CENTRE = 0.5  # the middle of the rewards, where the prior of the values is cen
 class _State(NamedTuple):
     factor: np.ndarray  # [arm, column, column] U with U'U = λI + Σ x x', λ = (noise/prior sd)²
     moment: np.ndarray  # [arm, model, column] λ times the prior draw + Σ x (perturbed reward)
-    room: np.ndarray  # [column]
+    workspace: np.ndarray  # [column]
     design: Design
     noise_sd: float
     ranking: np.ndarray  # empty: models tie only by rounding
@@ -39,7 +39,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
             values[i] = state.moment[arm, model, 0] / state.factor[arm, 0, 0] ** 2
         else:
             _solve(state, arm, x)
-            values[i] = dot(state.room, state.moment[arm, model])
+            values[i] = dot(state.workspace, state.moment[arm, model])
     return argmax(values, offer.arms, state.ranking, rng)
 
 
@@ -47,8 +47,8 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 def _solve(state: _State, arm: int, x: np.ndarray) -> None:
     """Set the room to A⁻¹x: its product with a model's moment is what the model expects."""
     for j in range(x.size):
-        state.room[j] = x[j]
-    solve(state.factor[arm], state.room)
+        state.workspace[j] = x[j]
+    solve(state.factor[arm], state.workspace)
 
 
 @kernel
@@ -58,7 +58,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     if x.size == 1:
         state.factor[arm, 0, 0] = math.sqrt(state.factor[arm, 0, 0] ** 2 + 1.0)
     else:
-        add_row(state.factor[arm], x, 1.0, state.room)
+        add_row(state.factor[arm], x, 1.0, state.workspace)
     moments = state.moment[arm]
     for model in range(moments.shape[0]):
         perturbed = reward - _CENTRE + state.noise_sd * standard_normal(rng)
@@ -76,10 +76,10 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
         arm = put_arm(state.design, offer, i)
         _solve(state, arm, x)
         for model in range(models):
-            values[model, i] = dot(state.room, state.moment[arm, model])
+            values[model, i] = dot(state.workspace, state.moment[arm, model])
     shares = np.zeros(offer.arms.size)
     for model in range(models):
-        shares += argmax_law(values[model], state.ranking)
+        shares += argmax_probabilities(values[model], state.ranking)
     return np.asarray(shares / models)
 
 
@@ -118,6 +118,6 @@ class Ensemble(Policy, name="ensemble"):
         factor = np.empty((shape.n_models, shape.width, shape.width))
         for arm in range(shape.n_models):
             set_penalty(factor[arm], prior_pulls)
-        room, ranking = np.empty(shape.width), np.empty(0)
+        workspace, ranking = np.empty(shape.width), np.empty(0)
         design, noise_sd = design_of(shape), float(self.noise_sd)
-        return _State(factor, prior_pulls * drawn, room, design, noise_sd, ranking)
+        return _State(factor, prior_pulls * drawn, workspace, design, noise_sd, ranking)

@@ -10,7 +10,7 @@ from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.highest.means import means_of
-from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.model import Model
 from giro.models.estimator import as_model
@@ -58,7 +58,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     means = means_of(state.pulls, state.total, offer.arms)
-    greedy = argmax_law(means, of_arms(state.ranking, offer.arms))
+    greedy = argmax_probabilities(means, of_arms(state.ranking, offer.arms))
     epsilon = _epsilon(state)
     return (1.0 - epsilon) * greedy + epsilon / offer.arms.size
 
@@ -122,7 +122,7 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
     @property
     def choose_mutates_state(self) -> bool:  # type: ignore[override]  # likewise
         """Whether a model is fitted further in every round."""
-        return self.model is not None and not (self.model.incremental or self.model.settled)
+        return self.model is not None and not (self.model.incremental or self.model.deterministic)
 
     @property
     def compiles(self) -> bool:  # type: ignore[override]  # likewise

@@ -7,52 +7,62 @@ import numpy as np
 
 from giro.checks import NOT_NEGATIVE, check
 from giro.compiling import inline_kernel, kernel
-from giro.kernels.giro.lazy_argmax import contest
+from giro.kernels.giro.lazy_argmax import lazy_argmax
 from giro.kernels.giro.ordered import is_empty
-from giro.kernels.giro.partial_sample import Draft, add, begin, empty_draft
-from giro.kernels.giro.pseudo_rewards import pseudo_count_law
-from giro.kernels.highest.binomial_argmax import Race, empty_race, set_law, settle, winner
-from giro.kernels.highest.binomial_probabilities import race_law
+from giro.kernels.giro.partial_sample import PartialSamples, add, begin, empty_samples
+from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution
+from giro.kernels.highest.binomial_argmax import (
+    BinomialValues,
+    binomial_argmax,
+    empty_values,
+    set_share,
+    set_variant,
+)
+from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
-    draft: Draft  # histories of observed rewards: pseudo rewards are counted, not stored
-    race: Race  # the laws of the arms' values while all rewards are 0 or 1
+    samples: PartialSamples  # histories of observed rewards: pseudo rewards are counted, not stored
+    values: BinomialValues  # the laws of the arms' values while all rewards are 0 or 1
     a: float  # pseudo rewards of each kind per pull
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    if is_empty(state.draft.rewards):  # all rewards are 0 or 1: none had to be stored
-        return winner(state.race, offer.arms, state.ranking, rng)
-    begin(state.draft, offer.arms, state.a, rng)
-    return contest(state.draft, offer.arms, state.ranking, rng)
+    if is_empty(state.samples.rewards):  # all rewards are 0 or 1: none had to be stored
+        return binomial_argmax(state.values, offer.arms, state.ranking, rng)
+    begin(state.samples, offer.arms, state.a, rng)
+    return lazy_argmax(state.samples, offer.arms, state.ranking, rng)
 
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-    add(state.draft, arm, reward)
-    if is_empty(state.draft.rewards):
-        _enter_race(state.race, state.draft.rewards.arms[arm], arm, state.a)
+    add(state.samples, arm, reward)
+    if is_empty(state.samples.rewards):
+        _enter_race(state.values, state.samples.rewards.arms[arm], arm, state.a)
 
 
 @inline_kernel
-def _enter_race(race: Race, its: Any, arm: int, a: float) -> None:
+def _enter_race(values: BinomialValues, its: Any, arm: int, a: float) -> None:
     """Set the binomial law of the arm's value: m = s + 2k draws of which (ones + k) / m are 1."""
-    floor, share = pseudo_count_law(a, its.pulls)
+    floor, share = pseudo_count_distribution(a, its.pulls)
     for variant in range(2 if share > 0.0 else 1):
         k = floor + variant
         m = its.pulls + 2 * k
-        set_law(race, arm, variant, 0.0, m, (its.total + k) / m, m)
-    settle(race, arm, share)
+        set_variant(values, arm, variant, 0.0, m, (its.total + k) / m, m)
+    set_share(values, arm, share)
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    known = is_empty(state.draft.rewards)
-    return race_law(state.race, offer.arms, state.ranking) if known else np.empty(0)
+    known = is_empty(state.samples.rewards)
+    return (
+        binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
+        if known
+        else np.empty(0)
+    )
 
 
 @dataclass(frozen=True)
@@ -60,7 +70,7 @@ class Giro(Policy, name="giro"):
     """Pulls the arm with the best bootstrap mean, of its history and `a` zeros and ones per pull.
 
     The chosen arm has exactly the law of Algorithm 2, at a cost that hardly grows with the history:
-    see `kernels.race` for rewards 0 and 1, `kernels.contest` for any others. An untried arm has the
+    see `binomial_argmax` for rewards 0 and 1, `lazy_argmax` for any others. An untried arm has the
     value infinity. Real `a` follows Section 6.1: floor(a s) or ceil(a s) pseudo rewards of each
     kind, drawn anew in each round. Differs from the paper: ties are broken anew each time unless
     `ties=fixed`, and values of fractional rewards that agree to 12 digits count as tied.
@@ -70,7 +80,7 @@ class Giro(Policy, name="giro"):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
-    choose_mutates_state = True  # the gates of `kernels.gate`, for rewards inside (0, 1)
+    choose_mutates_state = True  # tail tests are tuned, for rewards inside (0, 1)
 
     a: float = 1.0
     ties: Ties = field(default="random", kw_only=True)
@@ -86,8 +96,8 @@ class Giro(Policy, name="giro"):
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""
         return _State(
-            empty_draft(shape.n_arms, shape.capacity),
-            empty_race(shape.n_arms),
+            empty_samples(shape.n_arms, shape.capacity),
+            empty_values(shape.n_arms),
             float(self.a),
             tie_ranking(self.ties, shape.n_arms, rng),
         )

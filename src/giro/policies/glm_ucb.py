@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.inverse import squared_width
@@ -40,7 +40,7 @@ def _bounds(state: _State, offer: Offer) -> np.ndarray:
     bounds, x = np.empty(offer.arms.size), round_row(state.design, offer.context)
     for i in range(bounds.size):
         model = put_arm(state.design, offer, i)
-        width = math.sqrt(squared_width(arms.factor[model], x, arms.room))
+        width = math.sqrt(squared_width(arms.factor[model], x, arms.workspace))
         bounds[i] = sigmoid(dot(x, arms.theta[model])) + rho * width
     return bounds
 
@@ -51,7 +51,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    return argmax_law(_bounds(state, offer), of_arms(state.ranking, offer.arms))
+    return argmax_probabilities(_bounds(state, offer), of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)

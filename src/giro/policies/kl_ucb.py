@@ -10,7 +10,7 @@ from giro.checks import NOT_NEGATIVE, check
 from giro.compiling import kernel
 from giro.kernels.draws.rounding import bernoulli_rounded
 from giro.kernels.highest.kl import kl, kl_upper
-from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, beats_in_tie, tie_ranking
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
@@ -95,7 +95,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    return argmax_law(_indices(state, offer.arms), of_arms(state.ranking, offer.arms))
+    return argmax_probabilities(_indices(state, offer.arms), of_arms(state.ranking, offer.arms))
 
 
 @kernel

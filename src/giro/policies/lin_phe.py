@@ -22,7 +22,7 @@ class _State(NamedTuple):
     pseudo: np.ndarray  # [i] pseudo rewards at the context of an arm's i-th pull
     factor: np.ndarray  # [arm, feature, feature] U with U'U = G
     moment: np.ndarray  # [arm, feature] Σ Y x
-    room: np.ndarray  # [feature]
+    workspace: np.ndarray  # [feature]
     score: np.ndarray  # [i] room for x'G⁻¹x of an arm's rows
     design: Design
     ranking: np.ndarray  # order of tied arms
@@ -40,7 +40,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 @kernel
 def _perturbed_value(state: _State, arm: int, x: np.ndarray, rng: np.random.Generator) -> float:
     """Return x'G⁻¹ Σ X (Y + Z), summed as Σ Y u'X + Σ Z u'X with u = G⁻¹x: O(d) a row."""
-    positions, u = positions_of(state.rows, arm), state.room
+    positions, u = positions_of(state.rows, arm), state.workspace
     u[:] = x
     solve(state.factor[arm], u)
     score = state.score[: positions.size]
@@ -54,7 +54,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     x = case_row(state.design, case)
     pseudo = state.pseudo[state.rows.of_arm.length[arm]]
     append_row(state.rows, x, arm, reward)
-    add_row(state.factor[arm], x, 1.0 + pseudo, state.room)
+    add_row(state.factor[arm], x, 1.0 + pseudo, state.workspace)
     add_multiple(state.moment[arm], reward, x)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from giro.compiling import kernel
 from giro.kernels.draws.normal import standard_normal
-from giro.kernels.highest.normal_probabilities import chances_of_highest_normal
+from giro.kernels.highest.normal_probabilities import normal_argmax_probabilities
 from giro.kernels.highest.ties import argmax
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.inverse import squared_width
@@ -45,7 +45,7 @@ def _posterior(state: _State, offer: Offer) -> tuple[np.ndarray, np.ndarray]:
     for i in range(means.size):
         model = put_arm(state.design, offer, i)
         means[i] = dot(x, ridge.theta[model])
-        deviations[i] = v * math.sqrt(squared_width(ridge.factor[model], x, ridge.room))
+        deviations[i] = v * math.sqrt(squared_width(ridge.factor[model], x, ridge.workspace))
     return means, deviations
 
 
@@ -76,7 +76,7 @@ def _spread(state: _State) -> float:
     """Return v = R (9 d log(t / δ))^(1/2), t being the round; or what was given in its place."""
     if state.scale >= 0.0:
         return state.scale
-    d, t = state.ridge.room.size, state.rewards[0] + 1
+    d, t = state.ridge.workspace.size, state.rewards[0] + 1
     return NOISE * math.sqrt(9 * d * math.log(t / state.delta))
 
 
@@ -89,7 +89,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if state.design.shared:
         return np.empty(0)
-    return chances_of_highest_normal(*_posterior(state, offer))
+    return normal_argmax_probabilities(*_posterior(state, offer))
 
 
 @dataclass(frozen=True)

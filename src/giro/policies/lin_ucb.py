@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.inverse import squared_width
@@ -41,7 +41,7 @@ def _bounds(state: _State, offer: Offer) -> np.ndarray:
     bounds = np.empty(offer.arms.size)
     for i in range(bounds.size):
         model = put_arm(state.design, offer, i)
-        width = math.sqrt(squared_width(ridge.factor[model], x, ridge.room))
+        width = math.sqrt(squared_width(ridge.factor[model], x, ridge.workspace))
         bounds[i] = dot(x, ridge.theta[model]) + state.radius[model] * width
     return bounds
 
@@ -51,7 +51,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     x, model = case_row(state.design, case), model_of(state.design, arm)
     if not state.is_fixed:  # det(V + x x') = det(V) (1 + x'V⁻¹x)
         state.log_det[model] += math.log1p(
-            squared_width(state.ridge.factor[model], x, state.ridge.room)
+            squared_width(state.ridge.factor[model], x, state.ridge.workspace)
         )
         state.radius[model] = _radius(state.log_det[model], state.delta) + state.bias
     observe(state.ridge, x, model, reward)
@@ -64,7 +64,7 @@ def _radius(log_det: float, delta: float) -> float:
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    return argmax_law(_bounds(state, offer), of_arms(state.ranking, offer.arms))
+    return argmax_probabilities(_bounds(state, offer), of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def _perturbed_value(state: _State, arm: int, x: np.ndarray, rng: np.random.Gene
     arms, pulls = state.arms, state.arms.rows.of_arm.length[arm]
     throw(state.pseudo[:pulls], state.ones[:pulls], rng)
     _set_totals(state, arm, state.ones[:pulls], 1.0)
-    theta = arms.room
+    theta = arms.workspace
     theta[:] = arms.theta[arm]
     state.start.factor[:] = arms.curvature[arm]  # a copy: what is chosen leaves no trace
     state.start.rows[0] = arms.curved[arm]

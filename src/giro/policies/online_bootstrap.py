@@ -8,7 +8,7 @@ import numpy as np
 from giro.checks import POSITIVE, check, whole
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import COINS, coins
-from giro.kernels.highest.probabilities import replica_law
+from giro.kernels.highest.probabilities import replica_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
@@ -43,7 +43,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     values = state.total[offer.arms] / state.size[offer.arms]
-    return replica_law(values, of_arms(state.ranking, offer.arms))
+    return replica_probabilities(values, of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,15 @@ import numpy as np
 
 from giro.checks import POSITIVE, check
 from giro.compiling import kernel
-from giro.kernels.giro.pseudo_rewards import pseudo_count_law
-from giro.kernels.highest.binomial_argmax import Race, empty_race, set_law, settle, winner
-from giro.kernels.highest.binomial_probabilities import race_law
+from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution
+from giro.kernels.highest.binomial_argmax import (
+    BinomialValues,
+    binomial_argmax,
+    empty_values,
+    set_share,
+    set_variant,
+)
+from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 
@@ -17,14 +23,14 @@ from giro.policy import Case, Offer, Policy, Shape
 class _State(NamedTuple):
     pulls: np.ndarray  # [arm]
     total: np.ndarray  # [arm] sum of rewards
-    race: Race  # the laws of the arms' values
+    values: BinomialValues  # the laws of the arms' values
     a: float  # pseudo rewards per pull
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    return winner(state.race, offer.arms, state.ranking, rng)
+    return binomial_argmax(state.values, offer.arms, state.ranking, rng)
 
 
 @kernel
@@ -32,19 +38,19 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     state.pulls[arm] += 1
     state.total[arm] += reward
     n = _pseudo_rewards(state.a, state.pulls[arm])
-    set_law(state.race, arm, 0, state.total[arm], n, 0.5, state.pulls[arm] + n)
-    settle(state.race, arm, 0.0)
+    set_variant(state.values, arm, 0, state.total[arm], n, 0.5, state.pulls[arm] + n)
+    set_share(state.values, arm, 0.0)
 
 
 @kernel
 def _pseudo_rewards(a: float, s: int) -> int:
     """Return ceil(a s), where a product that is whole but for rounding counts as whole."""
-    below, share = pseudo_count_law(a, s)
+    below, share = pseudo_count_distribution(a, s)
     return below + 1 if share > 0.0 else below
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    return race_law(state.race, offer.arms, state.ranking)
+    return binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,7 @@ class Phe(Policy, name="phe"):
         return _State(
             np.zeros(shape.n_arms, np.int64),
             np.zeros(shape.n_arms),
-            empty_race(shape.n_arms),
+            empty_values(shape.n_arms),
             float(self.a),
             tie_ranking(self.ties, shape.n_arms, rng),
         )

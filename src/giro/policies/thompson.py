@@ -9,8 +9,8 @@ from giro.checks import POSITIVE, check
 from giro.compiling import inline_kernel, kernel
 from giro.kernels.draws.gamma import beta as beta_draw
 from giro.kernels.draws.rounding import bernoulli_rounded
-from giro.kernels.highest.beta_argmax import highest_beta
-from giro.kernels.highest.beta_probabilities import beta_law
+from giro.kernels.highest.beta_argmax import beta_argmax
+from giro.kernels.highest.beta_probabilities import beta_argmax_probabilities
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -32,7 +32,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 def _highest(alpha: np.ndarray, beta: np.ndarray, is_whole: bool, rng: np.random.Generator) -> int:
     """Return the place of the highest draw."""
     if is_whole:
-        return highest_beta(alpha, beta, rng)
+        return beta_argmax(alpha, beta, rng)
     best, highest = 0, -1.0
     for i in range(alpha.size):
         value = beta_draw(alpha[i], beta[i], rng)
@@ -49,7 +49,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    return beta_law(state.alpha[offer.arms], state.beta[offer.arms])
+    return beta_argmax_probabilities(state.alpha[offer.arms], state.beta[offer.arms])
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Thompson(Policy, name="thompson"):
 
     A reward inside (0, 1) is first rounded at random to 0 or 1 with the same mean. Every arm
     starts with a Beta(alpha, beta) prior. With a prior of whole numbers most arms are not drawn, at
-    the same law of the pulled arm (see `kernels.beta_race`).
+    the same probabilities of the arms (see `beta_argmax`).
     """
 
     source = "Agrawal and Goyal 2013, Algorithm 1"

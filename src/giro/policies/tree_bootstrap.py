@@ -58,10 +58,10 @@ def _draw(
     counts[:] = 0
     drawn_zeros, drawn_ones = 0.0, 0.0
     for _ in range(s + zeros + ones):
-        place = int(rng.random() * (s + zeros + ones))
-        if place < s:
-            counts[place, REAL] += 1
-        elif place < s + zeros:
+        position = int(rng.random() * (s + zeros + ones))
+        if position < s:
+            counts[position, REAL] += 1
+        elif position < s + zeros:
             drawn_zeros += 1.0
         else:
             drawn_ones += 1.0

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import inline_kernel, kernel
-from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
@@ -50,7 +50,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    return argmax_law(_bounds(state, offer.arms), of_arms(state.ranking, offer.arms))
+    return argmax_probabilities(_bounds(state, offer.arms), of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)

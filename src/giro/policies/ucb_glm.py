@@ -9,7 +9,7 @@ import numpy as np
 from giro.checks import check, optional, whole
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below
-from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.inverse import squared_width
@@ -50,7 +50,7 @@ def _bounds(state: _State, offer: Offer) -> np.ndarray:
     bounds = np.empty(offer.arms.size)
     for i in range(bounds.size):
         model = put_arm(state.design, offer, i)
-        width = math.sqrt(squared_width(arms.factor[model], x, arms.room))
+        width = math.sqrt(squared_width(arms.factor[model], x, arms.workspace))
         bounds[i] = dot(x, arms.theta[model]) + state.alpha * width
     return bounds
 
@@ -63,7 +63,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if _draws(state, offer):
         return np.full(offer.arms.size, 1.0 / offer.arms.size)
-    return argmax_law(_bounds(state, offer), of_arms(state.ranking, offer.arms))
+    return argmax_probabilities(_bounds(state, offer), of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)

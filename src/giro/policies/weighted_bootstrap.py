@@ -9,8 +9,8 @@ from giro.checks import POSITIVE, check
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.giro.rewards import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
-from giro.kernels.highest.beta_argmax import highest_beta
-from giro.kernels.highest.beta_probabilities import beta_law
+from giro.kernels.highest.beta_argmax import beta_argmax
+from giro.kernels.highest.beta_probabilities import beta_argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.reweight import exponential_mean, gaussian_mean, shifted_mean
 from giro.policies._prior import check_prior
@@ -33,7 +33,7 @@ class _State(NamedTuple):
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if state.kind == 0 and min(state.zeros, state.ones) > 0 and all_binary(state.rewards):
         ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
-        return int(offer.arms[highest_beta(ones, zeros, rng)])
+        return int(offer.arms[beta_argmax(ones, zeros, rng)])
     values = np.empty(offer.arms.size)
     for i in range(values.size):
         entries = entries_of(state.rewards, offer.arms[i], state.zeros, state.ones)
@@ -56,7 +56,7 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if state.kind > 0 or min(state.zeros, state.ones) == 0 or not all_binary(state.rewards):
         return np.empty(0)
     ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
-    return beta_law(ones, zeros)
+    return beta_argmax_probabilities(ones, zeros)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from giro.compiling import borrowed, kernel, plain
 from giro.errors import GiroError
-from giro.offer import Shape, case_of, place_of
+from giro.offer import Shape, case_of, position_of
 from giro.policy import Policy, choose, learn
 from giro.policy import start as start_policy
 from giro.problem import Problem, reveal, reward
@@ -46,13 +46,13 @@ def play(state: Any, instance: Any, streams: Any, record: Record) -> tuple[int, 
     for t in range(rounds):
         offer, means, highest = reveal(instance, t, streams[0])
         arm = choose(state, offer, streams[1])
-        place = place_of(offer, arm)
-        if place < 0:
+        position = position_of(offer, arm)
+        if position < 0:
             return t, arm, 0.0
         value = reward(instance, means, arm, streams[2])
         if not 0.0 <= value <= 1.0:
             return t, arm, value
-        learn(state, case_of(offer, place), arm, value, streams[1])
+        learn(state, case_of(offer, position), arm, value, streams[1])
         regret += highest - means[arm]
         total += value
         best += means[arm] == highest

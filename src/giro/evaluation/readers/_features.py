@@ -31,11 +31,11 @@ def matrix_of_columns(
 def matrix_of_records(records: Sequence[Mapping[str, float]]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return [event, feature] from the features that each event names; the others are 0."""
     names = list(dict.fromkeys(name for record in records for name in record))
-    place = {name: i for i, name in enumerate(names)}
+    position = {name: i for i, name in enumerate(names)}
     matrix = np.zeros((len(records), len(names)))
     for row, record in enumerate(records):
         for name, value in record.items():
-            matrix[row, place[name]] = value
+            matrix[row, position[name]] = value
     return matrix, tuple(names)
 
 

@@ -100,10 +100,10 @@ def _probabilities(
     logged: list[Any] = rewarded["propensities"].to_list()
     if any(row is None or len(row) != len(its) for row, its in zip(logged, arms, strict=True)):
         return None
-    place = {name: i for i, name in enumerate(names)}
+    position = {name: i for i, name in enumerate(names)}
     probabilities = np.zeros((len(arms), len(names)))
     for event, (row, its) in enumerate(zip(logged, arms, strict=True)):
-        probabilities[event, [place[name] for name in its]] = row
+        probabilities[event, [position[name] for name in its]] = row
     return probabilities
 
 
@@ -113,8 +113,8 @@ def _features(
     """Return what was known of the eligible arms of each event, in the order of `names`."""
     if arms is None or "features" not in rewarded.columns or rewarded["features"].null_count():
         return None
-    place, found = {name: i for i, name in enumerate(names)}, []
+    position, found = {name: i for i, name in enumerate(names)}, []
     for rows, its in zip(rewarded["features"].to_list(), arms, strict=True):
-        order = np.argsort([place[name] for name in its])
+        order = np.argsort([position[name] for name in its])
         found.append(np.array(rows, np.float64)[order])
     return found

@@ -75,9 +75,9 @@ def _record(line: str, number: int) -> dict[str, Any]:
         raise BadFile(f"line {number} is not an event but {line.strip()[:40]}")
     inside = record["c"] if isinstance(record.get("c"), dict) else record
     label = _label(record)
-    for place, action in enumerate(inside.get("_multi", [])):
+    for position, action in enumerate(inside.get("_multi", [])):
         if isinstance(action, dict) and (its := _label(action)):
-            label |= its | {"_labelindex": place}
+            label |= its | {"_labelindex": position}
     return {**record, **label, "line": number}
 
 

@@ -23,9 +23,9 @@ def draw_counts(counts: np.ndarray, a: float, rng: np.random.Generator) -> None:
     share = s / k if k > 0 else 0.0
     begin, stretch = np.array([0.0, s, s + k]), np.array([1.0, share, share])
     for _ in range(s + 2 * k):
-        place = rng.random() * (s + 2 * k)
-        kind = int(place >= s) + int(place >= s + k)
-        i = int((place - begin[kind]) * stretch[kind])
+        position = rng.random() * (s + 2 * k)
+        kind = int(position >= s) + int(position >= s + k)
+        i = int((position - begin[kind]) * stretch[kind])
         counts[min(i, s - 1), kind] += 1
 
 

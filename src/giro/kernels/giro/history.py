@@ -19,7 +19,7 @@ class History(NamedTuple):
     pool: np.ndarray  # [entry]
     begin: np.ndarray  # [arm] where the arm's rewards start
     length: np.ndarray  # [arm] how many there are
-    room: np.ndarray  # [arm] how many fit
+    fits: np.ndarray  # [arm] how many fit
     used: np.ndarray  # [1] entries of the pool given away
 
     def trimmed(self) -> "History":
@@ -30,15 +30,15 @@ class History(NamedTuple):
 def empty_history(n_arms: int, capacity: int, dtype: type = np.float64) -> History:
     """Return a history without rewards, with room for `capacity` of them."""
     pool: np.ndarray = np.empty(4 * capacity + _FIRST * n_arms, dtype)
-    begin, length, room = np.zeros((3, n_arms), np.int64)
-    return History(pool, begin, length, room, np.zeros(1, np.int64))
+    begin, length, fits = np.zeros((3, n_arms), np.int64)
+    return History(pool, begin, length, fits, np.zeros(1, np.int64))
 
 
 @inline_kernel
 def append(history: History, arm: int, reward: float) -> None:
     """Add a reward at the end of the arm's history."""
     length = history.length[arm]
-    if length == history.room[arm]:
+    if length == history.fits[arm]:
         _move(history, arm)
     history.pool[history.begin[arm] + length] = reward
     history.length[arm] = length + 1
@@ -51,8 +51,8 @@ def _move(history: History, arm: int) -> None:
     for i in range(length):
         history.pool[used + i] = history.pool[begin + i]
     history.begin[arm] = used
-    history.room[arm] = max(_FIRST, 2 * length)
-    history.used[0] = used + history.room[arm]
+    history.fits[arm] = max(_FIRST, 2 * length)
+    history.used[0] = used + history.fits[arm]
 
 
 @kernel

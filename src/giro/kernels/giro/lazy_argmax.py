@@ -1,22 +1,23 @@
 """Which arm has the highest mean in its bootstrap sample, drawing as little as possible.
 
 The arm with the highest expected mean is drawn finely enough to lay a threshold x which it will
-hardly miss. Arms far below x are gated (see `gate`): nearly all of them are *out*, known to stay
-below x, and nothing else is drawn of them. The few that remain contest.
+hardly miss. Arms far below x take a tail test (see `tail_test`): nearly all of them are *out*,
+known to stay below x, and nothing else is drawn of them. The few that remain compete.
 
 Of those, guess the arm g with the highest expected mean, given what is drawn. With V_l the mean of
-arm l's sample, D_l the lead of g over l in expected mean, noise and width as in `draft`, and
-theta_l = D_l / (noise_g + noise_l + max(width_g, width_l) D_l / 3),
+arm l's sample, D_l the lead of g over l in expected mean, noise and width as in `partial_sample`,
+and theta_l = D_l / (noise_g + noise_l + max(width_g, width_l) D_l / 3),
 
     M_l = exp(theta_l (V_l - V_g))  is at least 1 where l reaches g, and
     E M_l <= exp(-c_l),  c_l = theta_l D_l / 2  (Bernstein's inequality).
 
-The threshold contests like an arm whose mean is known, x. So, exactly: with probability E M_l pick
-l, draw all samples under the law weighted by M_l, and if some arm reaches g accept what was drawn
-with probability 1 / (sum of all M); in every other case the guess stands. What is accepted has the
-law of the samples restricted to those that prove the guess wrong: sum_l E M_l (M_l / E M_l) / sum M
-= 1. Samples are refined until the probability of picking any l is small, so this almost never
-happens. If all that contested end below x, the arms that are out are drawn, given that they are.
+The threshold competes like an arm whose mean is known, x. So, exactly: with probability E M_l
+choose l, draw all samples from the distribution weighted by M_l, and if some arm reaches g accept
+what was drawn with probability 1 / (sum of all M); in every other case the guess stands. What is
+accepted has the distribution of the samples restricted to those that prove the guess wrong:
+sum_l E M_l (M_l / E M_l) / sum M = 1. Samples are refined until the probability of choosing any l
+is small, so this almost never happens. If all that competed end below x, the arms that are out are
+drawn, given that they are.
 """
 
 import math
@@ -26,36 +27,38 @@ import numpy as np
 
 from giro.compiling import kernel
 from giro.kernels.draws.exponential import standard_exponential
-from giro.kernels.giro.partial_sample import Draft, cumulant, finish, refine, restart
-from giro.kernels.giro.tail_test import closeness, gate
+from giro.kernels.giro.partial_sample import PartialSamples, cumulant, finish, refine, restart
+from giro.kernels.giro.tail_test import rate_of, tail_test
 from giro.kernels.highest.ties import an_untried_arm, beats_in_tie, highest
 
 _WORTH = 30.0  # the chance of having to draw everything, times the entries it would take
 _MARGIN = 1.05  # the threshold is laid so that it is no reason to refine
-_CLOSE, _QUICK = 1.5, 40.0  # see _gated_from
+_CLOSE, _QUICK = 1.5, 40.0  # see _tested_from
 _SAFER = 2.5  # by how much more the leader's I must exceed that to leave it undrawn
 
 
 @kernel
-def contest(draft: Draft, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator) -> int:
+def lazy_argmax(
+    samples: PartialSamples, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator
+) -> int:
     """Return which of these arms has the highest mean in its sample; samples have been begun."""
-    records = draft.rewards.arms
+    records = samples.rewards.arms
     guess = highest(records, arms)
     if records[guess].centre == np.inf:
         return an_untried_arm(records, arms, ranking, rng)
     enough = math.log(arms.size * max(_entries(records, arms) / _WORTH, 20.0))
-    x = _lay_threshold(draft, arms, guess, _MARGIN * enough, rng)
+    x = _lay_threshold(samples, arms, guess, _MARGIN * enough, rng)
     guess, rival, c = _guess(records, arms, x)
     while c < enough:
-        refine(draft, guess if records[guess].noise >= records[rival].noise else rival, rng)
+        refine(samples, guess if records[guess].noise >= records[rival].noise else rival, rng)
         guess, rival, c = _guess(records, arms, x)
     best = _among_equals(records, arms, guess, ranking, rng)
     doubted = standard_exponential(rng) >= c - math.log(arms.size)
-    if doubted and _doubt(draft, arms, guess, x, c, rng):
+    if doubted and _doubt(samples, arms, guess, x, c, rng):
         guess = _highest_in(records, arms)
         best = _among_equals(records, arms, guess, ranking, rng)
     if records[guess].noise == 0.0 and records[guess].centre < x:
-        _draw_those_out(draft, arms, x, rng)
+        _draw_those_out(samples, arms, x, rng)
         best = _among_equals(records, arms, highest(records, arms), ranking, rng)
     return best
 
@@ -70,34 +73,34 @@ def _entries(records: np.ndarray, arms: np.ndarray) -> int:
 
 @kernel
 def _lay_threshold(
-    draft: Draft, arms: np.ndarray, leader: int, enough: float, rng: np.random.Generator
+    samples: PartialSamples, arms: np.ndarray, leader: int, enough: float, rng: np.random.Generator
 ) -> float:
-    """Return the threshold and gate the arms far below; the leader is refined if need be."""
-    records = draft.rewards.arms
+    """Return the threshold and test the arms far below; the leader is refined if need be."""
+    records = samples.rewards.arms
     x = _likely_reached(records[leader], enough)
     for arm in arms:
-        if arm != leader and closeness(draft, arm, x) < _SAFER + _gated_from(records[arm]):
-            refine(draft, leader, rng)
+        if arm != leader and rate_of(samples, arm, x) < _SAFER + _tested_from(records[arm]):
+            refine(samples, leader, rng)
             x = _likely_reached(records[leader], enough)
             break
     for arm in arms:
-        if arm != leader and closeness(draft, arm, x) >= _gated_from(records[arm]):
-            gate(draft, arm, x, rng)
+        if arm != leader and rate_of(samples, arm, x) >= _tested_from(records[arm]):
+            tail_test(samples, arm, x, rng)
     return x
 
 
 @kernel
-def _gated_from(its: Any) -> float:
-    """Return the I from which gating the arm costs less than drawing it roughly.
+def _tested_from(its: Any) -> float:
+    """Return the I from which testing the arm costs less than drawing it roughly.
 
-    An arm that passes its gate is drawn reward by reward.
+    An arm that passes its test is drawn reward by reward.
     """
     return max(_CLOSE, math.log(its.pulls / _QUICK))
 
 
 @kernel
 def _likely_reached(leader: Any, c: float) -> float:
-    """Return the x that contests with this c."""
+    """Return the x that competes with this c."""
     third = leader.width * c / 3.0
     return float(leader.centre - third - math.sqrt(third * third + 2.0 * c * leader.noise))
 
@@ -107,7 +110,7 @@ def _guess(records: np.ndarray, arms: np.ndarray, x: float) -> tuple[int, int, f
     """Return the arm with the highest expected mean, its closest rival, and the rival's c.
 
     The guess stands for the threshold where that is closest. Two arms that are drawn completely do
-    not contest: their c is infinite.
+    not compete: their c is infinite.
     """
     guess = _highest_in(records, arms)
     rival, least = guess, np.inf
@@ -143,29 +146,34 @@ def _highest_in(records: np.ndarray, arms: np.ndarray) -> int:
 
 @kernel
 def _doubt(
-    draft: Draft, arms: np.ndarray, guess: int, x: float, least: float, rng: np.random.Generator
+    samples: PartialSamples,
+    arms: np.ndarray,
+    guess: int,
+    x: float,
+    least: float,
+    rng: np.random.Generator,
 ) -> bool:
     """Tell whether the guess is wrong; if so, all samples of arms not out are drawn completely.
 
     Called with probability K exp(-least), `least` being the smallest c.
     """
-    records = draft.rewards.arms
+    records = samples.rewards.arms
     leads, thetas = np.empty(arms.size), np.empty(arms.size)
     for i in range(arms.size):
         leads[i], thetas[i] = _lead_and_theta(records, guess, arms[i], x)
-    place = int(rng.random() * arms.size)
-    picked, theta = arms[place], thetas[place]
+    position = int(rng.random() * arms.size)
+    picked, theta = arms[position], thetas[position]
     if theta < 0.0:
         return False
     up, down = theta / records[picked].m, -theta / records[guess].m
-    log_mean = cumulant(draft, guess, down) - theta * leads[place]
+    log_mean = cumulant(samples, guess, down) - theta * leads[position]
     if picked != guess:
-        log_mean += cumulant(draft, picked, up)
+        log_mean += cumulant(samples, picked, up)
     if standard_exponential(rng) < -log_mean - least:
         return False
     for arm in arms:
         if not records[arm].out:
-            finish(draft, arm, down if arm == guess else up if arm == picked else 0.0, rng)
+            finish(samples, arm, down if arm == guess else up if arm == picked else 0.0, rng)
     weight, reached = 0.0, False
     for i in range(arms.size):
         if thetas[i] >= 0.0:
@@ -176,13 +184,15 @@ def _doubt(
 
 
 @kernel
-def _draw_those_out(draft: Draft, arms: np.ndarray, x: float, rng: np.random.Generator) -> None:
+def _draw_those_out(
+    samples: PartialSamples, arms: np.ndarray, x: float, rng: np.random.Generator
+) -> None:
     """Draw the samples of the arms that are out, given that their means are below x."""
     for arm in arms:
-        while draft.rewards.arms[arm].out:
-            restart(draft, arm)
-            finish(draft, arm, 0.0, rng)
-            draft.rewards.arms[arm].out = draft.rewards.arms[arm].centre >= x
+        while samples.rewards.arms[arm].out:
+            restart(samples, arm)
+            finish(samples, arm, 0.0, rng)
+            samples.rewards.arms[arm].out = samples.rewards.arms[arm].centre >= x
 
 
 @kernel

@@ -6,14 +6,14 @@ import numpy as np
 
 from giro.compiling import inline_kernel, kernel
 
-_FIRST_ROOM = 8
+_FIRST_CAPACITY = 8
 _GRANULE = 16  # the number of ordered rewards is a multiple of this, so that it can be halved
 _SMALLEST_PART = 64  # rewards; a larger part is divided further
 
-PLACE = [  # fields of an arm's record that say where its rewards are
+STORAGE = [  # fields of an arm's record that say where its rewards are
     ("begin", np.int64),  # where the arm's rewards start in the pool
     ("length", np.int64),  # how many there are
-    ("room", np.int64),  # how many fit
+    ("fits", np.int64),  # how many fit
     ("ordered", np.int64),  # how many of them, the first ones, ascend
     ("levels", np.int64),  # how often these can be halved
     ("used", np.int64),  # entries of the pool given away to any arm; counted in the first record
@@ -42,7 +42,7 @@ class Ordered(NamedTuple):
 
 def empty_ordered(arms: np.ndarray, capacity: int) -> Ordered:
     """Return a history without rewards, with room for `capacity` of them."""
-    pool = np.empty(4 * capacity + _FIRST_ROOM * arms.size)
+    pool = np.empty(4 * capacity + _FIRST_CAPACITY * arms.size)
     return Ordered(arms, pool, np.empty((arms.size, 2 * most_parts(capacity), 2)))
 
 
@@ -63,34 +63,34 @@ def is_empty(state: Ordered) -> bool:
 @kernel
 def insert(state: Ordered, arm: int, reward: float) -> None:
     """Add a reward to the arm's history."""
-    place = state.arms[arm]
-    if place.length == place.room:
+    its = state.arms[arm]
+    if its.length == its.fits:
         _move(state, arm)
-    state.pool[place.begin + place.length] = reward
-    place.length += 1
-    latest = place.length - place.ordered
-    if latest >= _GRANULE and latest * latest > place.length:
+    state.pool[its.begin + its.length] = reward
+    its.length += 1
+    latest = its.length - its.ordered
+    if latest >= _GRANULE and latest * latest > its.length:
         _merge(state, arm, latest - latest % _GRANULE)
 
 
 @kernel
 def _move(state: Ordered, arm: int) -> None:
     """Give the arm a place of twice the size at the end of the pool."""
-    place, target = state.arms[arm], state.arms[0].used
-    for i in range(place.length):
-        state.pool[target + i] = state.pool[place.begin + i]
-    place.begin = target
-    place.room = max(_FIRST_ROOM, 2 * place.length)
-    state.arms[0].used += place.room
+    its, target = state.arms[arm], state.arms[0].used
+    for i in range(its.length):
+        state.pool[target + i] = state.pool[its.begin + i]
+    its.begin = target
+    its.fits = max(_FIRST_CAPACITY, 2 * its.length)
+    state.arms[0].used += its.fits
 
 
 @kernel
 def _merge(state: Ordered, arm: int, count: int) -> None:
     """Bring the first `count` of the latest rewards in order with the others, and sum them up."""
-    place, pool = state.arms[arm], state.pool
-    begin, end = place.begin, place.begin + place.ordered + count
-    latest = np.sort(pool[begin + place.ordered : end])
-    i, j = begin + place.ordered - 1, latest.size - 1
+    its, pool = state.arms[arm], state.pool
+    begin, end = its.begin, its.begin + its.ordered + count
+    latest = np.sort(pool[begin + its.ordered : end])
+    i, j = begin + its.ordered - 1, latest.size - 1
     while j >= 0:
         if i >= begin and pool[i] > latest[j]:
             pool[i + j + 1] = pool[i]
@@ -98,26 +98,26 @@ def _merge(state: Ordered, arm: int, count: int) -> None:
         else:
             pool[i + j + 1] = latest[j]
             j -= 1
-    place.ordered += count
+    its.ordered += count
     _sum_up(state, arm)
 
 
 @kernel
 def _sum_up(state: Ordered, arm: int) -> None:
     """Set the sums of all parts: of the smallest ones from their rewards, then of pairs."""
-    place, sums = state.arms[arm], state.sums[arm]
-    place.levels = 0
-    while (place.ordered >> place.levels) > _SMALLEST_PART:
-        place.levels += 1
-    for part in range(1 << place.levels):
-        low, high = part_of(place.ordered, place.levels, part)
+    its, sums = state.arms[arm], state.sums[arm]
+    its.levels = 0
+    while (its.ordered >> its.levels) > _SMALLEST_PART:
+        its.levels += 1
+    for part in range(1 << its.levels):
+        low, high = part_of(its.ordered, its.levels, part)
         total, squares = 0.0, 0.0
-        for entry in range(place.begin + low, place.begin + high):
+        for entry in range(its.begin + low, its.begin + high):
             total += state.pool[entry]
             squares += state.pool[entry] * state.pool[entry]
-        node = (1 << place.levels) + part
+        node = (1 << its.levels) + part
         sums[node, 0], sums[node, 1] = total, squares
-    for node in range((1 << place.levels) - 1, 0, -1):
+    for node in range((1 << its.levels) - 1, 0, -1):
         sums[node, 0] = sums[2 * node, 0] + sums[2 * node + 1, 0]
         sums[node, 1] = sums[2 * node, 1] + sums[2 * node + 1, 1]
 

@@ -1,13 +1,14 @@
 """Bootstrap samples that are drawn only as finely as needed.
 
-The draft of an arm's sample starts with nothing drawn. `refine` first draws how many entries of the
+A partial sample of an arm starts with nothing drawn. `refine` first draws how many entries of the
 sample are pseudo rewards and how many come from each quarter of the arm's ordered rewards, then
 from each eighth, and so on. What is not drawn yet leaves the sum S of the sample uncertain, but not
 by much: if the entries left lie in ranges no wider than w, Bernstein's inequality says that
 
     log E exp(u (S - E S)) <= u^2 V / (2 (1 - |u| w / 3)),   V the variance of S, |u| w < 3.
 
-`finish` draws the rest, if asked under the law weighted by exp(u S), normalised by `cumulant`.
+`finish` draws the rest, if asked from the distribution weighted by exp(u S), normalised by
+`cumulant`.
 """
 
 import math
@@ -19,7 +20,7 @@ from giro.compiling import inline_kernel, kernel
 from giro.kernels.draws.binomial import binomial, fair_binomial
 from giro.kernels.draws.exponential import standard_exponential
 from giro.kernels.giro.ordered import (
-    PLACE,
+    STORAGE,
     Ordered,
     empty_ordered,
     insert,
@@ -29,7 +30,7 @@ from giro.kernels.giro.ordered import (
 )
 from giro.kernels.giro.pseudo_rewards import pseudo_count
 
-_UNDRAWN, _FINISHED = -1, -2  # levels of a draft without parts
+_UNDRAWN, _FINISHED = -1, -2  # levels of a sample without parts
 _FIRST_LEVEL = 2  # the first refinement goes to 2^2 parts
 _SMALLEST_WHOLE = 128  # with fewer rewards it is quicker to draw each
 _GRAIN = 2.0**-40
@@ -37,7 +38,7 @@ _TINY = 1e-12  # a variance that rounding errors cannot exceed
 
 _ARM = np.dtype(
     [
-        *PLACE,
+        *STORAGE,
         ("pulls", np.int64),
         ("total", np.float64),  # sum of rewards
         ("squares", np.float64),  # sum of squared rewards
@@ -49,44 +50,44 @@ _ARM = np.dtype(
         ("centre", np.float64),  # expected mean of the sample, given what is drawn
         ("noise", np.float64),  # V / m^2: the variance of the mean, given what is drawn
         ("width", np.float64),  # w / m
-        ("out", np.bool_),  # whether the mean is known to be below the threshold of the contest
-        ("tilt", np.float64),  # the u of the arm's gate, 0 before there is one
+        ("out", np.bool_),  # whether the mean is known to be below the threshold
+        ("tilt", np.float64),  # the u of the arm's tail test, 0 before there is one
         ("weight", np.float64),  # sum of exp(tilt y) over the rewards
-        ("gate_k", np.int64),  # the k for which the next is right
-        ("gate_cost", np.float64),  # log E exp(tilt S)
+        ("test_k", np.int64),  # the k for which the next is right
+        ("test_cost", np.float64),  # log E exp(tilt S)
     ],
     align=True,
 )
 
 
-class Draft(NamedTuple):
+class PartialSamples(NamedTuple):
     """The history of each arm, and its partly drawn bootstrap sample."""
 
     rewards: Ordered  # of the arms with fractional rewards; its records are of the dtype above
     counts: np.ndarray  # [arm, part] entries of the sample that come from the part
 
-    def trimmed(self) -> "Draft":
+    def trimmed(self) -> "PartialSamples":
         """Return what is in use from one round to the next."""
         return self._replace(counts=self.counts[:, :0])
 
 
-def empty_draft(n_arms: int, capacity: int) -> Draft:
+def empty_samples(n_arms: int, capacity: int) -> PartialSamples:
     """Return histories without rewards, with room for `capacity` of them."""
     arms = np.zeros(n_arms, _ARM).view(np.recarray)
     counts = np.empty((n_arms, most_parts(capacity)), np.int64)
-    return Draft(empty_ordered(arms, capacity), counts)
+    return PartialSamples(empty_ordered(arms, capacity), counts)
 
 
 @inline_kernel
-def add(draft: Draft, arm: int, reward: float) -> None:
+def add(samples: PartialSamples, arm: int, reward: float) -> None:
     """Add a reward to the arm's history; while all are 0 or 1 they are only counted."""
-    its = draft.rewards.arms[arm]
+    its = samples.rewards.arms[arm]
     if not its.fractional and 0.0 < reward < 1.0:
         its.fractional = True
         for i in range(its.pulls):
-            insert(draft.rewards, arm, 1.0 if i < its.total else 0.0)
+            insert(samples.rewards, arm, 1.0 if i < its.total else 0.0)
     if its.fractional:
-        insert(draft.rewards, arm, reward)
+        insert(samples.rewards, arm, reward)
     its.pulls += 1
     its.total += reward
     its.squares += reward * reward
@@ -94,19 +95,19 @@ def add(draft: Draft, arm: int, reward: float) -> None:
 
 
 @kernel
-def begin(draft: Draft, arms: np.ndarray, a: float, rng: np.random.Generator) -> None:
-    """Start the samples of these arms anew, with `a` pseudo rewards of each kind per reward."""
+def begin(samples: PartialSamples, arms: np.ndarray, a: float, rng: np.random.Generator) -> None:
+    """Start new samples of these arms, with `a` pseudo rewards of each kind per reward."""
     for arm in arms:
-        its = draft.rewards.arms[arm]
+        its = samples.rewards.arms[arm]
         its.k = pseudo_count(a, its.pulls, rng)
         its.m = its.pulls + 2 * its.k
-        restart(draft, arm)
+        restart(samples, arm)
 
 
 @kernel
-def restart(draft: Draft, arm: int) -> None:
+def restart(samples: PartialSamples, arm: int) -> None:
     """Forget what is drawn of the arm's sample."""
-    its = draft.rewards.arms[arm]
+    its = samples.rewards.arms[arm]
     its.level = _UNDRAWN
     its.out = False
     if its.m == 0:
@@ -118,36 +119,36 @@ def restart(draft: Draft, arm: int) -> None:
 
 
 @kernel
-def refine(draft: Draft, arm: int, rng: np.random.Generator) -> None:
+def refine(samples: PartialSamples, arm: int, rng: np.random.Generator) -> None:
     """Draw the arm's sample more finely."""
-    its = draft.rewards.arms[arm]
+    its = samples.rewards.arms[arm]
     if not its.fractional or its.ordered <= _SMALLEST_WHOLE or its.level == its.levels:
-        finish(draft, arm, 0.0, rng)
+        finish(samples, arm, 0.0, rng)
         return
     if its.level == _UNDRAWN:
-        _split(draft, arm, rng)
+        _split(samples, arm, rng)
         for _ in range(_FIRST_LEVEL - 1):
-            _halve(draft, arm, rng)
-    _halve(draft, arm, rng)
-    _assess(draft, arm)
+            _halve(samples, arm, rng)
+    _halve(samples, arm, rng)
+    _assess(samples, arm)
 
 
 @kernel
-def _split(draft: Draft, arm: int, rng: np.random.Generator) -> None:
+def _split(samples: PartialSamples, arm: int, rng: np.random.Generator) -> None:
     """Draw how many entries are pseudo rewards, and all those from the latest rewards."""
-    its = draft.rewards.arms[arm]
+    its = samples.rewards.arms[arm]
     observed = binomial(its.m, its.pulls / its.m, rng) if its.k > 0 else its.m
     latest = binomial(observed, 1.0 - its.ordered / its.length, rng)
     its.drawn = float(fair_binomial(its.m - observed, rng))
-    its.drawn += _sum_of_draws(draft, arm, its.ordered, its.length, latest, 0.0, rng)
-    draft.counts[arm, 0] = observed - latest
+    its.drawn += _sum_of_draws(samples, arm, its.ordered, its.length, latest, 0.0, rng)
+    samples.counts[arm, 0] = observed - latest
     its.level = 0
 
 
 @kernel
-def _halve(draft: Draft, arm: int, rng: np.random.Generator) -> None:
+def _halve(samples: PartialSamples, arm: int, rng: np.random.Generator) -> None:
     """Draw how the entries of each part divide between its halves."""
-    its, counts = draft.rewards.arms[arm], draft.counts[arm]
+    its, counts = samples.rewards.arms[arm], samples.counts[arm]
     for part in range((1 << its.level) - 1, -1, -1):
         low, high = part_of(its.ordered, its.level, part)
         middle = ((2 * part + 1) * its.ordered) >> (its.level + 1)
@@ -161,15 +162,15 @@ def _halve(draft: Draft, arm: int, rng: np.random.Generator) -> None:
 
 
 @kernel
-def _assess(draft: Draft, arm: int) -> None:
+def _assess(samples: PartialSamples, arm: int) -> None:
     """Set mean, noise and width from the counts of the parts."""
-    its, pool = draft.rewards.arms[arm], draft.rewards.pool
+    its, pool = samples.rewards.arms[arm], samples.rewards.pool
     expected, variance, width = its.drawn, 0.0, 0.0
     for part in range(1 << its.level):
-        count = draft.counts[arm, part]
+        count = samples.counts[arm, part]
         if count > 0:
             low, high = part_of(its.ordered, its.level, part)
-            mean, spread = mean_and_variance(draft.rewards, arm, its.level, part)
+            mean, spread = mean_and_variance(samples.rewards, arm, its.level, part)
             expected += count * mean
             span = pool[its.begin + high - 1] - pool[its.begin + low]
             if span > 0.0:
@@ -177,41 +178,41 @@ def _assess(draft: Draft, arm: int) -> None:
                 width = max(width, span)
     its.centre, its.noise, its.width = expected / its.m, variance / (its.m * its.m), width / its.m
     if variance == 0.0:
-        _settle(draft, arm, expected)
+        _settle(samples, arm, expected)
 
 
 @kernel
-def _settle(draft: Draft, arm: int, total: float) -> None:
+def _settle(samples: PartialSamples, arm: int, total: float) -> None:
     """End the arm's sample with this sum.
 
     The mean is rounded to 12 digits: sums of the same rewards in another order are then equal.
     """
-    its = draft.rewards.arms[arm]
+    its = samples.rewards.arms[arm]
     its.level = _FINISHED
     its.centre = math.floor(total / its.m / _GRAIN + 0.5) * _GRAIN
     its.noise = 0.0
 
 
 @kernel
-def finish(draft: Draft, arm: int, u: float, rng: np.random.Generator) -> None:
-    """Draw what is left of the arm's sample, under the law weighted by exp(u S)."""
-    its = draft.rewards.arms[arm]
+def finish(samples: PartialSamples, arm: int, u: float, rng: np.random.Generator) -> None:
+    """Draw what is left of the arm's sample, from the distribution weighted by exp(u S)."""
+    its = samples.rewards.arms[arm]
     if its.level == _FINISHED:
         return
     if its.level == _UNDRAWN:
-        _settle(draft, arm, _whole_sum(draft, arm, u, rng))
+        _settle(samples, arm, _whole_sum(samples, arm, u, rng))
         return
     total = its.drawn
     for part in range(1 << its.level):
         low, high = part_of(its.ordered, its.level, part)
-        total += _sum_of_draws(draft, arm, low, high, draft.counts[arm, part], u, rng)
-    _settle(draft, arm, total)
+        total += _sum_of_draws(samples, arm, low, high, samples.counts[arm, part], u, rng)
+    _settle(samples, arm, total)
 
 
 @kernel
-def _whole_sum(draft: Draft, arm: int, u: float, rng: np.random.Generator) -> float:
-    """Return the sum of a whole sample, under the law weighted by exp(u S)."""
-    its = draft.rewards.arms[arm]
+def _whole_sum(samples: PartialSamples, arm: int, u: float, rng: np.random.Generator) -> float:
+    """Return the sum of a whole sample, from the distribution weighted by exp(u S)."""
+    its = samples.rewards.arms[arm]
     zeros, ones = float(its.k), its.k * math.exp(u)
     if not its.fractional:
         zeros += its.pulls - its.total
@@ -219,21 +220,27 @@ def _whole_sum(draft: Draft, arm: int, u: float, rng: np.random.Generator) -> fl
         return float(binomial(its.m, ones / (zeros + ones), rng))
     weight = its.weight
     if u == 0.0 or u != its.tilt:
-        weight = weight_of(draft, arm, 0, its.pulls, u, 0.0)
+        weight = weight_of(samples, arm, 0, its.pulls, u, 0.0)
     observed = binomial(its.m, weight / (weight + zeros + ones), rng) if its.k > 0 else its.m
     pseudo = binomial(its.m - observed, ones / (zeros + ones), rng) if its.k > 0 else 0
-    return pseudo + _sum_of_draws(draft, arm, 0, its.pulls, observed, u, rng)
+    return pseudo + _sum_of_draws(samples, arm, 0, its.pulls, observed, u, rng)
 
 
 @kernel
 def _sum_of_draws(
-    draft: Draft, arm: int, low: int, high: int, count: int, u: float, rng: np.random.Generator
+    samples: PartialSamples,
+    arm: int,
+    low: int,
+    high: int,
+    count: int,
+    u: float,
+    rng: np.random.Generator,
 ) -> float:
     """Return the sum of `count` draws from the arm's rewards low..high-1, weighted by exp(u y).
 
     A reward drawn uniformly is kept with a probability in proportion to its weight.
     """
-    its, pool = draft.rewards.arms[arm], draft.rewards.pool
+    its, pool = samples.rewards.arms[arm], samples.rewards.pool
     first, size = its.begin + low, high - low
     heaviest = 1.0 if u > 0.0 else 0.0
     if high <= its.ordered:
@@ -248,41 +255,43 @@ def _sum_of_draws(
 
 
 @kernel
-def cumulant(draft: Draft, arm: int, u: float) -> float:
+def cumulant(samples: PartialSamples, arm: int, u: float) -> float:
     """Return log E exp(u (S - E S)), S the sum of the arm's sample given what is drawn."""
-    its = draft.rewards.arms[arm]
+    its = samples.rewards.arms[arm]
     if its.level == _FINISHED:
         return 0.0
     if its.level == _UNDRAWN:
-        return _whole_cumulant(draft, arm, u)
+        return _whole_cumulant(samples, arm, u)
     result = 0.0
     for part in range(1 << its.level):
         low, high = part_of(its.ordered, its.level, part)
-        mean, _ = mean_and_variance(draft.rewards, arm, its.level, part)
-        weight = weight_of(draft, arm, low, high, u, mean)
-        result += draft.counts[arm, part] * math.log(weight / (high - low))
+        mean, _ = mean_and_variance(samples.rewards, arm, its.level, part)
+        weight = weight_of(samples, arm, low, high, u, mean)
+        result += samples.counts[arm, part] * math.log(weight / (high - low))
     return result
 
 
 @kernel
-def _whole_cumulant(draft: Draft, arm: int, u: float) -> float:
-    its = draft.rewards.arms[arm]
+def _whole_cumulant(samples: PartialSamples, arm: int, u: float) -> float:
+    its = samples.rewards.arms[arm]
     h = (its.total + its.k) / its.m
     zero, one = math.exp(-u * h), math.exp(u * (1.0 - h))
     weight = its.k * (zero + one)
     if its.fractional:
-        weight += weight_of(draft, arm, 0, its.pulls, u, h)
+        weight += weight_of(samples, arm, 0, its.pulls, u, h)
     else:
         weight += (its.pulls - its.total) * zero + its.total * one
     return float(its.m * math.log(weight / its.m))
 
 
 @kernel
-def weight_of(draft: Draft, arm: int, low: int, high: int, u: float, centre: float) -> float:
+def weight_of(
+    samples: PartialSamples, arm: int, low: int, high: int, u: float, centre: float
+) -> float:
     """Return the sum of exp(u (y - centre)) over the arm's rewards low..high-1."""
     if u == 0.0:
         return float(high - low)
-    begin, weight = draft.rewards.arms[arm].begin, 0.0
+    begin, weight = samples.rewards.arms[arm].begin, 0.0
     for entry in range(begin + low, begin + high):
-        weight += math.exp(u * (draft.rewards.pool[entry] - centre))
+        weight += math.exp(u * (samples.rewards.pool[entry] - centre))
     return weight

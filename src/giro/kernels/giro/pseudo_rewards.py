@@ -10,7 +10,7 @@ _ROUNDING = 1e-12  # relative error of a product that still counts as whole: 3 *
 
 
 @kernel
-def pseudo_count_law(a: float, s: int) -> tuple[int, float]:
+def pseudo_count_distribution(a: float, s: int) -> tuple[int, float]:
     """Return floor(a s), and the probability with which ceil(a s) is taken instead.
 
     Kveton et al. (2019), Section 6.1: the history with ceil(a s) pseudo rewards of each kind is
@@ -26,8 +26,8 @@ def pseudo_count_law(a: float, s: int) -> tuple[int, float]:
 
 @kernel
 def pseudo_count(a: float, s: int, rng: np.random.Generator) -> int:
-    """Return floor(a s) or ceil(a s), drawn as `pseudo_count_law` says."""
-    below, share = pseudo_count_law(a, s)
+    """Return floor(a s) or ceil(a s), drawn as `pseudo_count_distribution` says."""
+    below, share = pseudo_count_distribution(a, s)
     if share > 0.0 and rng.random() < share:
         return below + 1
     return below

@@ -12,14 +12,14 @@ def subsampled_sum(rewards: np.ndarray, n: int, rng: np.random.Generator) -> flo
     The first n steps of a Fisher-Yates shuffle, done in place and taken back, because choosing an
     arm must leave its history as it was. Costs n draws however many rewards there are.
     """
-    places = np.empty(n, np.int64)
+    positions = np.empty(n, np.int64)
     total = 0.0
     for i in range(n):
-        places[i] = i + int(rng.random() * (rewards.size - i))
-        _swap(rewards, i, places[i])
+        positions[i] = i + int(rng.random() * (rewards.size - i))
+        _swap(rewards, i, positions[i])
         total += rewards[i]
     for i in range(n - 1, -1, -1):
-        _swap(rewards, i, places[i])
+        _swap(rewards, i, positions[i])
     return total
 
 

@@ -26,7 +26,7 @@ _NEAR = 1.0  # with a lower bound of I below this, a plain draw is quicker
 
 
 @inline_kernel
-def highest_beta(alpha: np.ndarray, beta: np.ndarray, rng: np.random.Generator) -> int:
+def beta_argmax(alpha: np.ndarray, beta: np.ndarray, rng: np.random.Generator) -> int:
     """Return the place of the highest draw from Beta(alpha, beta), whole numbers above zero."""
     first = _highest_mean(alpha, beta)
     best, x = first, beta_draw(alpha[first], beta[first], rng)

@@ -43,7 +43,7 @@ class _Bumps(NamedTuple):
     high: np.ndarray  # [arm] and above this
 
 
-def beta_law(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
+def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """Return the probability [arm] that the arm's Beta(alpha, beta) draw is the highest.
 
     The error is below 1e-9 for any positive parameters up to 1e7.

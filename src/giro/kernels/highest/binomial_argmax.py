@@ -25,10 +25,10 @@ _NEAR, _FAR = 0.5, 3.0  # nearer than the first, arms are drawn plainly
 _PLACES_PER_UNIT = -1.0 / math.log1p(-math.exp(-_FAR))  # of an exponential, see `_unlucky`
 
 
-_LAW = np.dtype(
+_VARIANT = np.dtype(
     [("offset", np.float64), ("n", np.int64), ("p", np.float64), ("m", np.float64)], align=True
 )
-_GATE = np.dtype(
+_BOUND = np.dtype(
     [
         ("centre", np.float64),  # the higher of the variants' means; infinite for an untried arm
         ("rate", np.float64),  # the lower of the variants' 2 m^2 / n: cost >= rate (x - mean)^2
@@ -38,7 +38,7 @@ _GATE = np.dtype(
 )
 
 
-_LEAD = np.dtype(
+_LEADER = np.dtype(
     [
         ("tried", np.int64),  # how many arms were; these are sorted
         ("last", np.int64),  # the last of them
@@ -47,89 +47,93 @@ _LEAD = np.dtype(
 )
 
 
-class Race(NamedTuple):
-    """The laws of all arms' values; an arm has two variants where its n is random."""
+class BinomialValues(NamedTuple):
+    """The distributions of all arms' values; an arm has two variants where its n is random."""
 
-    laws: np.ndarray  # [arm, variant] records
-    gates: np.ndarray  # [arm] records
+    variants: np.ndarray  # [arm, variant] records
+    bounds: np.ndarray  # [arm] records
     near: SortedArms  # an arm's key is the x above which its cost is at least `_FAR`
-    lead: np.ndarray  # [1] record
+    leader: np.ndarray  # [1] record
 
 
-def empty_race(n_arms: int) -> Race:
-    """Return a race of untried arms."""
-    laws = np.zeros((n_arms, 2), _LAW).view(np.recarray)
-    gates = np.zeros(n_arms, _GATE).view(np.recarray)
-    gates.centre = np.inf
-    lead = np.zeros(1, _LEAD).view(np.recarray)
-    return Race(laws, gates, without_keys(n_arms), lead)
+def empty_values(n_arms: int) -> BinomialValues:
+    """Return the values of untried arms."""
+    variants = np.zeros((n_arms, 2), _VARIANT).view(np.recarray)
+    bounds = np.zeros(n_arms, _BOUND).view(np.recarray)
+    bounds.centre = np.inf
+    leader = np.zeros(1, _LEADER).view(np.recarray)
+    return BinomialValues(variants, bounds, without_keys(n_arms), leader)
 
 
-def prior_race(n_arms: int, zeros: int, ones: int) -> Race:
-    """Return a race of arms that each start with prior zeros and ones, untried without any."""
-    race, m = empty_race(n_arms), zeros + ones
+def prior_values(n_arms: int, zeros: int, ones: int) -> BinomialValues:
+    """Return the values of arms that each start with prior zeros and ones, untried without any."""
+    values, m = empty_values(n_arms), zeros + ones
     if m > 0:
         for field, value in (("n", m), ("m", m), ("p", ones / m)):
-            race.laws[field][:, 0] = value
-        race.gates["centre"], race.gates["rate"] = ones / m, 2.0 * m
-    return race
+            values.variants[field][:, 0] = value
+        values.bounds["centre"], values.bounds["rate"] = ones / m, 2.0 * m
+    return values
 
 
 @inline_kernel
-def set_bootstrap_law(race: Race, arm: int, m: int, ones: float) -> None:
+def set_bootstrap(values: BinomialValues, arm: int, m: int, ones: float) -> None:
     """Let the arm's value be the mean of m draws with replacement from m entries of 0 and 1."""
-    set_law(race, arm, 0, 0.0, m, ones / m, m)
-    settle(race, arm, 0.0)
+    set_variant(values, arm, 0, 0.0, m, ones / m, m)
+    set_share(values, arm, 0.0)
 
 
 @inline_kernel
-def set_law(race: Race, arm: int, variant: int, offset: float, n: int, p: float, m: int) -> None:
-    """Set the law of a variant of an arm; `settle` must follow."""
-    law = race.laws[arm, variant]
-    law.offset, law.n, law.p, law.m = offset, n, p, float(m)
+def set_variant(
+    values: BinomialValues, arm: int, variant: int, offset: float, n: int, p: float, m: int
+) -> None:
+    """Set the distribution of a variant of an arm; `set_share` must follow."""
+    chosen = values.variants[arm, variant]
+    chosen.offset, chosen.n, chosen.p, chosen.m = offset, n, p, float(m)
 
 
 @inline_kernel
-def settle(race: Race, arm: int, share: float) -> None:
-    """Set the share of variant 1 of an arm, and what its gate compares with."""
-    gate, lead, width = race.gates[arm], race.lead[0], 0.0
-    if race.near.keys[race.near.places[arm]] == -np.inf:
-        lead.first = arm if lead.tried == 0 else lead.first
-        lead.tried += 1
-        lead.last = max(lead.last, arm)
-    gate.share, gate.centre, gate.rate = share, -np.inf, np.inf
+def set_share(values: BinomialValues, arm: int, share: float) -> None:
+    """Set the share of variant 1 of an arm, and what bounds its value."""
+    bound, leader, width = values.bounds[arm], values.leader[0], 0.0
+    if values.near.keys[values.near.positions[arm]] == -np.inf:
+        leader.first = arm if leader.tried == 0 else leader.first
+        leader.tried += 1
+        leader.last = max(leader.last, arm)
+    bound.share, bound.centre, bound.rate = share, -np.inf, np.inf
     for variant in range(2 if share > 0.0 else 1):
-        law = race.laws[arm, variant]
-        gate.centre = max(gate.centre, (law.offset + law.n * law.p) / law.m)
-        if law.n > 0 and 0.0 < law.p < 1.0:  # otherwise the value is certain
-            gate.rate = min(gate.rate, 2.0 * law.m * law.m / law.n)
-            width = max(width, math.sqrt(0.5 * _FAR * law.n) / law.m)
-    set_key(race.near, arm, gate.centre + width)
-    if gate.centre > race.gates[lead.first].centre:
-        lead.first = arm
+        chosen = values.variants[arm, variant]
+        bound.centre = max(bound.centre, (chosen.offset + chosen.n * chosen.p) / chosen.m)
+        if chosen.n > 0 and 0.0 < chosen.p < 1.0:  # otherwise the value is certain
+            bound.rate = min(bound.rate, 2.0 * chosen.m * chosen.m / chosen.n)
+            width = max(width, math.sqrt(0.5 * _FAR * chosen.n) / chosen.m)
+    set_key(values.near, arm, bound.centre + width)
+    if bound.centre > values.bounds[leader.first].centre:
+        leader.first = arm
 
 
 @inline_kernel
-def winner(race: Race, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator) -> int:
+def binomial_argmax(
+    values: BinomialValues, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator
+) -> int:
     """Return which of these arms has the highest value, as if all were drawn.
 
     Ties as `ranking` says. Where just the sorted arms are on offer, most are not looked at.
     """
-    tried = race.lead[0].tried
-    if tried == arms.size and race.lead[0].last < tried and arms[tried - 1] == tried - 1:
-        return _winner_of_sorted(race, ranking, rng)
-    untried = an_untried_arm(race.gates, arms, ranking, rng)
-    return untried if untried >= 0 else _winner_of_some(race, arms, ranking, rng)
+    tried = values.leader[0].tried
+    if tried == arms.size and values.leader[0].last < tried and arms[tried - 1] == tried - 1:
+        return _argmax_of_sorted(values, ranking, rng)
+    untried = an_untried_arm(values.bounds, arms, ranking, rng)
+    return untried if untried >= 0 else _argmax_of_some(values, arms, ranking, rng)
 
 
 @kernel
-def _winner_of_some(
-    race: Race, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator
+def _argmax_of_some(
+    values: BinomialValues, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator
 ) -> int:
-    first = highest(race.gates, arms)
-    best, tied, x = first, 1, _value(race, first, rng)
+    first = highest(values.bounds, arms)
+    best, tied, x = first, 1, _value(values, first, rng)
     for arm in arms:
-        value = _challenge(race, arm, x, 0.0, rng) if arm != first else -1.0
+        value = _value_above(values, arm, x, 0.0, rng) if arm != first else -1.0
         if value > x:
             best, tied, x = int(arm), 1, value
         elif value == x:
@@ -140,20 +144,20 @@ def _winner_of_some(
 
 
 @inline_kernel
-def _winner_of_sorted(race: Race, ranking: np.ndarray, rng: np.random.Generator) -> int:
-    first, n_sorted = int(race.lead[0].first), race.lead[0].tried
-    best, tied, x = first, 1, _value(race, first, rng)
-    keys, place, known = race.near.keys, 0, 0.0
+def _argmax_of_sorted(values: BinomialValues, ranking: np.ndarray, rng: np.random.Generator) -> int:
+    first, n_sorted = int(values.leader[0].first), values.leader[0].tried
+    best, tied, x = first, 1, _value(values, first, rng)
+    keys, position, known = values.near.keys, 0, 0.0
     while True:
-        if known == 0.0 and (place == n_sorted or keys[place] < x):
+        if known == 0.0 and (position == n_sorted or keys[position] < x):
             known = _FAR  # all arms from here on are far
         if known > 0.0:
-            place += _unlucky(rng)
-            if place >= n_sorted:
+            position += _unlucky(rng)
+            if position >= n_sorted:
                 return best
-        arm = race.near.arms[place]
-        place += 1
-        value = _challenge(race, arm, x, known, rng) if arm != first else -1.0
+        arm = values.near.arms[position]
+        position += 1
+        value = _value_above(values, arm, x, known, rng) if arm != first else -1.0
         if value > x:
             best, tied, x = arm, 1, value
         elif value == x:
@@ -169,37 +173,41 @@ def _unlucky(rng: np.random.Generator) -> int:
 
 
 @inline_kernel
-def _challenge(race: Race, arm: int, x: float, known: float, rng: np.random.Generator) -> float:
+def _value_above(
+    values: BinomialValues, arm: int, x: float, known: float, rng: np.random.Generator
+) -> float:
     """Return the arm's value, or -1 if it is below x; its exponential is at least `known`."""
-    distance = x - race.gates[arm].centre
-    cost = race.gates[arm].rate * distance * distance if distance > 0.0 else 0.0
+    distance = x - values.bounds[arm].centre
+    cost = values.bounds[arm].rate * distance * distance if distance > 0.0 else 0.0
     if cost < _NEAR:
-        return _value(race, arm, rng)
+        return _value(values, arm, rng)
     patience = known + standard_exponential(rng)
-    return _value_if_reached(race, arm, x, patience, rng) if patience >= cost else -1.0
+    return _value_if_reached(values, arm, x, patience, rng) if patience >= cost else -1.0
 
 
 @inline_kernel
-def _law(race: Race, arm: int, rng: np.random.Generator) -> tuple[float, int, float, float]:
+def _variant(
+    values: BinomialValues, arm: int, rng: np.random.Generator
+) -> tuple[float, int, float, float]:
     """Return offset, n, p and m of the arm in this round."""
-    share = race.gates[arm].share
-    law = race.laws[arm, 1 if share > 0.0 and rng.random() < share else 0]
-    return law.offset, law.n, law.p, law.m
+    share = values.bounds[arm].share
+    chosen = values.variants[arm, 1 if share > 0.0 and rng.random() < share else 0]
+    return chosen.offset, chosen.n, chosen.p, chosen.m
 
 
 @inline_kernel
-def _value(race: Race, arm: int, rng: np.random.Generator) -> float:
+def _value(values: BinomialValues, arm: int, rng: np.random.Generator) -> float:
     """Return a plain draw of the arm's value."""
-    offset, n, p, m = _law(race, arm, rng)
+    offset, n, p, m = _variant(values, arm, rng)
     return (offset + binomial(n, p, rng)) / m
 
 
 @inline_kernel
 def _value_if_reached(
-    race: Race, arm: int, x: float, patience: float, rng: np.random.Generator
+    values: BinomialValues, arm: int, x: float, patience: float, rng: np.random.Generator
 ) -> float:
     """Return the arm's value if it is x or more, else -1; see `binomial_from` on `patience`."""
-    offset, n, p, m = _law(race, arm, rng)
+    offset, n, p, m = _variant(values, arm, rng)
     k = int(m * x - offset)
     while (offset + k) / m < x:
         k += 1

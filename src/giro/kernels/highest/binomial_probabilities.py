@@ -1,31 +1,33 @@
-"""The probability of each arm to win a race of binomial values (see `race`), by summing."""
+"""The probability of each arm to have the highest binomial value, by summing."""
 
 import math
 
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.highest.binomial_argmax import Race
-from giro.kernels.highest.probabilities import Points, argmax_law, winning_law
+from giro.kernels.highest.binomial_argmax import BinomialValues
+from giro.kernels.highest.probabilities import Points, argmax_probabilities, winning_law
 from giro.offer import of_arms
 
 _NEGLIGIBLE = 1e-19  # a probability, relative to the largest, that is left out
 
 
-def race_law(race: Race, arms: np.ndarray, ranking: np.ndarray) -> np.ndarray:
-    """Return the probability [i] with which `race.winner` returns each of these arms.
+def binomial_argmax_probabilities(
+    values: BinomialValues, arms: np.ndarray, ranking: np.ndarray
+) -> np.ndarray:
+    """Return the probability [i] with which `binomial_argmax` returns each of these arms.
 
     The error is below 1e-12. Costs about sqrt(m) points for an arm whose value is a mean of m
     draws: what lies some ten standard deviations off, or below what some other arm certainly
     reaches, is left out.
     """
-    gates, laws = race.gates[arms], race.laws[arms]
+    bounds, variants = values.bounds[arms], values.variants[arms]
     ranking = of_arms(ranking, arms)
-    centre = np.ascontiguousarray(gates["centre"])
+    centre = np.ascontiguousarray(bounds["centre"])
     if np.isinf(centre).any():
-        return argmax_law(centre, ranking)
-    offset, n, p, m = (np.ascontiguousarray(laws[name]) for name in ("offset", "n", "p", "m"))
-    points = _points(offset, n, p, m, np.ascontiguousarray(gates["share"]))
+        return argmax_probabilities(centre, ranking)
+    offset, n, p, m = (np.ascontiguousarray(variants[name]) for name in ("offset", "n", "p", "m"))
+    points = _points(offset, n, p, m, np.ascontiguousarray(bounds["share"]))
     return winning_law(points, ranking)
 
 

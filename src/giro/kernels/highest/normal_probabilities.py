@@ -5,13 +5,13 @@ import math
 
 import numpy as np
 
-from giro.kernels.highest.probabilities import argmax_law
+from giro.kernels.highest.probabilities import argmax_probabilities
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
 _STEPS = np.array([-9.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0, 6.0, 9.0])  # beyond, a tail is < 1e-18
 
 
-def chances_of_highest_normal(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
+def normal_argmax_probabilities(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
     """Return the probability that each of independent normal values is the highest.
 
     P(i) = ∫ f_i Π F_j over j ≠ i, by Gauss and Legendre's rule on pieces that end two or three
@@ -19,7 +19,7 @@ def chances_of_highest_normal(means: np.ndarray, deviations: np.ndarray) -> np.n
     1e-12. Deviations are positive, or all zero: then the highest means share.
     """
     if not deviations.max() > 0.0:
-        return argmax_law(means, np.empty(0))
+        return argmax_probabilities(means, np.empty(0))
     floor = (means + deviations * _STEPS[0]).max()  # the highest value lies above
     chances = np.zeros(means.size)
     in_play = means + deviations * _STEPS[-1] >= floor

@@ -28,7 +28,7 @@ class Points(NamedTuple):
 
 
 @kernel
-def argmax_law(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
+def argmax_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
     """Return the probability [i] with which `ties.argmax` returns the i-th arm.
 
     `ranking` is that of the arms which the values belong to, or empty.
@@ -126,7 +126,7 @@ def _anew(
             law[arm] += here[arm] * product / (below[arm] + here[arm] * u)
 
 
-def replica_law(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
+def replica_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
     """Return the probability [arm] of the highest value, if each arm's is one of its replicas'.
 
     Arms draw from values[arm, replica] uniformly and independently of each other.

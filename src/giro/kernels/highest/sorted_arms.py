@@ -16,7 +16,7 @@ class SortedArms(NamedTuple):
 
     keys: np.ndarray  # [place]
     arms: np.ndarray  # [place] the arm there
-    places: np.ndarray  # [arm] where it is
+    positions: np.ndarray  # [arm] where it is
 
 
 def without_keys(n_arms: int) -> SortedArms:
@@ -27,14 +27,16 @@ def without_keys(n_arms: int) -> SortedArms:
 @inline_kernel
 def set_key(order: SortedArms, arm: int, key: float) -> None:
     """Give the arm this key and the place that goes with it."""
-    keys, arms, place = order.keys, order.arms, order.places[arm]
-    while place > 0 and _comes_before(key, arm, keys[place - 1], arms[place - 1]):
-        _put(order, place, arms[place - 1], keys[place - 1])
-        place -= 1
-    while place + 1 < keys.size and _comes_before(keys[place + 1], arms[place + 1], key, arm):
-        _put(order, place, arms[place + 1], keys[place + 1])
-        place += 1
-    _put(order, place, arm, key)
+    keys, arms, position = order.keys, order.arms, order.positions[arm]
+    while position > 0 and _comes_before(key, arm, keys[position - 1], arms[position - 1]):
+        _put(order, position, arms[position - 1], keys[position - 1])
+        position -= 1
+    while position + 1 < keys.size and _comes_before(
+        keys[position + 1], arms[position + 1], key, arm
+    ):
+        _put(order, position, arms[position + 1], keys[position + 1])
+        position += 1
+    _put(order, position, arm, key)
 
 
 @inline_kernel
@@ -43,5 +45,5 @@ def _comes_before(key: float, arm: int, other_key: float, other: int) -> bool:
 
 
 @inline_kernel
-def _put(order: SortedArms, place: int, arm: int, key: float) -> None:
-    order.keys[place], order.arms[place], order.places[arm] = key, arm, place
+def _put(order: SortedArms, position: int, arm: int, key: float) -> None:
+    order.keys[position], order.arms[position], order.positions[arm] = key, arm, position

@@ -5,8 +5,8 @@ import numpy as np
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import shuffle
 from giro.kernels.network.step import (
-    Bench,
     Weights,
+    Workspace,
     entry_of,
     set_level,
     take_step,
@@ -17,7 +17,7 @@ from giro.kernels.regression.rows import Rows
 @kernel
 def train(
     network: Weights,
-    bench: Bench,
+    workspace: Workspace,
     rows: Rows,
     entries: np.ndarray,
     how: tuple[float, int],
@@ -27,7 +27,7 @@ def train(
     rate, passes = how
     for _ in range(passes):
         shuffle(entries, rng)
-        descend(network, bench, rows, entries, rate)
+        descend(network, workspace, rows, entries, rate)
 
 
 @kernel
@@ -54,11 +54,13 @@ def entries_of(positions: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def descend(network: Weights, bench: Bench, rows: Rows, entries: np.ndarray, rate: float) -> None:
+def descend(
+    network: Weights, workspace: Workspace, rows: Rows, entries: np.ndarray, rate: float
+) -> None:
     """Go once through the entries as they are ordered, in batches; the last may be smaller."""
-    batch, n = bench.errors.size, entries.size
-    set_level(network, bench, rows)
+    batch, n = workspace.errors.size, entries.size
+    set_level(network, workspace, rows)
     for first in range(0, n, batch):
         end = min(first + batch, n)
         ahead = entries[end : min(end + batch, n)]
-        take_step(network, bench, rows, entries[first:end], ahead, rate)
+        take_step(network, workspace, rows, entries[first:end], ahead, rate)

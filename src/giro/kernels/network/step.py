@@ -2,7 +2,7 @@
 
 Hidden units max(W'x, 0), output 1 / (1 + exp(-(v'h + b))), and the binary cross-entropy, whose
 gradient by the output's score is the *error*: output minus target. The gradient is the mean over a
-*batch* of entries. In the sparse columns x = base + δ (see `kernels.rows`), and with the errors E
+*batch* of entries. In the sparse columns x = base + δ (see `regression.rows`), and with the errors E
 of the hidden units
 
     W'x = W'base + W'δ    and    Σ x E' = base Σ E' + Σ δ E'
@@ -45,7 +45,7 @@ class Weights(NamedTuple):
     bias: np.ndarray  # [1] b of the output
 
 
-class Bench(NamedTuple):
+class Workspace(NamedTuple):
     """Room for the work on one batch."""
 
     level: np.ndarray  # [unit] W'base over the sparse columns, kept up to date
@@ -62,10 +62,10 @@ def width_of(hidden: int) -> int:
     return -(-hidden // LANES) * LANES
 
 
-def empty_bench(n_features: int, width: int, batch: int) -> Bench:
+def empty_workspace(n_features: int, width: int, batch: int) -> Workspace:
     """Return room for batches of up to `batch` entries."""
     even = batch + batch % 2
-    return Bench(
+    return Workspace(
         aligned_zeros(1, width)[0],
         aligned_zeros(1, even * width)[0],
         np.zeros(batch),
@@ -98,7 +98,7 @@ def entry_of(row: int, kind: int) -> int:
 @kernel
 def take_step(
     network: Weights,
-    bench: Bench,
+    workspace: Workspace,
     rows: Rows,
     entries: np.ndarray,
     ahead: np.ndarray,
@@ -109,16 +109,16 @@ def take_step(
     `bench.level` is W'base before and after. The entries `ahead`, which come next, are fetched from
     memory meanwhile: they are anywhere, and waiting for them took as long as all the sums.
     """
-    _take_dense(bench, rows, entries)
-    _sum_dense(network, bench, rows, entries.size)
-    _sum_changes(network, bench, rows, entries, ahead)
-    bias = _set_errors(network, bench, rows.rewards, entries)
-    _spread_errors(network, bench, entries.size)
-    _gather_changes(bench, rows, entries)
+    _take_dense(workspace, rows, entries)
+    _sum_dense(network, workspace, rows, entries.size)
+    _sum_changes(network, workspace, rows, entries, ahead)
+    bias = _set_errors(network, workspace, rows.rewards, entries)
+    _spread_errors(network, workspace, entries.size)
+    _gather_changes(workspace, rows, entries)
     step = rate / entries.size
-    _descend_sparse(network, bench, rows, step)
-    _descend_dense(network, bench, rows, entries.size, step)
-    _descend_output(network, bench, bias, step)
+    _descend_sparse(network, workspace, rows, step)
+    _descend_dense(network, workspace, rows, entries.size, step)
+    _descend_output(network, workspace, bias, step)
 
 
 @kernel
@@ -134,24 +134,24 @@ def score_of(network: Weights, context: np.ndarray) -> float:
 
 
 @kernel
-def set_level(network: Weights, bench: Bench, rows: Rows) -> None:
+def set_level(network: Weights, workspace: Workspace, rows: Rows) -> None:
     """Set `bench.level` to W'base over the sparse columns."""
-    width = bench.level.size
+    width = workspace.level.size
     for k in range(0, width, LANES):
         level = zeros()
         for j in range(rows.base.size):
             if not rows.is_dense[j]:
                 level = plus(level, rows.base[j], lanes_at(network.hidden, j * width + k))
-        put(bench.level, k, level)
+        put(workspace.level, k, level)
 
 
 @kernel
 def _fetch_row(rows: Rows, row: int) -> None:
     """Have what is needed of a row on its way from memory; changes nothing."""
-    place, first = row * rows.filled[1], rows.first[row]
+    position, first = row * rows.filled[1], rows.first[row]
     fetch(rows.rewards, row)
-    fetch(rows.packed, place)
-    fetch(rows.packed, place + _LINE)
+    fetch(rows.packed, position)
+    fetch(rows.packed, position + _LINE)
     fetch(rows.column, first)
     fetch(rows.change, first)
 
@@ -160,67 +160,69 @@ def _fetch_row(rows: Rows, row: int) -> None:
 
 
 @kernel
-def _take_dense(bench: Bench, rows: Rows, entries: np.ndarray) -> None:
+def _take_dense(workspace: Workspace, rows: Rows, entries: np.ndarray) -> None:
     """Copy the dense columns, and behind an odd number of entries zeros: they go in pairs."""
     n = rows.filled[1]
     for i in range(entries.size):
         row = row_of(entries[i])
         for m in range(n):
-            bench.dense[i * n + m] = rows.packed[row * n + m]
+            workspace.dense[i * n + m] = rows.packed[row * n + m]
     if entries.size % 2 == 1:
-        bench.dense[entries.size * n : (entries.size + 1) * n] = 0.0
+        workspace.dense[entries.size * n : (entries.size + 1) * n] = 0.0
 
 
 @kernel
-def _sum_dense(network: Weights, bench: Bench, rows: Rows, size: int) -> None:
+def _sum_dense(network: Weights, workspace: Workspace, rows: Rows, size: int) -> None:
     """Set the units' sums to the level and W'x over dense columns, two entries at a time.
 
     The sums of the one go on while those of the other wait for their last addition.
     """
-    width, x, n = bench.level.size, bench.dense, rows.filled[1]
+    width, x, n = workspace.level.size, workspace.dense, rows.filled[1]
     for i in range(0, size, 2):
         for k in range(0, width, LANES):
-            total = next_total = lanes_at(bench.level, k)
+            total = next_total = lanes_at(workspace.level, k)
             for m in range(n):
                 weights = lanes_at(network.hidden, rows.dense[m] * width + k)
                 total = plus(total, x[i * n + m], weights)
                 next_total = plus(next_total, x[(i + 1) * n + m], weights)
-            put(bench.units, i * width + k, total)
-            put(bench.units, (i + 1) * width + k, next_total)
+            put(workspace.units, i * width + k, total)
+            put(workspace.units, (i + 1) * width + k, next_total)
 
 
 @kernel
 def _sum_changes(
-    network: Weights, bench: Bench, rows: Rows, entries: np.ndarray, ahead: np.ndarray
+    network: Weights, workspace: Workspace, rows: Rows, entries: np.ndarray, ahead: np.ndarray
 ) -> None:
     """Add W'δ over the sparse columns to the units' sums."""
-    width = bench.level.size
+    width = workspace.level.size
     for i in range(entries.size):
         if i < ahead.size:
             _fetch_row(rows, row_of(ahead[i]))
         row = row_of(entries[i])
         begin, end = rows.first[row], rows.middle[row]
         for k in range(0, width, LANES):
-            total = lanes_at(bench.units, i * width + k)
+            total = lanes_at(workspace.units, i * width + k)
             for p in range(begin, end):
                 weights = lanes_at(network.hidden, rows.column[p] * width + k)
                 total = plus(total, rows.change[p], weights)
-            put(bench.units, i * width + k, total)
+            put(workspace.units, i * width + k, total)
 
 
 @kernel
-def _set_errors(network: Weights, bench: Bench, rewards: np.ndarray, entries: np.ndarray) -> float:
+def _set_errors(
+    network: Weights, workspace: Workspace, rewards: np.ndarray, entries: np.ndarray
+) -> float:
     """Set the errors, output minus target, and return their sum."""
-    width, total = bench.level.size, 0.0
+    width, total = workspace.level.size, 0.0
     for i in range(entries.size):
         score = network.bias[0]
         for k in range(0, width, LANES):
-            sums = lanes_at(bench.units, i * width + k)
+            sums = lanes_at(workspace.units, i * width + k)
             score += inner_product(where_positive(sums, sums), lanes_at(network.output, k))
-        bench.errors[i] = score
+        workspace.errors[i] = score
     for i in range(entries.size):
-        error = sigmoid(bench.errors[i]) - _target(entries[i], rewards)
-        bench.errors[i] = error
+        error = sigmoid(workspace.errors[i]) - _target(entries[i], rewards)
+        workspace.errors[i] = error
         total += error
     return total
 
@@ -243,72 +245,74 @@ def _target(entry: int, rewards: np.ndarray) -> float:
 
 
 @kernel
-def _spread_errors(network: Weights, bench: Bench, size: int) -> None:
+def _spread_errors(network: Weights, workspace: Workspace, size: int) -> None:
     """Set the gradient of v, replace the units' sums by their errors E, and set Σ E."""
-    width = bench.level.size
+    width = workspace.level.size
     for k in range(0, width, LANES):
         gradient, total, weights = zeros(), zeros(), lanes_at(network.output, k)
         for i in range(size):
-            sums, error = lanes_at(bench.units, i * width + k), bench.errors[i]
+            sums, error = lanes_at(workspace.units, i * width + k), workspace.errors[i]
             gradient = plus(gradient, error, where_positive(sums, sums))
             errors = where_positive(sums, plus(zeros(), error, weights))
-            put(bench.units, i * width + k, errors)
+            put(workspace.units, i * width + k, errors)
             total = plus(total, 1.0, errors)
-        put(bench.output, k, gradient)
-        put(bench.total, k, total)
+        put(workspace.output, k, gradient)
+        put(workspace.total, k, total)
 
 
 @kernel
-def _gather_changes(bench: Bench, rows: Rows, entries: np.ndarray) -> None:
+def _gather_changes(workspace: Workspace, rows: Rows, entries: np.ndarray) -> None:
     """Add up Σ δ E' over the sparse columns."""
-    width = bench.level.size
+    width = workspace.level.size
     for i in range(entries.size):
         row = row_of(entries[i])
         begin, end = rows.first[row], rows.middle[row]
         for k in range(0, width, LANES):
-            errors = lanes_at(bench.units, i * width + k)
+            errors = lanes_at(workspace.units, i * width + k)
             for p in range(begin, end):
-                place = rows.column[p] * width + k
-                gradient = plus(lanes_at(bench.hidden, place), rows.change[p], errors)
-                put(bench.hidden, place, gradient)
+                position = rows.column[p] * width + k
+                gradient = plus(lanes_at(workspace.hidden, position), rows.change[p], errors)
+                put(workspace.hidden, position, gradient)
 
 
 @kernel
-def _descend_sparse(network: Weights, bench: Bench, rows: Rows, step: float) -> None:
+def _descend_sparse(network: Weights, workspace: Workspace, rows: Rows, step: float) -> None:
     """Move the weights of sparse columns by -step times the gradient, and the level with them."""
-    width, base = bench.level.size, rows.base
+    width, base = workspace.level.size, rows.base
     for k in range(0, width, LANES):
-        level, total = zeros(), lanes_at(bench.total, k)
+        level, total = zeros(), lanes_at(workspace.total, k)
         for j in range(base.size):
             if rows.is_dense[j]:
                 continue
-            place = j * width + k
-            gradient = plus(lanes_at(bench.hidden, place), base[j], total)
-            weights = within(plus(lanes_at(network.hidden, place), -step, gradient), LARGEST)
-            put(network.hidden, place, weights)
-            put(bench.hidden, place, zeros())
+            position = j * width + k
+            gradient = plus(lanes_at(workspace.hidden, position), base[j], total)
+            weights = within(plus(lanes_at(network.hidden, position), -step, gradient), LARGEST)
+            put(network.hidden, position, weights)
+            put(workspace.hidden, position, zeros())
             level = plus(level, base[j], weights)
-        put(bench.level, k, level)
+        put(workspace.level, k, level)
 
 
 @kernel
-def _descend_dense(network: Weights, bench: Bench, rows: Rows, size: int, step: float) -> None:
+def _descend_dense(
+    network: Weights, workspace: Workspace, rows: Rows, size: int, step: float
+) -> None:
     """Move the weights of dense columns by -step times Σ x E'."""
-    width, x, n = bench.level.size, bench.dense, rows.filled[1]
+    width, x, n = workspace.level.size, workspace.dense, rows.filled[1]
     for m in range(n):
         for k in range(0, width, LANES):
             even, odd = zeros(), zeros()
             for i in range(0, size, 2):
-                even = plus(even, x[i * n + m], lanes_at(bench.units, i * width + k))
-                odd = plus(odd, x[(i + 1) * n + m], lanes_at(bench.units, (i + 1) * width + k))
-            place = rows.dense[m] * width + k
-            weights = plus(lanes_at(network.hidden, place), -step, plus(even, 1.0, odd))
-            put(network.hidden, place, within(weights, LARGEST))
+                even = plus(even, x[i * n + m], lanes_at(workspace.units, i * width + k))
+                odd = plus(odd, x[(i + 1) * n + m], lanes_at(workspace.units, (i + 1) * width + k))
+            position = rows.dense[m] * width + k
+            weights = plus(lanes_at(network.hidden, position), -step, plus(even, 1.0, odd))
+            put(network.hidden, position, within(weights, LARGEST))
 
 
 @kernel
-def _descend_output(network: Weights, bench: Bench, bias: float, step: float) -> None:
-    for k in range(0, bench.level.size, LANES):
-        weights = plus(lanes_at(network.output, k), -step, lanes_at(bench.output, k))
+def _descend_output(network: Weights, workspace: Workspace, bias: float, step: float) -> None:
+    for k in range(0, workspace.level.size, LANES):
+        weights = plus(lanes_at(network.output, k), -step, lanes_at(workspace.output, k))
         put(network.output, k, within(weights, LARGEST))
     network.bias[0] -= step * bias

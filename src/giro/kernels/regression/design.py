@@ -34,11 +34,11 @@ def round_row(design: Design, context: Context) -> np.ndarray:
 
 
 @inline_kernel
-def put_arm(design: Design, offer: Offer, place: int) -> int:
+def put_arm(design: Design, offer: Offer, position: int) -> int:
     """Put what is known of the arm at a place of the offer into the row; return its model."""
     if not design.shared:
-        return int(offer.arms[place])
-    known = features_at(offer.features, place, design.row[:0])
+        return int(offer.arms[position])
+    known = features_at(offer.features, position, design.row[:0])
     put_features(known, design.row[offer.context.size : -1])
     return 0
 

@@ -24,16 +24,16 @@ def set_penalty(factor: np.ndarray, penalty: float) -> None:
 
 
 @kernel
-def add_row(factor: np.ndarray, row: np.ndarray, weight: float, room: np.ndarray) -> None:
-    """Turn the factor of A into that of A + w x x'. `room` is as long as the row; it is lost."""
+def add_row(factor: np.ndarray, row: np.ndarray, weight: float, workspace: np.ndarray) -> None:
+    """Turn the factor of A into that of A + w x x'. `workspace`, as long as x, is lost."""
     d, root = row.size, math.sqrt(weight)
     for j in range(d):
-        room[j] = root * row[j]
+        workspace[j] = root * row[j]
     for i in range(d):
-        if room[i] != 0.0:
+        if workspace[i] != 0.0:
             rest = factor[i, i:]
-            radius = math.sqrt(rest[0] * rest[0] + room[i] * room[i])
-            _rotate(rest, room[i:], rest[0] / radius, room[i] / radius)
+            radius = math.sqrt(rest[0] * rest[0] + workspace[i] * workspace[i])
+            _rotate(rest, workspace[i:], rest[0] / radius, workspace[i] / radius)
 
 
 @kernel
@@ -45,11 +45,11 @@ def _rotate(upper: np.ndarray, lower: np.ndarray, cosine: float, sine: float) ->
 
 
 @kernel
-def squared_width(factor: np.ndarray, row: np.ndarray, room: np.ndarray) -> float:
-    """Return x'A⁻¹x, which is the squared length of y with U'y = x; `room` holds y afterwards."""
+def squared_width(factor: np.ndarray, row: np.ndarray, workspace: np.ndarray) -> float:
+    """Return x'A⁻¹x, which is the squared length of y with U'y = x; `workspace` becomes y."""
     for j in range(row.size):
-        room[j] = row[j]
+        workspace[j] = row[j]
     for i in range(row.size):
-        room[i] /= factor[i, i]
-        add_multiple(room[i + 1 :], -room[i], factor[i, i + 1 :])
-    return dot(room, room)
+        workspace[i] /= factor[i, i]
+        add_multiple(workspace[i + 1 :], -workspace[i], factor[i, i + 1 :])
+    return dot(workspace, workspace)

@@ -7,7 +7,7 @@ import numpy as np
 from giro.compiling import kernel
 from giro.kernels.draws.binomial import fair_binomial
 from giro.kernels.draws.uniform import COINS, coins
-from giro.kernels.giro.pseudo_rewards import pseudo_count_law
+from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution
 
 _FEW = 6  # so many coins are thrown one by one faster than counted together
 
@@ -22,7 +22,7 @@ def pseudo_rewards_by_pull(a: float, pulls: int) -> np.ndarray:
     numbers = np.empty(pulls, np.int64)
     before = 0
     for i in range(pulls):
-        below, share = pseudo_count_law(a, i + 1)
+        below, share = pseudo_count_distribution(a, i + 1)
         so_far = below + 1 if share > 0.0 else below
         numbers[i] = so_far - before
         before = so_far

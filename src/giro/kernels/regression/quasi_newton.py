@@ -36,11 +36,11 @@ def no_steps(n_features: int) -> Steps:
 @kernel
 def remember(steps: Steps, step: np.ndarray, before: np.ndarray, after: np.ndarray) -> None:
     """Keep a step, with the gradients before and after it."""
-    place = steps.taken[0] % _REMEMBERED
+    position = steps.taken[0] % _REMEMBERED
     for j in range(step.size):
-        steps.step[place, j] = step[j]
-        steps.change[place, j] = after[j] - before[j]
-    if dot(steps.step[place], steps.change[place]) > 0.0:  # else only rounding is left
+        steps.step[position, j] = step[j]
+        steps.change[position, j] = after[j] - before[j]
+    if dot(steps.step[position], steps.change[position]) > 0.0:  # else only rounding is left
         steps.taken[0] += 1
 
 

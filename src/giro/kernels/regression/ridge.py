@@ -16,7 +16,7 @@ class Ridge(NamedTuple):
     factor: np.ndarray  # [arm, feature, feature] U with U'U = A
     moment: np.ndarray  # [arm, feature] b
     theta: np.ndarray  # [arm, feature]
-    room: np.ndarray  # [feature] for the work on one row
+    workspace: np.ndarray  # [feature] for the work on one row
 
 
 def empty_ridge(n_arms: int, n_features: int, penalty: float) -> Ridge:
@@ -35,7 +35,7 @@ def empty_ridge(n_arms: int, n_features: int, penalty: float) -> Ridge:
 @kernel
 def observe(ridge: Ridge, context: np.ndarray, arm: int, reward: float) -> None:
     """Take in one reward of the arm, and solve for its θ."""
-    add_row(ridge.factor[arm], context, 1.0, ridge.room)
+    add_row(ridge.factor[arm], context, 1.0, ridge.workspace)
     add_multiple(ridge.moment[arm], reward, context)
     theta = ridge.theta[arm]
     for j in range(theta.size):

@@ -51,31 +51,31 @@ def take_in(bins: Bins, contexts: np.ndarray, count: int) -> None:
 @kernel
 def _bin_for(bins: Bins, j: int, value: float, rows: int) -> int:
     """Return the bin of a value, after making room for it among the first `rows` rows."""
-    place = int(np.searchsorted(bins.high[j, : bins.used[j]], value))
-    if place < bins.used[j] and bins.low[j, place] <= value:
-        return place
+    position = int(np.searchsorted(bins.high[j, : bins.used[j]], value))
+    if position < bins.used[j] and bins.low[j, position] <= value:
+        return position
     if bins.used[j] < MOST:
-        _insert(bins, j, place, value, rows)
-        return place
+        _insert(bins, j, position, value, rows)
+        return position
     bins.shared[j] = True
-    if place == MOST:
+    if position == MOST:
         bins.high[j, MOST - 1] = value
         return MOST - 1
-    bins.low[j, place] = value
-    return place
+    bins.low[j, position] = value
+    return position
 
 
 @kernel
-def _insert(bins: Bins, j: int, place: int, value: float, rows: int) -> None:
-    """Put a bin for one value before the others from `place` on."""
-    for b in range(bins.used[j], place, -1):
+def _insert(bins: Bins, j: int, position: int, value: float, rows: int) -> None:
+    """Put a bin for one value before the others from `position` on."""
+    for b in range(bins.used[j], position, -1):
         bins.low[j, b] = bins.low[j, b - 1]
         bins.high[j, b] = bins.high[j, b - 1]
-    bins.low[j, place] = value
-    bins.high[j, place] = value
-    if place < bins.used[j]:
+    bins.low[j, position] = value
+    bins.high[j, position] = value
+    if position < bins.used[j]:
         for row in range(rows):
-            if bins.of_row[row, j] >= place:
+            if bins.of_row[row, j] >= position:
                 bins.of_row[row, j] += 1
     bins.used[j] += 1
 

@@ -69,16 +69,18 @@ def plant(trees: Trees, slot: int, positions: np.ndarray, mass: np.ndarray) -> N
 
 @kernel
 def leaf_mass(
-    trees: Trees, slot: int, bins: Bins, context: np.ndarray, limits: Limits, room: np.ndarray
+    trees: Trees, slot: int, bins: Bins, context: np.ndarray, limits: Limits, workspace: np.ndarray
 ) -> tuple[float, float]:
     """Return the weight and the sum of rewards in the leaf of a context, growing as far as needed.
 
-    `room` is for the histograms of one node.
+    `workspace` is for the histograms of one node.
     """
     node, depth = 0, 0
     while True:
         if trees.child[slot, node] == _UNGROWN:
-            _grow(trees, slot, node, bins, limits.leaf if depth < limits.depth else np.inf, room)
+            _grow(
+                trees, slot, node, bins, limits.leaf if depth < limits.depth else np.inf, workspace
+            )
         child = trees.child[slot, node]
         if child == _LEAF:
             weight, total, _ = _sums(trees, slot, node)
@@ -88,7 +90,9 @@ def leaf_mass(
 
 
 @kernel
-def _grow(trees: Trees, slot: int, node: int, bins: Bins, least: float, room: np.ndarray) -> None:
+def _grow(
+    trees: Trees, slot: int, node: int, bins: Bins, least: float, workspace: np.ndarray
+) -> None:
     """Split the node, or make it a leaf if that is not possible or would not help."""
     begin, end = trees.begin[slot, node], trees.end[slot, node]
     trees.child[slot, node] = _LEAF
@@ -97,7 +101,7 @@ def _grow(trees: Trees, slot: int, node: int, bins: Bins, least: float, room: np
     if weight < 2.0 * least or squares / weight - mean * mean <= _PURE:
         return
     rows, mass = trees.rows[slot, begin:end], trees.mass[slot, begin:end]
-    split = best_split(bins, rows, mass, least, room)
+    split = best_split(bins, rows, mass, least, workspace)
     if split.feature >= 0:
         trees.child[slot, node] = trees.nodes[slot]
         trees.feature[slot, node], trees.threshold[slot, node] = split
