@@ -114,7 +114,7 @@ def changed(**columns: list[Any]) -> dict[str, list[Any]]:
         (changed(arm=["a", None, "b"]), "event 2 has no arm"),
         (changed(arm=[0.5, 1.0, 2.0]), "arms are text or whole numbers"),
         (changed(context_age=[1.0, float("inf"), 1.0]), "event 2 has the context inf"),
-        (changed(context_age=[1.0, None, 1.0]), "no value in the context column 'context_age'"),
+        (changed(context_age=[1.0, None, 1.0]), "no value in the column 'context_age'"),
         (changed(context_age=[{"a": 1}] * 3), "numbers or text are wanted"),
         ({name: [] for name in TABLE}, "arms are text or whole numbers|the log is empty"),
         (7, "a log is a DataFrame"),
@@ -299,7 +299,7 @@ def test_vw_is_not_a_table() -> None:
 
 def test_contexts_of_different_lengths_are_refused() -> None:
     ragged = {"arm": ["a", "b"], "reward": [1, 0], "probability": [0.5, 0.5]}
-    with pytest.raises(BadParameter, match=r"event 2 has 2 entries .* 'context', event 1 has 1"):
+    with pytest.raises(BadParameter, match=r"row 2 has 2 entries .* 'context', row 1 has 1"):
         read_log({**ragged, "context": [[1.0], [1.0, 2.0]]})
     with pytest.raises(BadParameter, match=r"event 1 has .* in the context column 'context'"):
         read_log({**ragged, "context": [["x", "y"], ["z", "w"]]})

@@ -14,10 +14,10 @@ from giro.bandit import events as tables
 from giro.bandit import file
 from giro.bandit.core import Arms, Core, checked_names, decision_in
 from giro.bandit.decision import Decision
-from giro.bandit.encoding import Encoder, Given
 from giro.bandit.log import PENDING, Log, column
 from giro.bandit.setting import Setting
 from giro.errors import BadParameter
+from giro.features import Encoder, Given
 from giro.live import LivePolicy
 from giro.policy import Policy
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from giro.bandit.cold_start import Newcomers
 from giro.bandit.decision import Decision
-from giro.bandit.encoding import Encoder, Given
 from giro.bandit.log import PENDING, Log, column
 from giro.bandit.propensity import mixed, sample_arm
 from giro.bandit.setting import FIRST_ROOM, Setting
 from giro.errors import BadParameter, UnknownName
+from giro.features import Encoder, Given
 from giro.live import LivePolicy
 from giro.named import text_of
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape

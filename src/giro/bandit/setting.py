@@ -8,9 +8,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from giro.bandit.encoding import declared
 from giro.checks import SHARE, check, optional, whole
 from giro.errors import BadParameter, GiroError
+from giro.features import declared
 from giro.policy import Policy
 from giro.version import __version__
 

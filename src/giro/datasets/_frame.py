@@ -7,6 +7,7 @@ import numpy as np
 from giro.datasets._classes import encoded
 from giro.datasets.dataset import Dataset, frozen
 from giro.errors import BadParameter, UnknownName
+from giro.features import matrix_of_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -29,39 +30,15 @@ def dataset_of(frame: "pl.DataFrame", *, label: str) -> Dataset:
     for column in frame:
         _check_complete(column)
     labels, classes = encoded(_label_values(frame[label]))
-    features, names = _features(frame.drop(label))
-    return Dataset(frozen(features), frozen(labels), classes, names)
-
-
-def _features(frame: "pl.DataFrame") -> tuple[np.ndarray, tuple[str, ...]]:
-    """Return the features, column by column in memory, and their names."""
-    numbers = [column for column in frame if _is_numeric(column)]
-    words = [column.cast(str) for column in frame if not _is_numeric(column)]
-    levels = [_levels(column) for column in words]
-    names = [column.name for column in numbers]
-    names += [
-        f"{c.name}={level}" for c, found in zip(words, levels, strict=True) for level in found
-    ]
-    features = np.empty((frame.height, len(names)), order="F")
-    for j, column in enumerate(numbers):
-        features[:, j] = column.cast(float).to_numpy()
-    j = len(numbers)
-    for column, found in zip(words, levels, strict=True):
-        for level in found:
-            features[:, j] = (column == level).to_numpy()
-            j += 1
-    return features, tuple(names)
-
-
-def _levels(column: "pl.Series") -> list[str]:
-    """Return the words that occur in a column, sorted; a category without rows is none."""
-    levels = column.unique().sort().to_list()
-    if len(levels) > _MOST_WORDS:
-        raise BadParameter(
-            f"column '{column.name}' has {len(levels)} different words, more than {_MOST_WORDS} "
-            "are not made into features: leave it out of the table"
-        )
-    return levels
+    for column in frame.drop(label):
+        if not _is_numeric(column) and (words := column.n_unique()) > _MOST_WORDS:
+            raise BadParameter(
+                f"column '{column.name}' has {words} different words, more than {_MOST_WORDS} "
+                "are not made into features: leave it out of the table"
+            )
+    columns = sorted((c for c in frame if c.name != label), key=lambda c: not _is_numeric(c))
+    features, names = matrix_of_columns(frame, [column.name for column in columns])
+    return Dataset(frozen(np.asfortranarray(features)), frozen(labels), classes, names)
 
 
 def _is_numeric(column: "pl.Series") -> bool:

@@ -7,8 +7,8 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.evaluation.log import Log, arm_indices, checked
-from giro.evaluation.readers._features import padded
 from giro.evaluation.readers.table import column
+from giro.features import padded
 
 if TYPE_CHECKING:
     import polars as pl

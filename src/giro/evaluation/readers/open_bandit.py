@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from giro.errors import BadParameter
 from giro.evaluation.log import Log
-from giro.evaluation.readers._features import matrix_of_columns
 from giro.evaluation.readers.table import Columns, context_columns, log_of_table, texts
+from giro.features import matrix_of_columns
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.evaluation.log import Log, arm_indices, checked
-from giro.evaluation.readers._features import matrix_of_columns
+from giro.features import matrix_of_columns
 
 if TYPE_CHECKING:
     import polars as pl

@@ -21,7 +21,7 @@ import numpy as np
 
 from giro.errors import BadFile, BadParameter
 from giro.evaluation.log import Log, arm_indices, checked
-from giro.evaluation.readers._features import flattened, matrix_of_records
+from giro.features import flattened, matrix_of_records
 
 
 class _Event(NamedTuple):

@@ -2,8 +2,8 @@
 
 Hidden units max(W'x, 0), output 1 / (1 + exp(-(v'h + b))), and the binary cross-entropy, whose
 gradient by the output's score is the *error*: output minus target. The gradient is the mean over a
-*batch* of entries. In the sparse columns x = base + δ (see `regression.rows`), and with the errors E
-of the hidden units
+*batch* of entries. In the sparse columns x = base + δ (see `regression.rows`), and with the errors
+E of the hidden units
 
     W'x = W'base + W'δ    and    Σ x E' = base Σ E' + Σ δ E'
 
