@@ -56,3 +56,14 @@ def check(owner: str, needed: Needed, **values: Any) -> None:
         if not needed.holds(value):
             what = needed.words.format(name)
             raise BadParameter(f"{owner} needs {what}, got {name}={value!r}")
+
+
+def finite_range(given: Any) -> tuple[float, float]:
+    """Return a range of rewards as (low, high), both finite, low < high."""
+    try:
+        low, high = (float(bound) for bound in given)
+    except (TypeError, ValueError):
+        raise BadParameter(f"reward_range is a pair of numbers, got {given!r}") from None
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise BadParameter(f"reward_range is two finite numbers, low < high, got {given!r}")
+    return low, high

@@ -301,7 +301,7 @@ def test_contexts_of_different_lengths_are_refused() -> None:
     ragged = {"arm": ["a", "b"], "reward": [1, 0], "probability": [0.5, 0.5]}
     with pytest.raises(BadParameter, match=r"row 2 has 2 entries .* 'context', row 1 has 1"):
         read_log({**ragged, "context": [[1.0], [1.0, 2.0]]})
-    with pytest.raises(BadParameter, match=r"event 1 has .* in the context column 'context'"):
+    with pytest.raises(BadParameter, match=r"row 1 has .* in the column 'context'"):
         read_log({**ragged, "context": [["x", "y"], ["z", "w"]]})
 
 

@@ -9,8 +9,7 @@ from evaluation.known_log import contextual_log, uniform_log
 
 from giro import BadParameter, GiroError, Policy, evaluate
 from giro.evaluation import Log
-from giro.evaluation.learning import probabilities_in
-from giro.evaluation.target import Learning, target_of
+from giro.evaluation.target import Learning, probabilities_in, target_of
 from giro.live import LivePolicy
 from giro.offer import NO_CONTEXT, NO_FEATURES, offer_of
 from giro.policies.epsilon_greedy import EpsilonGreedy

@@ -3,7 +3,7 @@
 import pytest
 from laws import assert_follows
 
-from giro.kernels.draws.rounding import bernoulli_rounded
+from giro.kernels.draws.uniform import bernoulli_rounded
 from giro.seeds import stream
 
 

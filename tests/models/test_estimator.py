@@ -30,7 +30,7 @@ from sklearn.svm import LinearSVC
 from giro import Policy, Problem, Trace, simulate
 from giro.errors import BadParameter, GiroError
 from giro.model import Model, Sample, partial_fit, refit, start, value
-from giro.models._estimator_ways import abilities_of
+from giro.models._abilities import abilities_of
 from giro.models.estimator import Estimator, as_model
 from giro.models.linear import Linear
 from giro.policies.contextual_giro import ContextualGiro

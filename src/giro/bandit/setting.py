@@ -4,11 +4,10 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
-from giro.checks import SHARE, check, optional, whole
+from giro.checks import SHARE, check, finite_range, optional, whole
 from giro.errors import BadParameter, GiroError
 from giro.features import declared
 from giro.policy import Policy
@@ -36,7 +35,7 @@ class Setting:
     def __post_init__(self) -> None:
         """Check everything."""
         object.__setattr__(self, "policy", Policy.parse(self.policy))
-        object.__setattr__(self, "reward_range", _checked_range(self.reward_range))
+        object.__setattr__(self, "reward_range", finite_range(self.reward_range))
         check("a bandit", whole(0), seed=self.seed)
         check("a bandit", whole(1), votes=self.votes)
         check(
@@ -114,13 +113,3 @@ def _plain(features: Mapping[str, Any]) -> dict[str, Any]:
     """Return declared features as JSON has them."""
     words = {name: kind for name, kind in features.items() if not isinstance(kind, str | int)}
     return dict(features) | {name: list(kind) for name, kind in words.items()}
-
-
-def _checked_range(given: Any) -> tuple[float, float]:
-    try:
-        low, high = (float(bound) for bound in given)
-    except (TypeError, ValueError):
-        raise BadParameter(f"reward_range is a pair of numbers, got {given!r}") from None
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise BadParameter(f"reward_range is two finite numbers, low < high, got {given!r}")
-    return low, high

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from giro.datasets._classes import encoded
-from giro.datasets.dataset import Dataset, frozen
+from giro.datasets.dataset import Dataset, encoded, frozen
 from giro.errors import BadParameter
 
 _NUMERIC = "biuf"  # NumPy's kinds of true and false, whole and other numbers

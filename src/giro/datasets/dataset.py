@@ -1,8 +1,46 @@
 """Dataset: rows of numbers, each with a class."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from giro.errors import BadParameter
+
+
+def encoded(labels: np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """Return the class of each row, and what the classes are called.
+
+    >>> encoded(np.array(["oak", "ash", "oak"]))
+    (array([1, 0, 1]), ('ash', 'oak'))
+    """
+    if labels.dtype.kind == "O":
+        return _encoded_objects(labels.tolist())
+    if labels.dtype.kind == "f":
+        _check_labels(np.unique(labels).tolist())
+    classes, codes = np.unique(labels, return_inverse=True)
+    return codes.astype(np.int64), tuple(classes.tolist())
+
+
+def _encoded_objects(labels: list[Any]) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """Do the same for Python objects, which need to be hashable and comparable."""
+    try:
+        distinct = set(labels)
+        _check_labels(distinct)
+        classes = sorted(distinct)
+    except TypeError as error:
+        raise BadParameter(f"labels can be compared with each other, these not: {error}") from None
+    place = {label: i for i, label in enumerate(classes)}
+    return np.array([place[label] for label in labels], np.int64), tuple(classes)
+
+
+def _check_labels(labels: Iterable[Any]) -> None:
+    """Refuse missing labels, and measured numbers, of which each row has its own."""
+    for label in labels:
+        if label is None or label != label:  # noqa: PLR0124  # NaN, of whatever type
+            raise BadParameter(f"every row needs a label, got {label}")
+        if isinstance(label, float) and not label.is_integer():
+            raise BadParameter(f"labels are classes, such as words or whole numbers, got {label}")
 
 
 class Dataset(NamedTuple):

@@ -5,18 +5,16 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from giro.checks import LEVEL, POSITIVE, check, optional, whole
+from giro.checks import LEVEL, POSITIVE, check, finite_range, optional, whole
 from giro.errors import BadParameter, UnknownName
-from giro.evaluation.estimators import ESTIMATORS, Inputs, Terms
+from giro.evaluation.estimators import ESTIMATORS, Inputs, Terms, notes_on, weights_of
 from giro.evaluation.intervals import Estimate, Interval, estimate
 from giro.evaluation.log import Log
 from giro.evaluation.readers import read_log
 from giro.evaluation.replay import replayed, replayed_target
 from giro.evaluation.result import Evaluation, Row
 from giro.evaluation.reward_model import checked_predictions
-from giro.evaluation.rewards import checked_range
 from giro.evaluation.target import ALWAYS, LOGGED, Learning, target_of
-from giro.evaluation.weights import notes_on, weights_of
 from giro.policy import Policy
 from giro.seeds import stream
 
@@ -80,7 +78,7 @@ def evaluate(
     1.0
     """
     log = read_log(events)
-    learning = Learning(votes, seed, None if reward_range is None else checked_range(reward_range))
+    learning = Learning(votes, seed, None if reward_range is None else finite_range(reward_range))
     settings = _checked(_Settings(learning, level, interval, clip, folds, None), estimators)
     if folds is None and not log.adaptive:
         settings = settings._replace(folds=_FOLDS)

@@ -3,10 +3,8 @@
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.evaluation.learning import live_policy, log_for
 from giro.evaluation.log import Log
-from giro.evaluation.rewards import unit_rewards
-from giro.evaluation.target import LOGGED, Learning, Target
+from giro.evaluation.target import LOGGED, Learning, Target, live_policy, log_for, unit_rewards
 from giro.offer import case_of, position_of
 from giro.policy import Policy
 from giro.seeds import stream

@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.giro.rewards import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
@@ -19,7 +20,6 @@ from giro.kernels.highest.binomial_argmax import (
 from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.reweight import exponential_mean, multinomial_mean
-from giro.policies._prior import check_prior
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -93,7 +93,7 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
             raise BadParameter(
                 f"bootstrap-thompson needs weights multinomial or exponential, got '{self.weights}'"
             )
-        check_prior(self.name, zeros=self.zeros, ones=self.ones)
+        check(self.name, whole(0), zeros=self.zeros, ones=self.ones)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the law is known: of a beta or binomial draw, while rewards are 0 or 1."""

@@ -9,7 +9,6 @@ from giro.checks import NOT_NEGATIVE, SHARE, check, optional
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below
-from giro.kernels.highest.means import means_of
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.model import Model
@@ -24,6 +23,17 @@ from giro.policies._greedy_models import (
     start_by_model,
 )
 from giro.policy import Case, Functions, Offer, Policy, Shape
+
+
+@kernel
+def means_of(pulls: np.ndarray, total: np.ndarray, arms: np.ndarray) -> np.ndarray:
+    """Return the mean reward of each of these arms, and infinity for an arm never pulled."""
+    means = np.full(arms.size, np.inf)
+    for i in range(arms.size):
+        if pulls[arms[i]] > 0:
+            means[i] = total[arms[i]] / pulls[arms[i]]
+    return means
+
 
 _PAPER_SHARE = 0.01  # Kveton et al. (2019), Section 6.2
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from giro.checks import NOT_NEGATIVE, check
 from giro.compiling import kernel
-from giro.kernels.draws.rounding import bernoulli_rounded
+from giro.kernels.draws.uniform import bernoulli_rounded
 from giro.kernels.highest.kl import kl, kl_upper
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, beats_in_tie, tie_ranking

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.compiling import kernel
 from giro.kernels.giro.bootstrap_counts import REAL
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
@@ -13,7 +14,6 @@ from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions
 from giro.model import Sample
 from giro.models.tree import State as Trees
 from giro.models.tree import Tree, check_limits, leaf, refit
-from giro.policies._prior import check_prior
 from giro.policy import Case, Context, Offer, Policy, Shape
 
 
@@ -98,7 +98,7 @@ class TreeBootstrap(Policy, name="tree-bootstrap"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check_prior("tree-bootstrap", zeros=self.zeros, ones=self.ones)
+        check("tree-bootstrap", whole(0), zeros=self.zeros, ones=self.ones)
         check_limits("tree-bootstrap", depth=self.depth, leaf=self.leaf)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check
+from giro.checks import POSITIVE, check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.giro.rewards import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
@@ -13,7 +13,6 @@ from giro.kernels.highest.beta_argmax import beta_argmax
 from giro.kernels.highest.beta_probabilities import beta_argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.reweight import exponential_mean, gaussian_mean, shifted_mean
-from giro.policies._prior import check_prior
 from giro.policy import Case, Offer, Policy, Shape
 
 _KINDS = ("exponential", "gaussian", "additive")
@@ -91,7 +90,7 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
             raise BadParameter(
                 f"weighted-bootstrap needs weights {', '.join(_KINDS)}, got '{self.weights}'"
             )
-        check_prior(self.name, zeros=self.zeros, ones=self.ones)
+        check(self.name, whole(0), zeros=self.zeros, ones=self.ones)
         check(self.name, POSITIVE, sd=self.sd)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:

@@ -4,6 +4,19 @@ import numpy as np
 
 from giro.compiling import borrowed, inline_kernel, kernel
 
+
+@kernel
+def bernoulli_rounded(reward: float, rng: np.random.Generator) -> float:
+    """Return 1 with probability `reward`, else 0; a reward of 0 or 1 stays, and draws nothing.
+
+    Its mean stays the same. Agrawal and Goyal (2013) round like this for Thompson sampling, Kveton
+    et al. (2019), Section 6.1, for KL-UCB as well.
+    """
+    if 0.0 < reward < 1.0:
+        return 1.0 if rng.random() < reward else 0.0
+    return reward
+
+
 COINS = 53  # random bits in a uniform number of double precision
 _WORD = 1 << 32
 _LARGEST = 1 << 31  # numbers below which the product with a word has less than 63 bits

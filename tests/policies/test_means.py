@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from giro.kernels.highest.means import means_of
+from giro.policies.epsilon_greedy import means_of
 
 
 def test_an_arm_never_pulled_has_an_infinite_mean() -> None:
