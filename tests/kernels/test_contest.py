@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from engine import Setup, counts_by_literal_resampling, ranking_of
 from kernels.histories import draft_of, some_rewards
 from laws import ALPHA, p_value_of_same_counts
-from literal import Setup, counts_by_literal_resampling, ranking_of
 
 from giro.compiling import kernel
 from giro.kernels.giro.lazy_argmax import lazy_argmax

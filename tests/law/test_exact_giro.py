@@ -5,14 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from laws import ALPHA, p_value_of_same_counts
-from literal import (
+from engine import (
     Setup,
     counts_by_giro,
     counts_by_literal_resampling,
     fast_state,
     ranking_of,
 )
+from laws import ALPHA, p_value_of_same_counts
 from scipy import stats
 
 from giro.kernels.giro import lazy_argmax, partial_sample, tail_test

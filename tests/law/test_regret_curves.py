@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from engine import LiteralGiro
 from laws import ALPHA
-from literal import LiteralGiro
 from scipy import stats
 
 from giro.simulation.metrics import estimate
