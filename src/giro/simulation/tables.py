@@ -1,13 +1,7 @@
-"""What an experiment leaves behind: small tables of means, and a note on what made them."""
+"""Traces as records: means over runs with their uncertainty, at the end and on the way."""
 
-import csv
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
-
-import numba
-import numpy as np
 
 from giro.simulation.metrics import (
     Curve,
@@ -19,11 +13,6 @@ from giro.simulation.metrics import (
     reward_curve,
 )
 from giro.simulation.trace import Trace
-from giro.version import __version__
-
-Record = Mapping[str, Any]
-
-_DIGITS = 6  # of a number in a CSV file
 
 
 def final_record(trace: Trace) -> dict[str, Any]:
@@ -65,28 +54,3 @@ def _interval(metric: Metric, curve: Curve, point: int) -> dict[str, float]:
         f"{metric}_low": float(curve.low[point]),
         f"{metric}_high": float(curve.high[point]),
     }
-
-
-def write_table(folder: Path, name: str, records: Sequence[Record]) -> None:
-    """Write records as CSV."""
-    with (folder / f"{name}.csv").open("w", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(records[0])
-        rows.writerows([_text(value) for value in record.values()] for record in records)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, float):
-        return "" if value is None else str(value)
-    return "" if math.isnan(value) else f"{value:.{_DIGITS}g}"
-
-
-def write_made_by(folder: Path, command: str, version: str = __version__) -> None:
-    """Write down the command that makes this folder anew, and the versions behind it."""
-    runs_of = "" if version == __version__ else f", runs of giro {version}"
-    lines = (
-        command,
-        f"giro {__version__}{runs_of}",
-        f"numpy {np.__version__}, numba {numba.__version__}",
-    )
-    (folder / "made-by.txt").write_text("\n".join(lines) + "\n")
