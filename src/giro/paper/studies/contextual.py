@@ -2,18 +2,23 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from giro.cli.output import print_line
 from giro.errors import UnknownName
-from giro.paper.claims import Claim, Comparison, earns_more, earns_the_same
-from giro.paper.played import Played
+from giro.paper.claims import Claim, Comparison, Played, earns_more, earns_the_same, judge
+from giro.paper.study import Outcome, Study, show_results, show_test, tables_of
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.simulation.experiment import Experiment
 from giro.simulation.metrics import pairable
 from giro.simulation.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Fit: TypeAlias = Literal["exact", "sgd"]
 
@@ -88,6 +93,81 @@ def experiment(
     chosen = [*(policies or [*setup.policies(), *BEYOND]), *also]
     texts = [Policy.parse(text).text for text in chosen]
     return Experiment(problems, list(dict.fromkeys(texts)), rounds, runs, seed)
+
+
+def study(
+    setup: Setup,
+    *,
+    scale: str,
+    rounds: int | None,
+    runs: int | None,
+    seed: int,
+    data: Sequence[str],
+    policies: Sequence[str],
+    also: Sequence[str],
+) -> Study:
+    """Return the study of the paper's second figure.
+
+    Data sets and policies are those that this call plays. Judged are all kept runs of the paper's
+    policies, of those beyond it and of those named.
+    """
+    usual = PAPER if scale == "paper" else QUICK
+    rounds = usual[0] if rounds is None else rounds
+    runs = usual[1] if runs is None else runs
+    part = experiment(
+        setup, rounds=rounds, runs=runs, seed=seed, data=data, policies=policies, also=also
+    )
+    named = dict.fromkeys(Policy.parse(text).text for text in [*policies, *also])
+    further = [text for text in named if text not in (*setup.policies(), *BEYOND)]
+    most = max(runs, usual[1])  # others may have been played before
+    whole = experiment(setup, rounds=rounds, runs=most, seed=seed, also=further)
+    return Study(
+        f"giro reproduce contextual --scale {scale} --rounds {rounds} --runs {most} --seed {seed} "
+        f"--contexts {setup.scale} --fit {setup.fit}"
+        + (f" --with {','.join(further)}" if further else ""),
+        partial(_outcome, setup, most),
+        [part],
+        judged=whole.work,
+        runs=most,
+    )
+
+
+def _outcome(setup: Setup, runs: int, traces: list[Trace], _: bool) -> Outcome:
+    family = judge(claims(setup, traces), family=n_comparisons())
+    apart = [*judge(width_claims(setup, traces)), *judge(poisson_claims(setup, traces))]
+    verdicts = [*family, *apart]
+
+    def show() -> None:
+        show_results(traces, verdicts, runs=runs)
+        if verdicts:
+            show_test(n_comparisons())
+        if apart:
+            print_line(
+                "Not among the trends that the paper lists, and each a family with its own level: "
+                + "; ".join(verdict.number for verdict in apart)
+                + "."
+            )
+
+    tables = tables_of(traces, verdicts)
+    document = {"finals": tables["finals"], "claims": tables["claims"]}
+    return Outcome(tables, document, show, partial(figures, setup, traces))
+
+
+def figures(setup: Setup, traces: Sequence[Trace]) -> "dict[str, Figure]":
+    """Return the paper's figure, its upper part, and all else beside linear Giro."""
+    from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
+
+    inside = [trace for trace in traces if trace.setting.policy in setup.policies()]
+    beyond = [trace for trace in traces if trace.setting.policy not in setup.policies()]
+    same = [trace for trace in inside if trace.setting.policy == setup.giro("linear")]
+    drawn = {"reward": inside, "reward-closer": inside, "beyond": same + beyond if beyond else []}
+    return {
+        name: regret_figure(
+            several, metric="reward", names=names(setup), closer=name == "reward-closer"
+        )
+        for name, several in drawn.items()
+        if several
+    }
 
 
 def names(setup: Setup) -> dict[str, str]:

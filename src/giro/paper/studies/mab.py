@@ -2,14 +2,20 @@
 
 import itertools
 from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
-from giro.paper.claims import Claim, Comparison, beats
+from giro.paper.claims import Claim, Comparison, Played, beats, judge, record
 from giro.paper.growth import grows_logarithmically
-from giro.paper.played import Played
+from giro.paper.study import Outcome, Study, show_results, show_test, tables_of
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.simulation.experiment import Experiment
+from giro.simulation.tables import final_record
 from giro.simulation.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ROUNDS, RUNS = 10_000, 100
 
@@ -39,6 +45,46 @@ def experiment(
     further = [Policy.parse(text).text for text in also]
     policies = list(dict.fromkeys([*POLICIES, *further, KL_UCB_GREEDIER]))
     return Experiment(PROBLEMS, policies, rounds, runs, seed)
+
+
+def study(*, rounds: int, runs: int, seed: int, also: Sequence[str]) -> Study:
+    """Return the study of the paper's first figure, with further policies."""
+    command = f"giro reproduce mab --rounds {rounds} --runs {runs} --seed {seed}"
+    return Study(
+        command + (f" --with {','.join(also)}" if also else ""),
+        partial(_outcome, also, runs),
+        [experiment(rounds=rounds, runs=runs, seed=seed, also=also)],
+    )
+
+
+def _outcome(also: Sequence[str], runs: int, traces: list[Trace], complete: bool) -> Outcome:
+    """Return finals and claims, and apart from them those with KL-UCB's c = 0."""
+    shown = {*POLICIES, *(Policy.parse(text).text for text in also)}
+    drawn = [trace for trace in traces if trace.setting.policy in shown]
+    ours = claims(traces) if complete else []
+    verdicts = judge(ours + variants(traces)) if complete else []  # one family
+    records = [record(verdict) for verdict in verdicts]
+    greedier = [trace for trace in traces if trace.setting.policy == KL_UCB_GREEDIER]
+
+    def show() -> None:
+        show_results(traces, verdicts, runs=runs)
+        if verdicts:
+            show_test(sum(len(verdict.findings) for verdict in verdicts))
+
+    def figures() -> "dict[str, Figure]":
+        from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
+
+        return {"regret": regret_figure(drawn, names=TITLES | LABELS)}
+
+    document = {
+        "finals": [final_record(trace) for trace in drawn],
+        "claims": records[: len(ours)],
+        "variants": {
+            "finals": [final_record(trace) for trace in greedier],
+            "claims": records[len(ours) :],
+        },
+    }
+    return Outcome(tables_of(traces, verdicts), document, show, figures)
 
 
 def claims(traces: Sequence[Trace]) -> list[Claim]:
