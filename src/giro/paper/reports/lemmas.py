@@ -2,16 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from giro.errors import BadParameter
-from giro.paper.figures.lemmas import Margins, lemmas_figure
-from giro.paper.reports.formats import digits, text
+from giro.paper.claims import Verdict
+from giro.paper.reports._formats import digits, text
+from giro.paper.reports._panels import GREY, look, panels
 from giro.paper.reports.lemma_grids import lemma_checks, proof_checks
-from giro.paper.reports.report import Field, Record, Report, Statement, Table
+from giro.paper.reports.report import Report, Table
 from giro.paper.theory.checks import Check
+from giro.tables import Column, Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _SHOWN = 3  # violations shown of each statement
 _DRAWN = {
@@ -43,13 +48,13 @@ def lemmas_report(most: int) -> Report:
 
 def _summary(name: str, title: str, groups: Mapping[str, Sequence[Check]]) -> Table:
     fields = (
-        Field("claim", "statement", text),
-        Field("cases", "cases", text),
-        Field("violations", "violations", text),
-        Field("margin", "smallest margin", digits(4)),
-        Field("lhs", "left side", digits(4)),
-        Field("rhs", "right side", digits(4)),
-        Field("where", "there", text),
+        Column("claim", "statement", text),
+        Column("cases", show=text),
+        Column("violations", show=text),
+        Column("margin", "smallest margin", digits(4)),
+        Column("lhs", "left side", digits(4)),
+        Column("rhs", "right side", digits(4)),
+        Column("where", "there", text),
     )
     return Table(name, title, fields, [_record(claim, mine) for claim, mine in groups.items()])
 
@@ -77,10 +82,10 @@ def _where(check: Check) -> str:
 
 def _violations(groups: Mapping[str, Sequence[Check]]) -> Table:
     fields = (
-        Field("claim", "statement", text),
-        Field("where", "violated at", text),
-        Field("lhs", "left side", digits(4)),
-        Field("rhs", "right side", digits(4)),
+        Column("claim", "statement", text),
+        Column("where", "violated at", text),
+        Column("lhs", "left side", digits(4)),
+        Column("rhs", "right side", digits(4)),
     )
     records: list[Record] = [
         {"claim": claim, "where": _where(check), "lhs": check.lhs, "rhs": check.rhs}
@@ -90,24 +95,37 @@ def _violations(groups: Mapping[str, Sequence[Check]]) -> Table:
     return Table("violations", f"Violations, the first {_SHOWN} of each", fields, records)
 
 
-def _statement(claim: str, checks: Sequence[Check]) -> Statement:
+def _statement(claim: str, checks: Sequence[Check]) -> Verdict:
     failures = _failures(checks)
     tightest = min(checks, key=lambda check: check.margin)
     where = f"first at {_where(failures[0])}" if failures else f"closest at {_where(tightest)}"
     figures = f"{len(failures)} of {len(checks)} cases violated, {where}"
-    return Statement(claim, not failures, figures)
+    return Verdict(claim, not failures, figures)
 
 
-def _draw(lemmas: Mapping[str, Sequence[Check]]) -> Figure:
-    return lemmas_figure([_margins(claim, lemmas[claim]) for claim in _DRAWN])
-
-
-def _margins(claim: str, checks: Sequence[Check]) -> Margins:
-    trials = sorted({int(check.at["n"]) for check in checks})
-    margins: dict[int, list[float]] = {n: [] for n in trials}
-    for check in checks:
-        margins[int(check.at["n"])].append(check.margin)
-    low, middle, high = (
-        [float(np.quantile(margins[n], q)) for n in trials] for q in (0.0, 0.5, 1.0)
-    )
-    return Margins(claim, _DRAWN[claim], trials, low, middle, high)
+def _draw(lemmas: Mapping[str, Sequence[Check]]) -> "Figure":
+    """Return the margins of each lemma against the number of trials; below 0 it is violated."""
+    with panels(len(_DRAWN)) as (figure, axes):
+        for panel, (claim, unit) in zip(axes, _DRAWN.items(), strict=True):
+            margins: dict[int, list[float]] = {}
+            for check in lemmas[claim]:
+                margins.setdefault(int(check.at["n"]), []).append(check.margin)
+            trials = sorted(margins)
+            low, middle, high = (
+                [float(np.quantile(margins[n], q)) for n in trials] for q in (0.0, 0.5, 1.0)
+            )
+            panel.fill_between(
+                trials, low, high, color=look(0)["color"], alpha=0.18, linewidth=0,
+                label="all cases",
+            )  # fmt: skip
+            panel.plot(trials, middle, label="median", **look(1))
+            panel.plot(trials, low, label="smallest", **look(0))
+            panel.axhline(0, color=GREY, linewidth=0.8)
+            if min(low) > 0 and max(high) > 20:
+                panel.set_yscale("log")
+            panel.margins(x=0)
+            panel.set_xlabel("trials n")
+            panel.set_ylabel(f"margin: {unit}")
+            panel.set_title(claim)
+        axes[0].legend(loc="center right")
+    return figure

@@ -4,14 +4,15 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from giro.errors import BadParameter
-from giro.paper.figures.moments import Failures, moments_figure
-from giro.paper.reports.formats import digits, fixed, text, yes
-from giro.paper.reports.report import Field, Record, Report, Statement, Table
+from giro.paper.claims import Verdict
+from giro.paper.reports._formats import digits, text, yes
+from giro.paper.reports._panels import GREY, look, panels
+from giro.paper.reports.report import Report, Table
 from giro.paper.theory.checks import Check
 from giro.paper.theory.informal_optimism import (
     informal_optimism_checks,
@@ -20,6 +21,11 @@ from giro.paper.theory.informal_optimism import (
 )
 from giro.paper.theory.moments import moment_checks
 from giro.paper.theory.pseudo import is_whole
+from giro.tables import Column, Record, fixed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _A = (0.1, 0.25, 0.3, 1 / 3, 1 / 2, 1.0)
 _GRID_A = (1 / 3, 1.0)
@@ -62,12 +68,12 @@ def moments_report(s: int, mean: float, a: float, *, most_pulls: int) -> Report:
 
 def _moments(checks: Sequence[Check], s: int, mean: float, a: float) -> Table:
     fields = (
-        Field("quantity", "quantity", text),
-        Field("formula", "formula", text),
-        Field("by_formula", "by formula", digits(6)),
-        Field("summed", "summed", digits(6)),
-        Field("cases", "cases", text),
-        Field("largest_error", "largest difference", digits(1)),
+        Column("quantity", show=text),
+        Column("formula", show=text),
+        Column("by_formula", "by formula", digits(6)),
+        Column("summed", show=digits(6)),
+        Column("cases", show=text),
+        Column("largest_error", "largest difference", digits(1)),
     )
     by_claim = {claim: [c for c in checks if c.claim == claim] for claim in _FORMULAS}
     records: list[Record] = [
@@ -92,9 +98,9 @@ def _moments(checks: Sequence[Check], s: int, mean: float, a: float) -> Table:
 
 def _condition(a: float) -> Table:
     fields = (
-        Field("a", "a", fixed(4)),
-        Field("ratio", "a (a + 1) / (2a + 1)", fixed(4)),
-        Field("enough", ">= 1/4", yes),
+        Column("a", show=fixed(4)),
+        Column("ratio", "a (a + 1) / (2a + 1)", fixed(4)),
+        Column("enough", ">= 1/4", yes),
     )
     values = sorted({*_A, smallest_optimistic_a(), a})
     records: list[Record] = [
@@ -111,16 +117,16 @@ def _grid(a: float, most_pulls: int) -> list[Check]:
 
 def _equation_7(grids: dict[float, list[Check]], most_pulls: int) -> Table:
     fields = (
-        Field("a", "a", text),
-        Field("cases", "histories", text),
-        Field("failures", "failures", text),
-        Field("last_s", "last s", text),
-        Field("last_s_middle", "last s, mean >= 0.1", text),
-        Field("s", "worst: s", text),
-        Field("mean", "mean", text),
-        Field("x", "ones", text),
-        Field("optimism", "P(optimistic)", fixed(4)),
-        Field("history", "P(history)", fixed(4)),
+        Column("a", show=text),
+        Column("cases", "histories", text),
+        Column("failures", show=text),
+        Column("last_s", "last s", text),
+        Column("last_s_middle", "last s, mean >= 0.1", text),
+        Column("s", "worst: s", text),
+        Column("mean", show=text),
+        Column("x", "ones", text),
+        Column("optimism", "P(optimistic)", fixed(4)),
+        Column("history", "P(history)", fixed(4)),
     )
     title = f"Equation 7, P(optimistic | history) >= P(history), up to {most_pulls} pulls"
     return Table("equation-7", title, fields, [_summary(a, grid) for a, grid in grids.items()])
@@ -151,12 +157,12 @@ def _rare(s: int, a: float) -> Check:
 
 def _rare_table(rare: Sequence[Check]) -> Table:
     fields = (
-        Field("a", "a", text),
-        Field("s", "s", text),
-        Field("mean", "mean", fixed(5)),
-        Field("optimism", "P(optimistic)", fixed(4)),
-        Field("history", "P(history)", fixed(4)),
-        Field("holds", "holds", yes),
+        Column("a", show=text),
+        Column("s", show=text),
+        Column("mean", show=fixed(5)),
+        Column("optimism", "P(optimistic)", fixed(4)),
+        Column("history", "P(history)", fixed(4)),
+        Column("holds", show=yes),
     )
     records: list[Record] = [
         {
@@ -173,17 +179,17 @@ def _rare_table(rare: Sequence[Check]) -> Table:
     return Table("rare-rewards", title, fields, records)
 
 
-def _about_moments(checks: Sequence[Check]) -> tuple[Statement, Statement]:
+def _about_moments(checks: Sequence[Check]) -> tuple[Verdict, Verdict]:
     exact = [check for check in checks if check.claim != "smallest variance"]
     floor = [check for check in checks if check.claim == "smallest variance"]
     error = max(abs(check.lhs - check.rhs) for check in exact)
     return (
-        Statement(
+        Verdict(
             "Section 4.2: means and variances of history and sample",
             all(check.holds for check in exact),
             f"{len(exact)} compared with sums over all outcomes, largest difference {error:.0e}",
         ),
-        Statement(
+        Verdict(
             "Section 4.2: the value's variance given the history >= a (a + 1) / (alpha^3 s)",
             all(check.holds for check in floor),
             f"{len(floor)} histories, smallest ratio "
@@ -192,9 +198,9 @@ def _about_moments(checks: Sequence[Check]) -> tuple[Statement, Statement]:
     )
 
 
-def _about_condition() -> Statement:
+def _about_condition() -> Verdict:
     root = smallest_optimistic_a()
-    return Statement(
+    return Verdict(
         "Section 4.2: a (a + 1) / (2a + 1) >= 1/4 for roughly a >= 1/3",
         variance_condition(1 / 3),
         f"exactly for a >= (sqrt(5) - 1) / 4 = {root:.6f}",
@@ -203,17 +209,17 @@ def _about_condition() -> Statement:
 
 def _about_equation_7(
     grids: dict[float, list[Check]], rare: Sequence[Check]
-) -> tuple[Statement, Statement]:
+) -> tuple[Verdict, Verdict]:
     checks = [check for grid in grids.values() for check in grid]
     failures = sum(not check.holds for check in checks)
     largest = max(rare, key=lambda check: check.at["s"])
     return (
-        Statement(
+        Verdict(
             "Equation 7 for every unfavourable history",
             failures == 0,
             f"{failures} of {len(checks)} histories fail",
         ),
-        Statement(
+        Verdict(
             "Equation 7 once there are enough pulls, whatever the mean",
             all(check.holds for check in rare),
             f"fails after {largest.at['s']:.0f} pulls of an arm with mean "
@@ -223,14 +229,68 @@ def _about_equation_7(
     )
 
 
-def _draw(grids: dict[float, list[Check]]) -> Figure:
+def _draw(grids: dict[float, list[Check]]) -> "Figure":
+    """Return the variance condition against `a`, and a map of failures for each `a`."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415  # quick start
+    from matplotlib.patches import Patch  # noqa: PLC0415  # quick start
+
     shown = list(grids.items())[:2]
-    return moments_figure(smallest_optimistic_a(), [_failures(a, grid) for a, grid in shown])
+    with panels(1 + len(shown)) as (figure, axes):
+        _draw_condition(axes[0], smallest_optimistic_a())
+        for panel, (a, grid) in zip(axes[1:], shown, strict=True):
+            _draw_failures(panel, a, grid)
+        axes[1].set_ylabel("mean of the arm")
+        axes[1].legend(
+            handles=[
+                Patch(color=look(1)["color"], alpha=0.55, label="fails for some history"),
+                Line2D([], [], label=r"fails below $1 - 2^{-1/s}$, for any a", **look(0)),
+            ],
+            loc="upper right",
+            frameon=True,
+            framealpha=0.9,
+            edgecolor="none",
+        )
+    return figure
 
 
-def _failures(a: float, grid: Sequence[Check]) -> Failures:
+def _draw_condition(panel: "Axes", root: float) -> None:
+    a = np.linspace(0, 1, 101)
+    panel.plot(a, a * (a + 1) / (2 * a + 1), label=r"$a(a+1)/(2a+1)$", **look(0))
+    panel.axhline(0.25, label="1/4", **look(1))
+    panel.plot([root], [0.25], "o", color=look(0)["color"], markersize=4.5)
+    label = rf"$a = (\sqrt{{5}}-1)/4 \approx {root:.3f}$"
+    panel.annotate(label, (root, 0.25), (8, -13), textcoords="offset points")
+    panel.axvline(1 / 3, color=GREY, linewidth=0.8)
+    panel.annotate("a = 1/3", (1 / 3, 0.02), (4, 0), textcoords="offset points", color=GREY)
+    panel.set_xlim(0, 1)
+    panel.set_ylim(bottom=0)
+    panel.set_xlabel("a, pseudo rewards of each kind per pull")
+    panel.set_ylabel("ratio of variances")
+    panel.set_title("normal values would be optimistic above 1/4")
+    panel.legend(loc="lower right")
+
+
+def _draw_failures(panel: "Axes", a: float, grid: Sequence[Check]) -> None:
+    """Draw where Equation 7 fails for some history, [mean, s]."""
+    from matplotlib.colors import ListedColormap  # noqa: PLC0415  # quick start
+
     pulls = sorted({int(check.at["s"]) for check in grid})
     fails = np.zeros((len(_MEANS), len(pulls)), dtype=bool)
     for (s, mean), checks in groupby(grid, key=lambda check: (check.at["s"], check.at["mean"])):
         fails[_MEANS.index(mean), pulls.index(int(s))] = not all(c.holds for c in checks)
-    return Failures(pulls, _MEANS, fails, text(a))
+    gap = (pulls[1] - pulls[0]) / 2 if len(pulls) > 1 else 0.5
+    step = (_MEANS[1] - _MEANS[0]) / 2
+    panel.pcolormesh(
+        np.append(np.array(pulls) - gap, pulls[-1] + gap),
+        np.append(np.array(_MEANS) - step, _MEANS[-1] + step),
+        np.where(fails, 1.0, np.nan),
+        cmap=ListedColormap([look(1)["color"]]),
+        alpha=0.55,
+        rasterized=True,
+    )
+    x = np.linspace(pulls[0] - gap, pulls[-1] + gap, 200)
+    panel.plot(x, 1 - 0.5 ** (1 / np.maximum(x, 0.5)), **look(0))
+    panel.set_xlim(x[0], x[-1])
+    panel.set_ylim(0, 1)
+    panel.set_xlabel("pulls s")
+    panel.set_title(f"where Equation 7 fails, a = {text(a)}")

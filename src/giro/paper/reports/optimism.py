@@ -3,23 +3,27 @@
 import math
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import NamedTuple
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from giro.errors import BadParameter
-from giro.paper.figures.optimism import Bounded, optimism_figure
-from giro.paper.figures.panels import Curve
-from giro.paper.reports.formats import fixed, from_log, listed, power, text, yes
-from giro.paper.reports.report import Field, Record, Report, Statement, Table
+from giro.paper.claims import Verdict
+from giro.paper.reports._formats import from_log, listed, power, text, yes
+from giro.paper.reports._panels import log10, look, panels, powers_of_ten
+from giro.paper.reports.report import Report, Table
 from giro.paper.theory.bound import b_constant, log_c, log_f
 from giro.paper.theory.informal_optimism import smallest_bounded_a, smallest_exponent
 from giro.paper.theory.optimism import log_inverse_optimism, log_inverse_optimism_above
 from giro.paper.theory.pseudo import is_whole
+from giro.tables import Column, Record, fixed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _QUOTED = {1.0: 24.0, 2.0: 5.7, 3.0: 3.3}  # Section 5.3: f(b) = e^24, e^5.7, e^3.3
 _FEW = (0.05, 0.1, 0.11, 0.12, 0.2, 0.5)  # on both sides of the threshold
 _MANY_PULLS = (100, 200, 400, 800)
+_HIGHEST = 50  # powers of ten drawn; W without end grows without end
 
 
 class _Row(NamedTuple):
@@ -97,14 +101,14 @@ def _p_title(everywhere: bool) -> str:
 
 def _constants(a_values: Sequence[float], rows: Sequence[_Row], *, everywhere: bool) -> Table:
     fields = (
-        Field("a", "a", text),
-        Field("b", "b", fixed(4)),
-        Field("log_f", "f(b)", power),
-        Field("log_c", "c", power),
-        Field("log_w", "largest W", from_log),
-        Field("n", "at n", text),
-        Field("p", _p_title(everywhere), fixed(4)),
-        Field("log_looseness", "c / W", from_log),
+        Column("a", show=text),
+        Column("b", show=fixed(4)),
+        Column("log_f", "f(b)", power),
+        Column("log_c", "c", power),
+        Column("log_w", "largest W", from_log),
+        Column("n", "at n", text),
+        Column("p", _p_title(everywhere), fixed(4)),
+        Column("log_looseness", "c / W", from_log),
     )
     return Table("constants", "Theorem 4: W <= c", fields, [_constant(a, rows) for a in a_values])
 
@@ -126,12 +130,12 @@ def _constant(a: float, rows: Sequence[_Row]) -> Record:
 
 def _largest(largest: Sequence[_Row], *, everywhere: bool) -> Table:
     fields = (
-        Field("a", "a", text),
-        Field("n", "n", text),
-        Field("p", _p_title(everywhere), fixed(4)),
-        Field("log_w", "W", lambda log: f"{math.exp(log):.3f}" if log < 10 else from_log(log)),
-        Field("log_c", "c", power),
-        Field("holds", "holds", yes),
+        Column("a", show=text),
+        Column("n", show=text),
+        Column("p", _p_title(everywhere), fixed(4)),
+        Column("log_w", "W", lambda log: f"{math.exp(log):.3f}" if log < 10 else from_log(log)),
+        Column("log_c", "c", power),
+        Column("holds", show=yes),
     )
     title = "Largest W over all p" if everywhere else "Largest W over the p given"
     return Table("largest", title, fields, [_record(row) for row in largest])
@@ -145,11 +149,11 @@ def _threshold() -> float:
 @cache
 def _growth() -> Table:
     fields = (
-        Field("a", "a", text),
-        Field("exponent", "smallest exponent", fixed(4)),
-        Field("p", "at p", fixed(3)),
-        *(Field(f"log_w_{n}", f"W after {n}", from_log) for n in _MANY_PULLS),
-        Field("bounded", "bounded", yes),
+        Column("a", show=text),
+        Column("exponent", "smallest exponent", fixed(4)),
+        Column("p", "at p", fixed(3)),
+        *(Column(f"log_w_{n}", f"W after {n}", from_log) for n in _MANY_PULLS),
+        Column("bounded", show=yes),
     )
     title = "Growth of W with the pulls, at the p where it is fastest"
     return Table("growth", title, fields, [_growth_record(a) for a in _FEW])
@@ -161,23 +165,23 @@ def _growth_record(a: float) -> Record:
     return {"a": a, "exponent": exponent, "p": p, **logs, "bounded": exponent > 0}
 
 
-def _about_f() -> Statement:
+def _about_f() -> Verdict:
     found = {a: round(log_f(b_constant(a)), 1) for a in _QUOTED}
-    return Statement(
+    return Verdict(
         "Section 5.3: f(b) is e^24, e^5.7, e^3.3 for a = 1, 2, 3",
         found == _QUOTED,
         ", ".join(power(log) for log in found.values()),
     )
 
 
-def _about_w(rows: Sequence[_Row], *, everywhere: bool) -> list[Statement]:
+def _about_w(rows: Sequence[_Row], *, everywhere: bool) -> list[Verdict]:
     known = [row for row in rows if not math.isnan(row.log_c)]
     if not known:
         return []
     above = "just above " if everywhere else ""
     worst, violations = max(known, key=_size), sum(row.holds is False for row in known)
     return [
-        Statement(
+        Verdict(
             "Theorem 4: W <= c",
             violations == 0,
             f"{len(known)} cases, {violations} violations; largest W is "
@@ -188,9 +192,9 @@ def _about_w(rows: Sequence[_Row], *, everywhere: bool) -> list[Statement]:
     ]
 
 
-def _about_looseness(known: Sequence[_Row]) -> Statement:
+def _about_looseness(known: Sequence[_Row]) -> Verdict:
     closest = min(known, key=lambda row: row.log_c - row.log_w)
-    return Statement(
+    return Verdict(
         "Section 5.3: c is likely to be loose",
         closest.log_c - closest.log_w > math.log(10),
         f"c is at least {from_log(closest.log_c - closest.log_w)} times W, "
@@ -198,11 +202,11 @@ def _about_looseness(known: Sequence[_Row]) -> Statement:
     )
 
 
-def _about_growth(growth: Table) -> list[Statement]:
+def _about_growth(growth: Table) -> list[Verdict]:
     unbounded = [record for record in growth.records if not record["bounded"]]
     first, last = (f"log_w_{n}" for n in (_MANY_PULLS[0], _MANY_PULLS[-1]))
     return [
-        Statement(
+        Verdict(
             "W stays bounded for every a > 0",
             not unbounded,
             f"only for a > {_threshold():.4f}; for a = {text(unbounded[0]['a'])} it is "
@@ -212,18 +216,36 @@ def _about_growth(growth: Table) -> list[Statement]:
     ]
 
 
-def _draw(largest: Sequence[_Row], growth: Table) -> Figure:
-    curves = []
-    for a in dict.fromkeys(row.a for row in largest):
-        mine = [row for row in largest if row.a == a]
-        curve = Curve(f"a = {text(a)}", [r.n for r in mine], [r.log_w for r in mine])
-        curves.append(Bounded(curve, mine[0].log_c if _has_bound(a) else None))
-    few = [
-        Curve(
-            f"a = {text(record['a'])}, p = {record['p']:.2f}",
-            _MANY_PULLS,
-            [float(record[f"log_w_{n}"]) for n in _MANY_PULLS],
-        )
-        for record in growth.records
-    ]
-    return optimism_figure(curves, few, _threshold())
+def _draw(largest: Sequence[_Row], growth: Table) -> "Figure":
+    """Return W against c for each `a`, and W's growth for small `a`."""
+    with panels(2) as (figure, (left, right)):
+        for i, a in enumerate(dict.fromkeys(row.a for row in largest)):
+            mine = [row for row in largest if row.a == a]
+            label, logs = f"a = {text(a)}", log10([row.log_w for row in mine])
+            left.plot([row.n for row in mine], logs, marker="o", ms=3, label=label, **look(i))
+            if _has_bound(a) and mine[0].log_c < 100:
+                _draw_bound(left, float(log10(mine[0].log_c)), f"c for {label}", look(i))
+        left.set_xscale("log")
+        left.set_ylim(bottom=0)
+        left.set_ylabel("W, expected 1 / P(optimistic)")
+        left.set_title("largest W over all p, and its bound c")
+        left.legend(loc="upper left", bbox_to_anchor=(0.0, 0.78))
+        for i, record in enumerate(growth.records):
+            label = f"a = {text(record['a'])}, p = {record['p']:.2f}"
+            logs = log10([record[f"log_w_{n}"] for n in _MANY_PULLS])
+            right.plot(_MANY_PULLS, logs, marker="o", ms=3, label=label, **look(i))
+        right.set_ylim(0, _HIGHEST)
+        right.set_title(f"W at its worst p: bounded for a > {_threshold():.4f} only")
+        right.legend(loc="upper right")
+        for panel in (left, right):
+            powers_of_ten(panel)
+            panel.set_xlabel("pulls n")
+    return figure
+
+
+def _draw_bound(panel: "Axes", y: float, label: str, style: dict[str, Any]) -> None:
+    panel.axhline(y, **{**style, "linewidth": 1})
+    panel.annotate(
+        label, (0.98, y), (0, 3), color=style["color"], ha="right",
+        xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=8,
+    )  # fmt: skip
