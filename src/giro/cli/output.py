@@ -23,8 +23,7 @@ from rich.progress import (
 from rich.text import Text
 
 from giro.errors import BadParameter
-from giro.simulation.metrics import final_regret, mean_reward, rounds_per_second
-from giro.simulation.tables import final_record
+from giro.simulation.metrics import final_record, final_regret, mean_reward, rounds_per_second
 from giro.simulation.trace import Trace
 from giro.tables import UNLIMITED, Column, Record, decimals_for, fixed, table_text
 

@@ -36,10 +36,7 @@ def check(kept: Kept, all_work: Iterable[Work]) -> None:
 def finished_traces(
     experiments: Sequence[Experiment], kept: Kept, place: Place
 ) -> tuple[list[Trace], bool]:
-    """Return the traces of all runs that ended, and whether Ctrl-C stopped the others.
-
-    If it did, that is said on standard error.
-    """
+    """Return the traces of all runs that ended, and whether Ctrl-C stopped the others."""
     all_work = [work for experiment in experiments for work in experiment.work]
     check(kept, all_work)
     if place.fresh:

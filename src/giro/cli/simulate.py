@@ -22,7 +22,7 @@ from giro.problems import Classification
 from giro.simulation.checkpoints import Spacing
 from giro.simulation.experiment import Experiment
 from giro.simulation.kept import Kept
-from giro.simulation.tables import final_record
+from giro.simulation.metrics import final_record
 from giro.simulation.trace import Trace
 
 _POLICIES = typer.Argument(

@@ -30,7 +30,7 @@ from giro.paper.claims import LEVEL, Verdict, finding_records, record, verdict_t
 from giro.simulation.chunks import Work
 from giro.simulation.experiment import Experiment
 from giro.simulation.kept import Kept
-from giro.simulation.tables import curve_records, final_record
+from giro.simulation.metrics import curve_records, final_record
 from giro.simulation.trace import Trace
 from giro.tables import Record, write_csv
 from giro.version import __version__

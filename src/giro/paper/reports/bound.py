@@ -10,11 +10,11 @@ import numpy as np
 from giro.paper.claims import Verdict
 from giro.paper.reports._formats import digits, from_log, listed, power, text
 from giro.paper.reports._panels import GREY, log10, look, panels, powers_of_ten
-from giro.paper.reports.report import Report, Table
+from giro.paper.reports.report import Report, Table, table
 from giro.paper.theory.bound import GiroBound, cheapest_a, giro_bound, log_useful_rounds
 from giro.paper.theory.gaps import suboptimal_arms
 from giro.paper.theory.proof_steps import counted_pulls_check
-from giro.tables import Column, Record, fixed
+from giro.tables import Column, fixed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,37 +36,32 @@ def bound_report(means: Sequence[float], rounds: int, a: float) -> Report:
             _against_a(means, rounds, a),
             _against_rounds(means, rounds, a),
         ),
-        statements=(
-            _about_size(bound, means, rounds, a),
-            _about_a(means, rounds),
-            _about_b(bound, rounds, a),
-        ),
+        statements=_statements(bound, means, rounds, a),
         draw=partial(_draw, means, rounds, a),
     )
 
 
 def _constants(bound: GiroBound) -> Table:
-    rows: list[Record] = [
-        {"term": "b", "log": math.log(bound.b), "formula": "(2a + 1) / (a (a + 1))"},
-        {"term": "f(b)", "log": bound.log_f, "formula": "exp(8b / (2 - b))"},
-        {
-            "term": "c",
-            "log": bound.log_c,
-            "formula": "2 e^2 sqrt(2a + 1) / sqrt(2 pi) f(b) (1 + sqrt(2 pi / (4 - 2b)))",
-        },
-    ]
-    fields = (
+    columns = (
         Column("term", show=text),
         Column("value", show=from_log),
         Column("log", "as a power", power),
         Column("formula", show=text),
     )
-    records = [{**row, "value": row["log"]} for row in rows]
-    return Table("constants", "Constants of Theorem 2", fields, records)
+    c = "2 e^2 sqrt(2a + 1) / sqrt(2 pi) f(b) (1 + sqrt(2 pi / (4 - 2b)))"
+    records = [
+        {"term": term, "log": log, "formula": formula, "value": log}
+        for term, log, formula in (
+            ("b", math.log(bound.b), "(2a + 1) / (a (a + 1))"),
+            ("f(b)", bound.log_f, "exp(8b / (2 - b))"),
+            ("c", bound.log_c, c),
+        )
+    ]
+    return Table("constants", "Constants of Theorem 2", columns, records)
 
 
 def _arms(bound: GiroBound, means: Sequence[float], rounds: int) -> Table:
-    fields = (
+    columns = (
         Column("arm", show=text),
         Column("mean", show=text),
         Column("gap", show=digits(4)),
@@ -75,81 +70,64 @@ def _arms(bound: GiroBound, means: Sequence[float], rounds: int) -> Table:
         Column("log_pulls", "pulls <=", from_log),
         Column("log_regret", "regret <=", from_log),
     )
-    records: list[Record] = [
-        {
-            "arm": str(arm.arm),
-            "mean": float(means[arm.arm]),
-            "gap": arm.gap,
-            "log_a": arm.log_a,
-            "b": arm.b,
-            "log_pulls": arm.log_pulls,
-            "log_regret": arm.log_pulls + math.log(arm.gap),
-        }
-        for arm in bound.arms
-    ]
-    nothing = dict.fromkeys(("mean", "gap", "log_a", "b", "log_pulls"), math.nan)
-    total: Record = {"arm": "all", **nothing, "log_regret": bound.log_regret}
+    rows: list[tuple[object, ...]] = []
+    for arm in bound.arms:
+        terms = (arm.log_a, arm.b, arm.log_pulls, arm.log_regret)
+        rows.append((str(arm.arm), float(means[arm.arm]), arm.gap, *terms))
+    rows.append(("all", *[math.nan] * 5, bound.log_regret))
     title = f"Suboptimal arms, counted from 0, after {rounds} rounds"
-    return Table("arms", title, fields, [*records, total])
+    return table("arms", title, columns, rows)
 
 
 def _against_a(means: Sequence[float], rounds: int, a: float) -> Table:
-    fields = (
+    columns = (
         Column("a", show=digits(4)),
         Column("log_c", "c", power),
         Column("log_regret", "regret <=", from_log),
     )
     values = sorted({*_A, float(a), round(cheapest_a(means, rounds), 2)})
     bounds = [giro_bound(means, rounds, value) for value in values]
-    records: list[Record] = [
-        {"a": value, "log_c": bound.log_c, "log_regret": bound.log_regret}
-        for value, bound in zip(values, bounds, strict=True)
-    ]
-    return Table("against-a", f"The bound against a, after {rounds} rounds", fields, records)
+    rows = [(v, bound.log_c, bound.log_regret) for v, bound in zip(values, bounds, strict=True)]
+    return table("against-a", f"The bound against a, after {rounds} rounds", columns, rows)
 
 
 def _against_rounds(means: Sequence[float], rounds: int, a: float) -> Table:
-    fields = (
+    columns = (
         Column("rounds", show=text),
         Column("log_regret", "regret <=", from_log),
         Column("trivial", "rounds x largest gap", digits(6)),
     )
     gap = _largest_gap(means)
-    records: list[Record] = [
-        {"rounds": n, "log_regret": giro_bound(means, n, a).log_regret, "trivial": n * gap}
-        for n in sorted({*_ROUNDS, rounds})
-    ]
-    return Table("against-rounds", f"The bound against the rounds, a = {text(a)}", fields, records)
+    rows = [(n, giro_bound(means, n, a).log_regret, n * gap) for n in sorted({*_ROUNDS, rounds})]
+    return table("against-rounds", f"The bound against the rounds, a = {text(a)}", columns, rows)
 
 
-def _about_size(bound: GiroBound, means: Sequence[float], rounds: int, a: float) -> Verdict:
+def _statements(
+    bound: GiroBound, means: Sequence[float], rounds: int, a: float
+) -> tuple[Verdict, ...]:
     trivial = rounds * _largest_gap(means)
-    return Verdict(
-        "the bound says more than regret <= rounds x largest gap",
-        bound.log_regret < math.log(trivial),
-        f"{from_log(bound.log_regret)} against {trivial:g}; it does from "
-        f"{from_log(log_useful_rounds(means, a))} rounds on",
-    )
-
-
-def _about_a(means: Sequence[float], rounds: int) -> Verdict:
     best = cheapest_a(means, rounds)
-    logs = [giro_bound(means, rounds, a).log_regret for a in (1, best, 50)]
+    logs = [giro_bound(means, rounds, value).log_regret for value in (1, best, 50)]
     first, lowest, last = map(from_log, logs)
-    return Verdict(
-        "Section 5.3: the bound increases with a",
-        logs[0] < logs[1],
-        f"{first} at a = 1, falls to {lowest} at a = {best:.2f}, rises to {last} at a = 50",
-    )
-
-
-def _about_b(bound: GiroBound, rounds: int, a: float) -> Verdict:
     check = counted_pulls_check(rounds, bound.arms[0].gap, a)
     why = "" if check.holds else ": the pull s = 0 is left out, + 3 covers it"
-    return Verdict(
-        "Appendix B: the proof adds up to b_i <= (8 (2a + 1) / gap^2) log n + 2",
-        check.holds,
-        f"it adds up to {check.lhs:.2f}, printed is {check.rhs:.2f}{why}",
+    return (
+        Verdict(
+            "the bound says more than regret <= rounds x largest gap",
+            bound.log_regret < math.log(trivial),
+            f"{from_log(bound.log_regret)} against {trivial:g}; it does from "
+            f"{from_log(log_useful_rounds(means, a))} rounds on",
+        ),
+        Verdict(
+            "Section 5.3: the bound increases with a",
+            logs[0] < logs[1],
+            f"{first} at a = 1, falls to {lowest} at a = {best:.2f}, rises to {last} at a = 50",
+        ),
+        Verdict(
+            "Appendix B: the proof adds up to b_i <= (8 (2a + 1) / gap^2) log n + 2",
+            check.holds,
+            f"it adds up to {check.lhs:.2f}, printed is {check.rhs:.2f}{why}",
+        ),
     )
 
 

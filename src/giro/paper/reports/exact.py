@@ -12,7 +12,7 @@ from giro.errors import BadParameter
 from giro.paper.claims import Verdict
 from giro.paper.reports._formats import listed, text
 from giro.paper.reports._panels import look, panels
-from giro.paper.reports.report import Report, Table
+from giro.paper.reports.report import Report, Table, table
 from giro.paper.theory.exact import Ties, exact_bootstrap_regret, exact_giro_regret
 from giro.paper.theory.gaps import check_rounds, checked_means
 from giro.paper.theory.linear_regret import linear_regret_bound
@@ -21,7 +21,7 @@ from giro.policies.giro import Giro
 from giro.policy import Policy
 from giro.simulation.metrics import Estimate, estimate
 from giro.simulation.simulate import simulate
-from giro.tables import Column, Record, fixed
+from giro.tables import Column, fixed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,20 +48,15 @@ def exact_report(question: Question) -> Report:
     exact = _exact(policy, question.means, question.rounds)
     simulated = _simulated(policy, question) if question.runs > 0 else []
     bounds = _bounds(policy, question)
-    table = _table(policy, exact, simulated, bounds)
     return Report(
-        command=_command(question, policy),
-        tables=(table,),
-        statements=(*_about_simulation(exact, simulated), *_about_bounds(exact, bounds)),
+        command=(
+            f"giro theory exact --means {listed(question.means)} --rounds {question.rounds} "
+            f"--policy {policy.text}"
+            + (f" --runs {question.runs} --seed {question.seed}" if question.runs else "")
+        ),
+        tables=(_table(policy, exact, simulated, bounds),),
+        statements=_statements(exact, simulated, bounds),
         draw=partial(_draw, policy, exact, simulated, bounds, question.runs),
-    )
-
-
-def _command(question: Question, policy: Giro | Bootstrap) -> str:
-    simulated = f" --runs {question.runs} --seed {question.seed}" if question.runs else ""
-    return (
-        f"giro theory exact --means {listed(question.means)} --rounds {question.rounds} "
-        f"--policy {policy.text}{simulated}"
     )
 
 
@@ -119,29 +114,21 @@ def _bounds(policy: Policy, question: Question) -> list[float]:
 def _table(
     policy: Policy, exact: Sequence[float], simulated: Sequence[Estimate], bounds: Sequence[float]
 ) -> Table:
-    fields = [Column("round", show=text), Column("regret", "exact regret", fixed(5))]
+    columns = [Column("round", show=text), Column("regret", "exact regret", fixed(5))]
+    rows: list[list[float]] = [[i, regret] for i, regret in enumerate(exact, start=1)]
     if simulated:
-        fields += [
+        columns += [
             Column("simulated", show=fixed(5)),
             Column("se", "standard error", fixed(5)),
             Column("deviation", "difference / se", fixed(2)),
         ]
+        for row, regret, found in zip(rows, exact, simulated, strict=True):
+            row += [found.mean, found.se, _deviation(regret, found)]
     if bounds:
-        fields.append(Column("bound", "Lemma 1: at least", fixed(5)))
-    records: list[Record] = [
-        {
-            "round": i + 1,
-            "regret": exact[i],
-            **(_beside(exact[i], simulated[i]) if simulated else {}),
-            **({"bound": bounds[i]} if bounds else {}),
-        }
-        for i in range(len(exact))
-    ]
-    return Table("regret", f"Expected cumulative regret of {policy.text}", fields, records)
-
-
-def _beside(exact: float, found: Estimate) -> dict[str, float]:
-    return {"simulated": found.mean, "se": found.se, "deviation": _deviation(exact, found)}
+        columns.append(Column("bound", "Lemma 1: at least", fixed(5)))
+        for row, bound in zip(rows, bounds, strict=True):
+            row.append(bound)
+    return table("regret", f"Expected cumulative regret of {policy.text}", columns, rows)
 
 
 def _deviation(exact: float, found: Estimate) -> float:
@@ -152,26 +139,23 @@ def _deviation(exact: float, found: Estimate) -> float:
     return difference / found.se if found.se > 0 else math.nan
 
 
-def _about_simulation(exact: Sequence[float], simulated: Sequence[Estimate]) -> list[Verdict]:
-    if not simulated:
-        return []
-    deviations = [abs(_deviation(e, s)) for e, s in zip(exact, simulated, strict=True)]
-    return [
-        Verdict(
-            "simulation agrees with the exact regret",
-            max(deviations) < _FAR,
-            f"largest difference {max(deviations):.2f} standard errors, at the end "
-            f"{simulated[-1].mean:.4f} ± {simulated[-1].se:.4f} (se) against {exact[-1]:.4f}",
+def _statements(
+    exact: Sequence[float], simulated: Sequence[Estimate], bounds: Sequence[float]
+) -> list[Verdict]:
+    statements = []
+    if simulated:
+        far = max(abs(_deviation(e, s)) for e, s in zip(exact, simulated, strict=True))
+        figures = (
+            f"largest difference {far:.2f} standard errors, at the end "
+            f"{simulated[-1].mean:.4f} ± {simulated[-1].se:.4f} (se) against {exact[-1]:.4f}"
         )
-    ]
-
-
-def _about_bounds(exact: Sequence[float], bounds: Sequence[float]) -> list[Verdict]:
-    if not bounds:
-        return []
-    holds = all(e >= b - 1e-12 for e, b in zip(exact, bounds, strict=True))
-    figures = f"{exact[-1]:.4f} against {bounds[-1]:.4f} at the end"
-    return [Verdict("Lemma 1: regret >= 0.5 (1 - mean)^pulls gap (n - pulls)", holds, figures)]
+        statements.append(Verdict("simulation agrees with the exact regret", far < _FAR, figures))
+    if bounds:
+        claim = "Lemma 1: regret >= 0.5 (1 - mean)^pulls gap (n - pulls)"
+        holds = all(e >= b - 1e-12 for e, b in zip(exact, bounds, strict=True))
+        figures = f"{exact[-1]:.4f} against {bounds[-1]:.4f} at the end"
+        statements.append(Verdict(claim, holds, figures))
+    return statements
 
 
 def _draw(

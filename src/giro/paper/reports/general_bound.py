@@ -14,13 +14,13 @@ from giro.named import text_of
 from giro.paper.claims import Verdict
 from giro.paper.reports._formats import digits, from_log, listed, text
 from giro.paper.reports._panels import look, panels
-from giro.paper.reports.report import Report, Table
+from giro.paper.reports.report import Report, Table, table
 from giro.paper.theory.bound import giro_bound
 from giro.paper.theory.gaps import check_rounds, suboptimal_arms
 from giro.paper.theory.general_bound import GeneralBound, best_general_bound, general_bound
 from giro.simulation.metrics import estimate
 from giro.simulation.simulate import simulate
-from giro.tables import Column, Record, fixed
+from giro.tables import Column, fixed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _POINTS = 9  # rounds, evenly spaced in logarithms, at which regret and bounds are compared
-_FEWER = 1000  # rounds at which tau is tuned (any tau is valid) and values of `a` compared
+_FEWER = 1000  # rounds at which tau is tuned and values of `a` are compared
 _CANDIDATES = 9
 _A = (0.1, 1 / 3, 1.0, 2.0, 3.0)
 
@@ -48,18 +48,21 @@ def general_bound_report(question: Question) -> Report:
     """Return both theorems beside simulation, against the rounds and against `a`."""
     check_rounds(question.rounds, at_least=2)
     simulated = _simulated(question, question.a)
-    tuned = _tuned_taus(question)
+    best = best_general_bound(  # any tau is valid
+        question.means, min(question.rounds, _FEWER), question.a, candidates=_CANDIDATES
+    )
+    tuned = [arm.tau for arm in best.arms]
     against_rounds = [_row(question, n, question.a, it, tuned) for n, it in simulated.items()]
     fewer = question._replace(rounds=min(question.rounds, _FEWER))
     finals = {a: _simulated(fewer, a)[fewer.rounds] for a in sorted({*_A, question.a})}
     against_a = [_row(fewer, fewer.rounds, a, it, None) for a, it in finals.items()]
     return Report(
-        command=_command(question),
-        tables=(
-            _arm_table(question),
-            _rounds_table(question, against_rounds),
-            _a_table(fewer, against_a),
+        command=(
+            f"giro theory general-bound --means {listed(question.means)} "
+            f"--rounds {question.rounds} --a {text(question.a)} --runs {question.runs} "
+            f"--seed {question.seed}"
         ),
+        tables=(_arm_table(question), *_tables(question, against_rounds, against_a)),
         statements=(
             *_statements(against_rounds, against_a),
             *_increases(against_a, finals),
@@ -69,31 +72,13 @@ def general_bound_report(question: Question) -> Report:
     )
 
 
-def _command(question: Question) -> str:
-    return (
-        f"giro theory general-bound --means {listed(question.means)} --rounds {question.rounds} "
-        f"--a {text(question.a)} --runs {question.runs} --seed {question.seed}"
-    )
-
-
 def _arm_table(question: Question) -> Table:
     means, rounds, a = question.means, question.rounds, question.a
     bound = _theorem_1(tuple(means), rounds, a, None)
-    theirs = giro_bound(means, rounds, a).arms if _has_theorem_2(a) else None
-    records: list[Record] = [
-        {
-            "arm": arm.arm,
-            "gap": arm.gap,
-            "tau": arm.tau,
-            "a": arm.a,
-            "b": arm.b,
-            "regret": arm.regret,
-            "theorem_2_log_a": theirs[i].log_a if theirs else math.nan,
-            "theorem_2_b": theirs[i].b if theirs else math.nan,
-        }
-        for i, arm in enumerate(bound.arms)
-    ]
-    fields = (
+    theorem_2 = [(math.nan, math.nan)] * len(bound.arms)
+    if _has_theorem_2(a):
+        theorem_2 = [(arm.log_a, arm.b) for arm in giro_bound(means, rounds, a).arms]
+    columns = (
         Column("arm", show=text),
         Column("gap", show=digits(4)),
         Column("tau", show=fixed(4)),
@@ -103,14 +88,12 @@ def _arm_table(question: Question) -> Table:
         Column("theorem_2_log_a", "a_i, Theorem 2", from_log),
         Column("theorem_2_b", "b_i, Theorem 2", fixed(1)),
     )
+    rows = [
+        (arm.arm, arm.gap, arm.tau, arm.a, arm.b, arm.regret, *theirs)
+        for arm, theirs in zip(bound.arms, theorem_2, strict=True)
+    ]
     title = f"Theorem 1 with tau in the middle, after {rounds} rounds; arms counted from 0"
-    return Table("arms", title, fields, records)
-
-
-def _tuned_taus(question: Question) -> list[float]:
-    few = min(question.rounds, _FEWER)
-    best = best_general_bound(question.means, few, question.a, candidates=_CANDIDATES)
-    return [arm.tau for arm in best.arms]
+    return table("arms", title, columns, rows)
 
 
 def _simulated(question: Question, a: float) -> dict[int, Floats]:
@@ -170,29 +153,27 @@ def _has_theorem_2(a: float) -> bool:
     return a > 1 / math.sqrt(2)
 
 
-_REGRET = (
-    Column("regret", "simulated", fixed(2)),
-    Column("regret_margin", "±95%", fixed(2)),
-    Column("theorem_1", "Theorem 1", fixed(1)),
-)
-
-
-def _rounds_table(question: Question, rows: Sequence[_Row]) -> Table:
-    fields = (
+def _tables(question: Question, by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Table]:
+    regret = (
+        Column("regret", "simulated", fixed(2)),
+        Column("regret_margin", "±95%", fixed(2)),
+        Column("theorem_1", "Theorem 1", fixed(1)),
+    )
+    theorem_2 = Column("log_theorem_2", "Theorem 2", from_log)
+    against_rounds = (
         Column("rounds", show=text),
-        *_REGRET,
+        *regret,
         Column("theorem_1_tuned", "tau tuned", fixed(1)),
-        Column("log_theorem_2", "Theorem 2", from_log),
+        theorem_2,
         Column("trivial", "rounds x gap", digits(6)),
     )
+    against_a = (Column("a", show=text), *regret, theorem_2)
     title = f"Regret and its bounds, a = {text(question.a)}"
-    return Table("against-rounds", title, fields, [row._asdict() for row in rows])
-
-
-def _a_table(question: Question, rows: Sequence[_Row]) -> Table:
-    fields = (Column("a", show=text), *_REGRET, Column("log_theorem_2", "Theorem 2", from_log))
-    title = f"Regret and its bounds after {question.rounds} rounds"
-    return Table("against-a", title, fields, [row._asdict() for row in rows])
+    title_a = f"Regret and its bounds after {by_a[0].rounds} rounds"
+    return [
+        Table("against-rounds", title, against_rounds, [row._asdict() for row in by_rounds]),
+        Table("against-a", title_a, against_a, [row._asdict() for row in by_a]),
+    ]
 
 
 def _statements(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Verdict]:

@@ -12,7 +12,7 @@ from giro.errors import BadParameter
 from giro.paper.claims import Verdict
 from giro.paper.reports._formats import digits, text, yes
 from giro.paper.reports._panels import GREY, look, panels
-from giro.paper.reports.report import Report, Table
+from giro.paper.reports.report import Report, Table, table
 from giro.paper.theory.checks import Check
 from giro.paper.theory.informal_optimism import (
     informal_optimism_checks,
@@ -21,7 +21,7 @@ from giro.paper.theory.informal_optimism import (
 )
 from giro.paper.theory.moments import moment_checks
 from giro.paper.theory.pseudo import is_whole
-from giro.tables import Column, Record, fixed
+from giro.tables import Column, fixed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +31,7 @@ _A = (0.1, 0.25, 0.3, 1 / 3, 1 / 2, 1.0)
 _GRID_A = (1 / 3, 1.0)
 _MEANS = tuple(float(mean) for mean in np.arange(1, 50) / 50)
 _RARE_PULLS = (3, 30, 300)
+_FLOOR = "smallest variance"
 _FORMULAS = {
     "history mean": "(mean + a) s",
     "history variance": "mean (1 - mean) s",
@@ -38,7 +39,7 @@ _FORMULAS = {
     "sample variance": "v (1 - v / (alpha s))",
     "value mean": "(mean + a) / alpha",
     "value variance": "total variance / (alpha s)^2",
-    "smallest variance": "a (a + 1) / (alpha^3 s)",
+    _FLOOR: "a (a + 1) / (alpha^3 s)",
 }
 
 
@@ -61,13 +62,13 @@ def moments_report(s: int, mean: float, a: float, *, most_pulls: int) -> Report:
             _equation_7(grids, most_pulls),
             _rare_table(rare),
         ),
-        statements=(*_about_moments(checks), _about_condition(), *_about_equation_7(grids, rare)),
+        statements=_statements(checks, grids, rare),
         draw=partial(_draw, grids),
     )
 
 
 def _moments(checks: Sequence[Check], s: int, mean: float, a: float) -> Table:
-    fields = (
+    columns = (
         Column("quantity", show=text),
         Column("formula", show=text),
         Column("by_formula", "by formula", digits(6)),
@@ -75,39 +76,29 @@ def _moments(checks: Sequence[Check], s: int, mean: float, a: float) -> Table:
         Column("cases", show=text),
         Column("largest_error", "largest difference", digits(1)),
     )
-    by_claim = {claim: [c for c in checks if c.claim == claim] for claim in _FORMULAS}
-    records: list[Record] = [
-        {
-            "quantity": claim,
-            "formula": _FORMULAS[claim],
-            "by_formula": mine[0].rhs,
-            "summed": mine[0].lhs,
-            "cases": len(mine),
-            "largest_error": max((abs(c.lhs - c.rhs) for c in mine), default=math.nan)
-            if claim != "smallest variance"
-            else math.nan,
-        }
-        for claim, mine in by_claim.items()
-    ]
+    rows = []
+    for claim, formula in _FORMULAS.items():
+        mine = [check for check in checks if check.claim == claim]
+        error = max(abs(check.lhs - check.rhs) for check in mine)
+        if claim == _FLOOR:
+            error = math.nan
+        rows.append((claim, formula, mine[0].rhs, mine[0].lhs, len(mine), error))
     title = (
         f"Moments after s = {s} pulls of an arm with mean {text(mean)}, a = {text(a)}; "
         "samples: v = a s shown, all v compared"
     )
-    return Table("moments", title, fields, records)
+    return table("moments", title, columns, rows)
 
 
 def _condition(a: float) -> Table:
-    fields = (
+    columns = (
         Column("a", show=fixed(4)),
         Column("ratio", "a (a + 1) / (2a + 1)", fixed(4)),
         Column("enough", ">= 1/4", yes),
     )
     values = sorted({*_A, smallest_optimistic_a(), a})
-    records: list[Record] = [
-        {"a": v, "ratio": v * (v + 1) / (2 * v + 1), "enough": variance_condition(v + 1e-12)}
-        for v in values
-    ]
-    return Table("condition", "Condition for normal values to be optimistic", fields, records)
+    rows = [(v, v * (v + 1) / (2 * v + 1), variance_condition(v + 1e-12)) for v in values]
+    return table("condition", "Condition for normal values to be optimistic", columns, rows)
 
 
 def _grid(a: float, most_pulls: int) -> list[Check]:
@@ -116,7 +107,7 @@ def _grid(a: float, most_pulls: int) -> list[Check]:
 
 
 def _equation_7(grids: dict[float, list[Check]], most_pulls: int) -> Table:
-    fields = (
+    columns = (
         Column("a", show=text),
         Column("cases", "histories", text),
         Column("failures", show=text),
@@ -128,26 +119,17 @@ def _equation_7(grids: dict[float, list[Check]], most_pulls: int) -> Table:
         Column("optimism", "P(optimistic)", fixed(4)),
         Column("history", "P(history)", fixed(4)),
     )
+    rows = []
+    for a, grid in grids.items():
+        failures = [check for check in grid if not check.holds]
+        last = max((int(check.at["s"]) for check in failures), default=0)
+        middle = [int(check.at["s"]) for check in failures if check.at["mean"] >= 0.1]
+        worst = min(grid, key=lambda check: check.margin)
+        where = (int(worst.at["s"]), worst.at["mean"], int(worst.at["x"]))
+        sides = (math.exp(worst.lhs), math.exp(worst.rhs))
+        rows.append((a, len(grid), len(failures), last, max(middle, default=0), *where, *sides))
     title = f"Equation 7, P(optimistic | history) >= P(history), up to {most_pulls} pulls"
-    return Table("equation-7", title, fields, [_summary(a, grid) for a, grid in grids.items()])
-
-
-def _summary(a: float, grid: Sequence[Check]) -> Record:
-    failures = [check for check in grid if not check.holds]
-    middle = [check for check in failures if check.at["mean"] >= 0.1]
-    worst = min(grid, key=lambda check: check.margin)
-    return {
-        "a": a,
-        "cases": len(grid),
-        "failures": len(failures),
-        "last_s": max((int(check.at["s"]) for check in failures), default=0),
-        "last_s_middle": max((int(check.at["s"]) for check in middle), default=0),
-        "s": int(worst.at["s"]),
-        "mean": worst.at["mean"],
-        "x": int(worst.at["x"]),
-        "optimism": math.exp(worst.lhs),
-        "history": math.exp(worst.rhs),
-    }
+    return table("equation-7", title, columns, rows)
 
 
 def _rare(s: int, a: float) -> Check:
@@ -156,7 +138,7 @@ def _rare(s: int, a: float) -> Check:
 
 
 def _rare_table(rare: Sequence[Check]) -> Table:
-    fields = (
+    columns = (
         Column("a", show=text),
         Column("s", show=text),
         Column("mean", show=fixed(5)),
@@ -164,25 +146,24 @@ def _rare_table(rare: Sequence[Check]) -> Table:
         Column("history", "P(history)", fixed(4)),
         Column("holds", show=yes),
     )
-    records: list[Record] = [
-        {
-            "a": check.at["a"],
-            "s": int(check.at["s"]),
-            "mean": check.at["mean"],
-            "optimism": math.exp(check.lhs),
-            "history": math.exp(check.rhs),
-            "holds": check.holds,
-        }
-        for check in rare
+    rows = [
+        (c.at["a"], int(c.at["s"]), c.at["mean"], math.exp(c.lhs), math.exp(c.rhs), c.holds)
+        for c in rare
     ]
     title = "Equation 7 for the history without a one, mean = 0.9 (1 - 2^(-1/s))"
-    return Table("rare-rewards", title, fields, records)
+    return table("rare-rewards", title, columns, rows)
 
 
-def _about_moments(checks: Sequence[Check]) -> tuple[Verdict, Verdict]:
-    exact = [check for check in checks if check.claim != "smallest variance"]
-    floor = [check for check in checks if check.claim == "smallest variance"]
+def _statements(
+    checks: Sequence[Check], grids: dict[float, list[Check]], rare: Sequence[Check]
+) -> tuple[Verdict, ...]:
+    exact = [check for check in checks if check.claim != _FLOOR]
+    floor = [check for check in checks if check.claim == _FLOOR]
     error = max(abs(check.lhs - check.rhs) for check in exact)
+    ratio = min((check.lhs / check.rhs for check in floor if check.rhs > 0), default=math.nan)
+    histories = [check for grid in grids.values() for check in grid]
+    failures = sum(not check.holds for check in histories)
+    largest = max(rare, key=lambda check: check.at["s"])
     return (
         Verdict(
             "Section 4.2: means and variances of history and sample",
@@ -192,32 +173,17 @@ def _about_moments(checks: Sequence[Check]) -> tuple[Verdict, Verdict]:
         Verdict(
             "Section 4.2: the value's variance given the history >= a (a + 1) / (alpha^3 s)",
             all(check.holds for check in floor),
-            f"{len(floor)} histories, smallest ratio "
-            f"{min((c.lhs / c.rhs for c in floor if c.rhs > 0), default=math.nan):.4f}",
+            f"{len(floor)} histories, smallest ratio {ratio:.4f}",
         ),
-    )
-
-
-def _about_condition() -> Verdict:
-    root = smallest_optimistic_a()
-    return Verdict(
-        "Section 4.2: a (a + 1) / (2a + 1) >= 1/4 for roughly a >= 1/3",
-        variance_condition(1 / 3),
-        f"exactly for a >= (sqrt(5) - 1) / 4 = {root:.6f}",
-    )
-
-
-def _about_equation_7(
-    grids: dict[float, list[Check]], rare: Sequence[Check]
-) -> tuple[Verdict, Verdict]:
-    checks = [check for grid in grids.values() for check in grid]
-    failures = sum(not check.holds for check in checks)
-    largest = max(rare, key=lambda check: check.at["s"])
-    return (
+        Verdict(
+            "Section 4.2: a (a + 1) / (2a + 1) >= 1/4 for roughly a >= 1/3",
+            variance_condition(1 / 3),
+            f"exactly for a >= (sqrt(5) - 1) / 4 = {smallest_optimistic_a():.6f}",
+        ),
         Verdict(
             "Equation 7 for every unfavourable history",
             failures == 0,
-            f"{failures} of {len(checks)} histories fail",
+            f"{failures} of {len(histories)} histories fail",
         ),
         Verdict(
             "Equation 7 once there are enough pulls, whatever the mean",

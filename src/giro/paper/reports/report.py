@@ -1,7 +1,7 @@
 """A report: tables, statements of the paper with their verdicts, and a figure."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from giro.paper.claims import Verdict
 from giro.tables import Column, Record
@@ -17,6 +17,12 @@ class Table(NamedTuple):
     title: str
     columns: Sequence[Column]
     records: Sequence[Record]
+
+
+def table(name: str, title: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> Table:
+    """Return a table of rows that have a value for each column, in their order."""
+    keys = [column.key for column in columns]
+    return Table(name, title, columns, [dict(zip(keys, row, strict=True)) for row in rows])
 
 
 class Report(NamedTuple):

@@ -16,8 +16,7 @@ from giro.policy import Policy
 from giro.problem import Problem
 from giro.problems.bernoulli import Bernoulli
 from giro.simulation.experiment import Experiment
-from giro.simulation.metrics import Estimate, estimate
-from giro.simulation.tables import final_record
+from giro.simulation.metrics import Estimate, estimate, final_record
 from giro.simulation.trace import Trace
 from giro.tables import Column, Record, decimals_for, fixed
 

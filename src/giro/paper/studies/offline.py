@@ -71,7 +71,8 @@ def _trained(
 ) -> Iterator[tuple[int, float, float]]:
     """Yield the passes so far, and the shares guessed rightly of seen and of unseen rows."""
     size, n_features = int(TRAINED * labels.size), contexts.shape[1]
-    rows = _all_rows(contexts[:size])
+    rows = empty_rows(1, n_features, size)  # the history of one arm
+    _append_all(rows, contexts[:size])
     counts = np.zeros((size, 3), np.int32)
     counts[:, REAL] = 1
     sample = Sample(rows, positions_of(rows, 0), counts)
@@ -85,13 +86,6 @@ def _trained(
         done = passes
         right = _values(state, contexts, n_arms).argmax(axis=1) == labels
         yield passes, float(right[:size].mean()), float(right[size:].mean())
-
-
-def _all_rows(contexts: np.ndarray) -> Rows:
-    """Return all rows as the history of one arm."""
-    rows = empty_rows(1, contexts.shape[1], contexts.shape[0])
-    _append_all(rows, contexts)
-    return rows
 
 
 @kernel
