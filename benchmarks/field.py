@@ -33,7 +33,7 @@ from rows_in_order import rows_in_order, write_rows
 
 from giro import Policy, Problem, simulate
 from giro.simulation.play import play_run
-from giro.simulation.tables import write_made_by
+from giro.tables import write_csv
 from giro.version import __version__
 
 ROOT = Path(__file__).parent.parent
@@ -116,7 +116,7 @@ def main() -> None:
     for order in range(options.orders):
         for data in DATA:
             _play_all(data, order, options)
-    _write_made_by(options)
+    _note_command(options)
     _print_table(_read(options.out))
 
 
@@ -162,7 +162,7 @@ def _read(path: Path) -> list[dict[str, str]]:
     if not path.exists():
         return []
     with path.open(newline="") as file:
-        return list(csv.DictReader(file))
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
 def _append(path: Path, cell: Cell, outcome: Outcome) -> None:
@@ -204,14 +204,12 @@ def _belongs(line: dict[str, str], entrant: Entrant, data: str) -> bool:
     return (line["library"], line["policy"], line["data"]) == (*entrant[:2], data)
 
 
-def _write_made_by(options: argparse.Namespace) -> None:
-    orders = 1 + max((int(line["order"]) for line in _read(options.out)), default=-1)
+def _note_command(options: argparse.Namespace) -> None:
+    """Begin the file with the command that makes it; its lines name what they were made with."""
+    lines = _read(options.out)
+    orders = 1 + max((int(line["order"]) for line in lines), default=-1)
     given = f"--rounds {options.rounds} --orders {orders} --limit {options.limit:g}"
-    folder = options.out.parent
-    write_made_by(folder, f"python benchmarks/field.py {given}")
-    with (folder / "made-by.txt").open("a") as file:
-        for library in (VW, CONTEXTUALBANDITS, MABWISER):
-            file.write(f"{library.name}: {' '.join(library.requirements)}\n")
+    write_csv(options.out, lines, note=f"python benchmarks/field.py {given}")
 
 
 def _options() -> argparse.Namespace:

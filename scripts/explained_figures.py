@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -14,11 +15,10 @@ from matplotlib.figure import Figure
 import giro
 from giro.model import value
 from giro.offer import NO_CONTEXT, Case, Shape, offer_of
-from giro.paper.figures.panels import styled
 from giro.paper.theory.binomial import log_binomial
-from giro.paper.theory.laws import giro_law
+from giro.paper.theory.choice_probabilities import giro_probabilities
 from giro.plots import regret_figure, save
-from giro.plots.style import COLOURS, DASHES
+from giro.plots.style import COLOURS, DASHES, STYLE
 from giro.policies.contextual_giro import ContextualGiro
 from giro.policy import choose, learn, start
 from giro.seeds import stream
@@ -27,6 +27,8 @@ from giro.simulation.trace import Trace
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 BLUE, ORANGE, GREY = COLOURS[0], COLOURS[1], "0.45"
 GOOD, BAD = 0.7, 0.4  # means of two arms
+
+styled = mpl.rc_context({**STYLE, "legend.fontsize": 8, "legend.frameon": False})
 
 
 @styled
@@ -80,7 +82,7 @@ def two_arms() -> Figure:
             values, probabilities = bootstrap_mean_law(s, ones=n, a=1)
             look = {"color": COLOURS[i], "linestyle": DASHES[i]}
             panel.plot(values, probabilities, label=f"mean {mean}", **look)
-        worse = giro_law(1)([s, s], ones)[1]
+        worse = giro_probabilities(1)([s, s], ones)[1]
         chance = f"{worse:.1%}" if worse >= 0.0005 else "below 0.05%"
         panel.set(title=f"{s} pulls each\nworse arm chosen: {chance}", xlabel="bootstrap mean")
         panel.set(xlim=(0.1, 0.9), ylim=(0, None), yticks=[])

@@ -16,6 +16,7 @@ Row = dict[str, str]
 def rows(name: str) -> list[Row]:
     """Return the rows of a table of results."""
     with (ROOT / "results" / f"{name}.csv").open(newline="") as file:
+        next(file)  # the command
         return list(csv.DictReader(file))
 
 
@@ -96,7 +97,7 @@ def _said(row: Row) -> str:
 
 
 def offline() -> str:
-    """Return how often models that are told everything are right."""
+    """Return how often models trained on the rewards of all arms are right."""
     body = [
         [
             f"{row['data'].capitalize()}, {row['model']}",
@@ -174,36 +175,37 @@ def _short_of_all(found: list[Row], lines: list[Row]) -> str:
     return f" ({', '.join(notes)})" if notes else ""
 
 
-def made_by(folder: str) -> str:
-    """Return the command that made a folder."""
-    return f"`{(ROOT / 'results' / folder / 'made-by.txt').read_text().splitlines()[0]}`\n"
+def made_by(name: str) -> str:
+    """Return the command that made a table of results."""
+    first = (ROOT / "results" / f"{name}.csv").read_text().splitlines()[0]
+    return f"`{first.removeprefix('# ').partition(' (')[0]}`\n"
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "mab command": lambda: made_by("mab"),
+    "mab command": lambda: made_by("mab/claims"),
     "mab regret": lambda: finals("mab"),
     "mab claims": lambda: claims("mab"),
     "mab claim 2": lambda: comparisons("mab", "2"),
     "mab claim 5": lambda: comparisons("mab", "5"),
-    "linear-regret command": lambda: made_by("linear-regret"),
+    "linear-regret command": lambda: made_by("linear-regret/claims"),
     "linear-regret regret": lambda: finals("linear-regret", bound=True),
     "linear-regret claims": lambda: claims("linear-regret"),
-    "settings command": lambda: made_by("settings"),
+    "settings command": lambda: made_by("settings/claims"),
     "settings": by_setting,
-    "contextual command": lambda: made_by("contextual"),
+    "contextual command": lambda: made_by("contextual/claims"),
     "contextual reward": lambda: rewards("contextual"),
     "contextual claims": lambda: claims("contextual"),
     "contextual models": lambda: comparisons("contextual", "4", "5", "6"),
-    "offline command": lambda: made_by("offline"),
+    "offline command": lambda: made_by("offline/claims"),
     "offline": offline,
     "offline claims": lambda: claims("offline"),
-    "field command": lambda: made_by("field"),
+    "field command": lambda: made_by("field/field"),
     "field": field,
 }
 
 
 def current(text: str) -> str:
-    """Return the document with its tables made anew."""
+    """Return the document with its tables as the results have them now."""
     return BETWEEN.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
 
 

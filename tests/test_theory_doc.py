@@ -43,7 +43,7 @@ def test_the_results_are_what_the_commands_print_today(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected = PRINTED[ROOT / "results/theory" / f"{name}.txt"]
-    command = expected.split("   (")[0].split()[1:]
+    command = expected.splitlines()[0].split()[1:]
     capsys.readouterr()
     assert status_of(command) == 0
     shown = capsys.readouterr().out

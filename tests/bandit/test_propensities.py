@@ -9,7 +9,7 @@ from laws import ALPHA, assert_follows, p_value_of_counts
 from scipy import stats
 
 from giro import Bandit
-from giro.paper.theory.laws import giro_law
+from giro.paper.theory.choice_probabilities import giro_probabilities
 from giro.policies.randomized import Randomized
 
 MEANS = {"a": 0.3, "b": 0.5, "c": 0.6}
@@ -61,7 +61,9 @@ def test_arms_follow_their_exact_probabilities(which: str, seed: int) -> None:
 
 def test_probabilities_of_giro_are_those_of_the_exact_enumeration() -> None:
     bandit = taught("giro:a=1/3", ZEROS_AND_ONES)
-    assert law_of(bandit) == pytest.approx(giro_law(1 / 3)([3, 3, 3], [1, 2, 2]), abs=1e-12)
+    assert law_of(bandit) == pytest.approx(
+        giro_probabilities(1 / 3)([3, 3, 3], [1, 2, 2]), abs=1e-12
+    )
 
 
 def test_a_floor_leaves_no_arm_without_a_chance() -> None:
@@ -87,7 +89,7 @@ def test_arms_are_drawn_from_the_vote(seed: int) -> None:
 def test_giro_votes_from_the_first_reward_that_is_not_0_or_1() -> None:
     bandit = taught("giro", [0.0, 1.0, 1.0], votes=8)
     exact = law_of(bandit)
-    assert exact == pytest.approx(giro_law(1.0)([1, 1, 1], [0, 1, 1]), abs=1e-12)
+    assert exact == pytest.approx(giro_probabilities(1.0)([1, 1, 1], [0, 1, 1]), abs=1e-12)
     bandit.reward(bandit.decide(arms=["a"]).id, 0.5)
     voted = (law_of(bandit) - 0.01 / 3) / 0.99 * 8
     assert voted == pytest.approx(np.round(voted), abs=1e-9)

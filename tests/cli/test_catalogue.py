@@ -6,7 +6,7 @@ import pytest
 from cli.conftest import Giro
 
 from giro import Policy, Problem, cli
-from giro.cli import _catalogue as catalogue
+from giro.cli import catalogue
 from giro.version import __version__
 
 

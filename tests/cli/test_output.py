@@ -4,10 +4,14 @@ import json
 
 import pytest
 
-from giro.cli._output import Column, print_json, table_text
+from giro.cli.output import print_json
+from giro.tables import Column, table_text
 
-COLUMNS = [Column("policy", words=True), Column("regret", right=True), Column("±95%", right=True)]
-ROWS = [["a policy with a rather long name", "12345.6", "7.8"], ["ucb1", "9.0", "0.1"]]
+COLUMNS = [Column("policy", words=True), Column("regret"), Column("margin", "±95%")]
+ROWS = [
+    {"policy": "a policy with a rather long name", "regret": 12345.6, "margin": 7.8},
+    {"policy": "ucb1", "regret": 9.0, "margin": 0.1},
+]
 
 
 def test_a_table_is_aligned_and_not_decorated() -> None:
@@ -34,7 +38,7 @@ def test_numbers_survive_the_narrowest_terminal(width: int) -> None:
 
 
 def test_brackets_are_not_taken_for_markup() -> None:
-    assert "means=[0.5]" in table_text([Column("problem")], [["means=[0.5]"]], width=80)
+    assert "means=[0.5]" in table_text([Column("problem")], [{"problem": "means=[0.5]"}])
 
 
 def test_what_is_not_a_number_becomes_null(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """`giro reproduce contextual`, `settings` and `offline`."""
 
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +12,8 @@ from giro.seeds import stream
 from giro.simulation import play
 from giro.simulation.trace import load_traces
 
+read_csv = partial(pl.read_csv, comment_prefix="#")
+
 TINY = ("--only", "statlog", "--rounds", 40, "--runs", 2)
 
 
@@ -18,27 +21,26 @@ def test_work_is_done_piece_by_piece(giro: Giro, tmp_path: Path) -> None:
     folder = tmp_path / "there"
     first = giro("reproduce", "contextual", *TINY, "--policies", "lin-ucb", "--out", folder)
     assert first.status == 0
-    assert pl.read_csv(folder / "finals.csv")["policy"].to_list() == ["lin-ucb"]
+    assert read_csv(folder / "finals.csv")["policy"].to_list() == ["lin-ucb"]
     second = giro(
         "reproduce", "contextual", *TINY, "--policies", "lin-ts,ucb1", "--out", folder, "--json"
     )
     finals = second.records["finals"]
     assert [final["policy"] for final in finals] == ["lin-ucb", "lin-ts", "ucb1"]
     assert all(final["runs"] == 2 and final["rounds"] == 40 for final in finals)
-    assert pl.read_csv(folder / "finals.csv").height == 3
-    assert {"reward.png", "reward.svg", "made-by.txt"} <= {p.name for p in folder.iterdir()}
-    assert (
-        (folder / "made-by.txt").read_text().startswith("giro reproduce contextual --scale quick")
-    )
-    assert (folder / "made-by.txt").read_text().splitlines()[0].endswith(" --with ucb1")
-    assert "LinUCB" in (folder / "reward.svg").read_text()
+    assert read_csv(folder / "finals.csv").height == 3
+    assert {"reward.png", "reward-closer.png", "beyond.png"} <= {p.name for p in folder.iterdir()}
+    made_by = (folder / "finals.csv").read_text().splitlines()[0]
+    assert made_by.startswith("# giro reproduce contextual --scale quick")
+    assert made_by.endswith(" --with ucb1")
+    assert contextual.names(contextual.Setup())[contextual.LIN_UCB] == "LinUCB"
 
 
 def test_a_policy_of_ones_own_stands_beside_the_others(giro: Giro, tmp_path: Path) -> None:
     words = ("--policies", "lin-ucb", "--with", "ucb1", "--out", tmp_path / "there")
     first = giro("reproduce", "contextual", "--only", "statlog,adult", *TINY[2:], *words)
     assert first.out.count("problem  classification:data=") == 2  # a heading each
-    finals = pl.read_csv(tmp_path / "there" / "finals.csv")
+    finals = read_csv(tmp_path / "there" / "finals.csv")
     assert finals["policy"].to_list() == ["lin-ucb", "ucb1"] * 2
 
 
@@ -47,7 +49,7 @@ def test_a_table_of_before_is_not_left_beside_those_of_now(giro: Giro, tmp_path:
     giro(*words, "--policies", "lin-ucb,ucb-glm")
     assert (tmp_path / "there" / "claims.csv").exists()
     giro(*words, "--policies", "ucb1", "--seed", 1)
-    assert pl.read_csv(tmp_path / "there" / "finals.csv")["policy"].to_list() == ["ucb1"]
+    assert read_csv(tmp_path / "there" / "finals.csv")["policy"].to_list() == ["ucb1"]
     assert not list((tmp_path / "there").glob("claims.*"))
 
 
@@ -56,7 +58,7 @@ def test_a_call_with_fewer_runs_forgets_none(giro: Giro, tmp_path: Path) -> None
     giro("reproduce", "contextual", *TINY, *words)
     fewer = giro("reproduce", "contextual", *TINY[:-1], 1, *words)
     assert fewer.status == 0
-    assert pl.read_csv(tmp_path / "there" / "finals.csv")["runs"].to_list() == [2]
+    assert read_csv(tmp_path / "there" / "finals.csv")["runs"].to_list() == [2]
 
 
 def test_runs_of_other_samplers_are_judged_until_as_many_are_played(
@@ -69,6 +71,7 @@ def test_runs_of_other_samplers_are_judged_until_as_many_are_played(
     both = ("--policies", "lin-ucb,ucb-glm")
     assert "judging" not in giro(*words, *both).error
     before, verdicts = table(), (tmp_path / "claims.csv").read_text()
+    assert "runs of giro" not in before
     monkeypatch.setattr(play, "stream", lambda seed, *path: stream(seed + 1, *path))
     said = "judging 4 runs made by giro 0"
     assert said in giro(*words, *both).error
@@ -76,7 +79,7 @@ def test_runs_of_other_samplers_are_judged_until_as_many_are_played(
     assert (table(), (tmp_path / "claims.csv").read_text()) == (before, verdicts)
     assert "judging" not in giro(*words, *both, "--fresh").error
     assert table() != before
-    assert "runs of giro" in (tmp_path / "made-by.txt").read_text()
+    assert "(runs of giro 0" in table().splitlines()[0]
     assert {trace.runs.size for trace in load_traces(tmp_path / "runs.parquet")} == {2}
     assert len(load_traces(tmp_path / "runs.parquet")) == 4
 
@@ -97,12 +100,12 @@ def test_settings_are_played_in_parts_and_judged_together(
     giro(*words, "--contexts", "unit")
     done = giro(*words, "--contexts", "range")
     assert (done.status, "Not all of it was played." in done.out) == (0, True)
-    finals = pl.read_csv(tmp_path / "there" / "finals.csv")
+    finals = read_csv(tmp_path / "there" / "finals.csv")
     assert finals["problem"].str.extract("scale=(.*)$").to_list() == ["unit"] * 3 + ["range"] * 3
-    claims = pl.read_csv(tmp_path / "there" / "claims.csv")
+    claims = read_csv(tmp_path / "there" / "claims.csv")
     assert set(claims["number"]) == {7}
     assert set(claims["scale"]) == {"unit", "range"}
-    assert pl.read_csv(tmp_path / "there" / "comparisons.csv").height == 2 * 4  # both fits
+    assert read_csv(tmp_path / "there" / "comparisons.csv").height == 2 * 4  # both fits
 
 
 def test_models_told_everything_are_compared_on_adult(giro: Giro, tmp_path: Path) -> None:
@@ -114,11 +117,10 @@ def test_models_told_everything_are_compared_on_adult(giro: Giro, tmp_path: Path
         f"6, {n} pass{'es' * (n > 1)}" for n in passes[2:]
     ]
     giro(*words, "--only", "statlog")
-    assert set(pl.read_csv(tmp_path / "there" / "scores.csv")["data"]) == {"statlog"}
+    assert set(read_csv(tmp_path / "there" / "scores.csv")["data"]) == {"statlog"}
     assert not (tmp_path / "there" / "claims.csv").exists()
-    assert (
-        (tmp_path / "there" / "made-by.txt").read_text().splitlines()[0].endswith("--only statlog")
-    )
+    made_by = (tmp_path / "there" / "scores.csv").read_text().splitlines()[0]
+    assert made_by.endswith("--only statlog")
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ import pytest
 from cli.conftest import Giro
 
 from giro import simulate
-from giro.cli._results import decimals_for, number
 from giro.seeds import stream
 from giro.simulation import play
 from giro.simulation.metrics import best_share, final_regret, mean_reward
+from giro.tables import decimals_for, fixed
 from giro.version import __version__
 
 SMALL = ("--rounds", 50, "--runs", 4, "--seed", 3)
@@ -157,4 +157,4 @@ def test_decimals_show_two_digits_of_the_uncertainty() -> None:
     assert decimals_for([math.nan]) == 1
     assert decimals_for([0.0]) == 1
     assert decimals_for([1e-9]) == 4
-    assert (number(3.14159, 2), number(math.nan, 2)) == ("3.14", "-")
+    assert (fixed(2)(3.14159), fixed(2)(math.nan)) == ("3.14", "-")

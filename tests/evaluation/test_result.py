@@ -28,7 +28,7 @@ def test_the_table_is_aligned_and_shows_every_number(evaluation: Evaluation) -> 
 
 def test_numbers_have_two_digits_of_their_uncertainty(evaluation: Evaluation) -> None:
     smallest = min(row.se for row in evaluation.rows)
-    shown = evaluation.cells()[0][3]
+    shown = evaluation.columns()[3].show(evaluation.rows[0].se)
     assert abs(float(shown) - evaluation.rows[0].se) <= smallest / 10
 
 

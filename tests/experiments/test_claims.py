@@ -41,8 +41,8 @@ EVEN = comparison([1.0, -1.0, 2.0, -1.5])
     ],
 )
 def test_a_claim_needs_all_its_comparisons(comparisons: list[Comparison], verdict: str) -> None:
-    (judgement,) = judge([Claim("1", "all is well", comparisons)])
-    assert judgement.verdict == verdict
+    (judged,) = judge([Claim("1", "all is well", comparisons)])
+    assert judged.word == verdict
 
 
 def test_a_wrong_claim_about_policies_is_reported_as_failing() -> None:
@@ -51,7 +51,7 @@ def test_a_wrong_claim_about_policies_is_reported_as_failing() -> None:
     )
     wrong = Claim("1", "UCB1 beats Thompson sampling", [beats(ucb1, thompson)])
     right = Claim("2", "Thompson sampling beats UCB1", [beats(thompson, ucb1)])
-    assert [judgement.verdict for judgement in judge([wrong, right])] == ["fails", "holds"]
+    assert [verdict.word for verdict in judge([wrong, right])] == ["fails", "holds"]
 
 
 def test_a_claim_about_nothing_is_undecided() -> None:
@@ -60,7 +60,7 @@ def test_a_claim_about_nothing_is_undecided() -> None:
         simulate(policy, "bernoulli", rounds=500, runs=30) for policy in ("ucb1", "ucb1:ties=fixed")
     )
     claim = Claim("1", "a fixed order of ties is better", [beats(second, first)])
-    assert judge([claim])[0].verdict == "undecided"
+    assert judge([claim])[0].word == "undecided"
 
 
 def test_the_gain_is_the_regret_saved_on_the_same_runs() -> None:
@@ -72,9 +72,9 @@ def test_the_gain_is_the_regret_saved_on_the_same_runs() -> None:
 
 def test_the_p_value_is_students_by_hand() -> None:
     """With gains 1 and 3: mean 2, standard error 1, t = 2 with one degree of freedom."""
-    (judgement,) = judge([Claim("1", "", [comparison([1.0, 3.0])])])
+    (verdict,) = judge([Claim("1", "", [comparison([1.0, 3.0])])])
     cauchy = 1 - 2 * math.atan(2.0) / math.pi
-    assert judgement.findings[0].p_value == pytest.approx(cauchy)
+    assert verdict.findings[0].p_value == pytest.approx(cauchy)
 
 
 def test_the_level_is_shared_by_all_comparisons_of_all_claims() -> None:
@@ -82,8 +82,8 @@ def test_the_level_is_shared_by_all_comparisons_of_all_claims() -> None:
     claims = [Claim(str(i), "", [GOOD, EVEN]) for i in range(5)]
     assert size_of_family(claims) == 10
     for level, verdict in ((10.1 * p_value, "holds"), (9.9 * p_value, "undecided")):
-        assert judge(claims, level=level)[0].findings[0].verdict == verdict
-        assert judge(claims[:1], level=level, family=10)[0].findings[0].verdict == verdict
+        assert judge(claims, level=level)[0].findings[0].word == verdict
+        assert judge(claims[:1], level=level, family=10)[0].findings[0].word == verdict
 
 
 def test_a_true_null_is_rarely_decided(seed: int) -> None:
@@ -91,8 +91,8 @@ def test_a_true_null_is_rarely_decided(seed: int) -> None:
     draws = stream(seed, 11).normal(size=(2_000, 10, 20))
     wrong = 0
     for family in draws:
-        judgements = judge([Claim("1", "", [comparison(gains) for gains in family])])
-        wrong += any(finding.verdict != "undecided" for finding in judgements[0].findings)
+        verdicts = judge([Claim("1", "", [comparison(gains) for gains in family])])
+        wrong += any(finding.word != "undecided" for finding in verdicts[0].findings)
     assert 30 < wrong < 160
 
 
@@ -103,26 +103,26 @@ def test_a_true_null_is_rarely_decided(seed: int) -> None:
 def test_gains_without_an_error_are_certain_unless_there_is_only_one(
     gains: list[float], verdict: str
 ) -> None:
-    assert judge([Claim("1", "", [comparison(gains)])])[0].verdict == verdict
+    assert judge([Claim("1", "", [comparison(gains)])])[0].word == verdict
 
 
 def test_the_weakest_comparison_stands_for_the_claim() -> None:
-    (judgement,) = judge([Claim("7", "all is well", [GOOD, EVEN, GOOD])])
-    assert judgement.weakest.comparison is EVEN
-    shown = record(judgement)
+    (verdict,) = judge([Claim("7", "all is well", [GOOD, EVEN, GOOD])])
+    assert verdict.weakest.comparison is EVEN
+    shown = record(verdict)
     assert shown["number"] == "7"
     assert (shown["claim"], shown["verdict"]) == ("all is well", "undecided")
     assert (shown["estimate"], shown["se"]) == EVEN.gain[:2]
-    assert [row["verdict"] for row in finding_records(judgement)] == ["holds", "undecided", "holds"]
+    assert [row["verdict"] for row in finding_records(verdict)] == ["holds", "undecided", "holds"]
 
 
 def test_the_surest_finding_against_a_claim_is_its_weakest_whatever_its_runs() -> None:
     """Thirty standard errors from two runs are less sure than ten from twenty."""
     two = comparison([-31.0, -29.0])
     twenty = comparison(-10.0 / np.sqrt(20) + np.tile([-1.0, 1.0], 10) / np.sqrt(20 / 19))
-    (judgement,) = judge([Claim("1", "", [two, twenty])])
-    assert judgement.weakest.comparison is twenty
-    p_two, p_twenty = (finding.p_value for finding in judgement.findings)
+    (verdict,) = judge([Claim("1", "", [two, twenty])])
+    assert verdict.weakest.comparison is twenty
+    p_two, p_twenty = (finding.p_value for finding in verdict.findings)
     assert p_two > 0.01
     assert p_twenty < 1e-6
 

@@ -65,7 +65,7 @@ def traces(rewards: Mapping[str, float], setup: Setup = SETUP) -> list[Trace]:
 
 
 def verdicts(rewards: Mapping[str, float]) -> dict[str, str]:
-    return {j.claim.number: j.verdict for j in judge(paper.claims(SETUP, traces(rewards)))}
+    return {j.number: j.word for j in judge(paper.claims(SETUP, traces(rewards)))}
 
 
 def test_all_claims_hold_if_the_numbers_are_as_the_paper_says() -> None:
@@ -95,10 +95,10 @@ def test_a_claim_fails_if_the_numbers_contradict_it(
 
 def test_claims_about_policies_that_were_not_played_are_left_out() -> None:
     some = [t for t in traces({}) if t.setting.policy in (SETUP.giro("linear"), LIN_UCB)]
-    (judgement,) = judge(paper.claims(SETUP, some))
-    assert (judgement.claim.number, len(judgement.findings)) == ("1", 3)
-    assert {finding.verdict for finding in judgement.findings} == {"holds"}
-    assert (judgement.verdict, judgement.claim.missing) == ("undecided", 29)
+    (verdict,) = judge(paper.claims(SETUP, some))
+    assert (verdict.number, len(verdict.findings)) == ("1", 3)
+    assert {finding.word for finding in verdict.findings} == {"holds"}
+    assert (verdict.word, verdict.missing) == ("undecided", 29)
     assert paper.claims(SETUP, []) == []
 
 
@@ -108,8 +108,8 @@ def test_claims_left_out_have_their_share_of_the_level() -> None:
     some = [t for t in traces({}) if t.setting.policy in (SETUP.giro("linear"), LIN_UCB)]
     (few,) = judge(paper.claims(SETUP, some), family=paper.n_comparisons())
     (all_of_it, *_) = judge(made)
-    verdicts = {f.comparison: f.verdict for f in all_of_it.findings}
-    assert all(verdicts[f.comparison] == f.verdict for f in few.findings)
+    verdicts = {f.comparison: f.word for f in all_of_it.findings}
+    assert all(verdicts[f.comparison] == f.word for f in few.findings)
 
 
 def test_without_a_run_in_common_nothing_is_compared() -> None:
@@ -122,18 +122,18 @@ def test_without_a_run_in_common_nothing_is_compared() -> None:
 
 def test_giro_is_compared_with_the_poisson_bootstrap() -> None:
     (claim,) = paper.poisson_claims(SETUP, traces({paper.POISSON: 0.5}))
-    assert (len(claim.comparisons), judge([claim])[0].verdict) == (3, "holds")
+    assert (len(claim.comparisons), judge([claim])[0].word) == (3, "holds")
     (claim,) = paper.poisson_claims(SETUP, traces({paper.POISSON: 0.7}))
-    assert judge([claim])[0].verdict == "fails"
+    assert judge([claim])[0].word == "fails"
     assert paper.poisson_claims(SETUP, traces({})) == []
 
 
 def test_what_speaks_for_a_claim_is_counted_whether_significant_or_not() -> None:
-    (one,) = [j for j in judge(paper.claims(SETUP, traces({}))) if j.claim.number == "4"]
+    (one,) = [j for j in judge(paper.claims(SETUP, traces({}))) if j.number == "4"]
     (other,) = [
         j
         for j in judge(paper.claims(SETUP, traces({SETUP.greedy("logistic"): 0.5})))
-        if j.claim.number == "4"
+        if j.number == "4"
     ]
     assert (one.in_favour, other.in_favour) == (6, 3)
 
@@ -216,7 +216,7 @@ def test_the_offline_claim_compares_unseen_rows_split_by_split() -> None:
         found += [score("network", passes, split, 0.2 + split / 1100) for split in range(4)]
     made = offline.claims(found, scale="unit")
     assert [claim.number for claim in made] == ["6, 1 pass", "6, 10 passes", "6, 100 passes"]
-    assert {judgement.verdict for judgement in judge(made)} == {"holds"}
+    assert {verdict.word for verdict in judge(made)} == {"holds"}
     assert made[0].comparisons[0].gain.mean == pytest.approx(0.1, abs=1e-3)
     assert "scale=unit" in made[0].comparisons[0].problem
     assert next(offline.rows_of(found))["unseen"] == pytest.approx(0.3015)
@@ -237,5 +237,5 @@ def test_the_claim_about_widths_is_that_about_linucb_and_lints_with_other_widths
         SETUP, traces(dict(zip(paper.WIDTH_ONE, (0.4, 0.65), strict=True)))
     )
     assert len(wide.comparisons) == len(usual.comparisons) == 32
-    assert judge([wide])[0].verdict == "fails"
+    assert judge([wide])[0].word == "fails"
     assert paper.width_claims(SETUP, traces({})) == []

@@ -28,7 +28,7 @@ LINE = SETTING.checkpoints / 10.0
 def test_the_right_shape_wins(curve: np.ndarray, sign: int) -> None:
     trace = growing(curve)
     verdicts = [
-        judge([Claim("1", "", [shape(trace)])])[0].verdict
+        judge([Claim("1", "", [shape(trace)])])[0].word
         for shape in (grows_logarithmically, grows_linearly)
     ]
     assert verdicts == (["holds", "fails"] if sign > 0 else ["fails", "holds"])

@@ -18,16 +18,15 @@ from giro.seeds import stream
 from giro.simulation import kept as kept_module
 from giro.simulation import play
 from giro.simulation.chunks import Work
-from giro.simulation.experiment import Experiment
+from giro.simulation.experiment import Experiment, run
 from giro.simulation.kept import FILE, Kept, is_reproduced, load_folder
 from giro.simulation.play import play_run
-from giro.simulation.run import run
 from giro.simulation.trace import Setting, load_traces, save_traces
 from giro.version import __version__
 from tests.known import bootstrap_mean, policies
 
 TWO = Experiment(["bernoulli"], ["giro:a=1", "greedy"], rounds=300, runs=4, seed=3)
-GIRO, GREEDY = TWO.cells()
+GIRO, GREEDY = TWO.work
 SECOND = f"{__version__}+1"  # what other code of the same version is called
 
 
@@ -72,9 +71,9 @@ def test_a_run_begins_as_it_begins_when_it_is_stopped_early(policy: Policy) -> N
 @pytest.mark.parametrize("spacing", ["even", "log"])
 def test_what_was_played_is_reproduced(spacing: str) -> None:
     trace = simulate("thompson", "beta", rounds=300, runs=2, points=50, spacing=spacing)  # type: ignore[arg-type]
-    cell = Work(Policy.parse("thompson"), Problem.parse("beta"), trace.setting)
-    assert is_reproduced(cell, trace)
-    assert is_reproduced(cell, trace.only(1))
+    work = Work(Policy.parse("thompson"), Problem.parse("beta"), trace.setting)
+    assert is_reproduced(work, trace)
+    assert is_reproduced(work, trace.only(1))
     other = Work(Policy.parse("greedy"), Problem.parse("beta"), trace.setting)
     assert not is_reproduced(other, trace)
 
@@ -82,11 +81,11 @@ def test_what_was_played_is_reproduced(spacing: str) -> None:
 @pytest.mark.parametrize("curve", ["regret", "reward", "best"])
 def test_every_checkpoint_of_the_beginning_counts_and_none_after_it(curve: str) -> None:
     trace = simulate("ucb1", "beta", rounds=300, runs=1, points=30)
-    cell = Work(Policy.parse("ucb1"), Problem.parse("beta"), trace.setting)
+    work = Work(Policy.parse("ucb1"), Problem.parse("beta"), trace.setting)
     for point, expected in ((0, False), (9, False), (10, True), (29, True)):
         altered = getattr(trace, curve).copy()
         altered[0, point] += 1
-        assert is_reproduced(cell, dataclasses.replace(trace, **{curve: altered})) is expected
+        assert is_reproduced(work, dataclasses.replace(trace, **{curve: altered})) is expected
 
 
 def test_a_policy_whose_text_does_not_say_all_is_never_reproduced() -> None:
@@ -223,14 +222,14 @@ def test_an_experiment_that_found_everything_does_not_write(tmp_path: Path) -> N
 def judged(traces: Sequence[Trace], policies: Sequence[str], runs: int, folder: Path) -> list[str]:
     """Return the version and number of runs that each policy is judged by."""
     save_traces(traces, folder / FILE)
-    found = Kept(folder).evidence(list(cells(*policies)), runs=runs)
+    found = Kept(folder).evidence(list(work_on(*policies)), runs=runs)
     return [f"{found.version}, {found.is_present}"] + [
         f"{t.setting.policy} {t.setting.version} {t.runs.size}" for t in found.traces
     ]
 
 
-def cells(*names: str) -> list[Work]:
-    """Return cells of which nobody has played the runs below."""
+def work_on(*names: str) -> list[Work]:
+    """Return work of which nobody has played the runs below."""
     problem = Problem.parse("bernoulli:means=[0.7,0.4]")
     return [Work(Policy.parse(n), problem, small_trace(policy=n).setting) for n in names]
 
@@ -251,7 +250,7 @@ def test_the_version_with_most_runs_is_judged_and_of_equals_the_newer(tmp_path: 
     assert judged(more, both, 3, tmp_path) == ["0.2, False", "ucb1 0.2 3", "greedy 0.2 3"]
 
 
-def test_a_cell_that_the_judged_version_did_not_play_keeps_its_own_label(tmp_path: Path) -> None:
+def test_a_setting_that_the_judged_version_did_not_play_keeps_its_own_label(tmp_path: Path) -> None:
     traces = [made_by("0.1", "ucb1", 3), made_by("0.1", "greedy", 3), made_by("0.2", "giro", 3)]
     found = judged(traces, ["giro", "ucb1", "greedy"], 3, tmp_path)
     assert found == ["0.1, False", "giro 0.2 3", "ucb1 0.1 3", "greedy 0.1 3"]

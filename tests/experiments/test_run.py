@@ -11,9 +11,8 @@ import pytest
 from giro import BadFile, BadParameter, Trace, simulate
 from giro.simulation import kept as kept_module
 from giro.simulation.engines import Threads
-from giro.simulation.experiment import Experiment
+from giro.simulation.experiment import Experiment, run
 from giro.simulation.kept import Kept, load_folder
-from giro.simulation.run import run
 from giro.simulation.trace import Setting
 
 SMALL = Experiment(["bernoulli", "beta"], ["ucb1", "greedy"], rounds=50, runs=5, seed=3)
@@ -150,9 +149,8 @@ def test_a_folder_without_results_is_refused(tmp_path: Path) -> None:
 
 ENDLESS = """
 from pathlib import Path
-from giro.simulation.experiment import Experiment
+from giro.simulation.experiment import Experiment, run
 from giro.simulation.kept import Kept
-from giro.simulation.run import run
 experiment = Experiment(["bernoulli"], ["ucb1"], rounds=20_000, runs=1_000_000)
 def tell(setting, count):
     print(count, flush=True)

@@ -3,8 +3,8 @@
 import pytest
 from simulation.traces import small_trace
 
-from giro.cli._results import record
-from giro.simulation.tables import curve_records, final_record
+from giro.cli.simulate import record
+from giro.simulation.metrics import curve_records, final_record
 
 MARGIN = 12.706204736432095  # half the 95 % interval of two values with standard error 1
 

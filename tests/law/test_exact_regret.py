@@ -4,7 +4,7 @@ import pytest
 from laws import ALPHA
 from scipy import stats
 
-from giro.paper.theory import exact_bootstrap_regret, exact_giro_regret
+from giro.paper.theory.exact import exact_bootstrap_regret, exact_giro_regret
 from giro.simulation.metrics import estimate
 from giro.simulation.simulate import simulate
 

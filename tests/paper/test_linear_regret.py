@@ -6,8 +6,8 @@ import pytest
 from giro import Trace
 from giro.paper.claims import judge
 from giro.paper.studies import linear_regret as paper
+from giro.simulation.experiment import run
 from giro.simulation.metrics import estimate
-from giro.simulation.run import run
 
 
 @pytest.fixture(scope="module")
@@ -18,14 +18,14 @@ def traces() -> list[Trace]:
 def test_every_bound_holds_exactly_in_the_first_rounds() -> None:
     smalls = list(paper.exact())
     assert len(smalls) == 9
-    judgements = judge(paper.exact_claims(smalls))
-    assert [judgement.verdict for judgement in judgements] == ["holds"] * 3
+    verdicts = judge(paper.exact_claims(smalls))
+    assert [verdict.word for verdict in verdicts] == ["holds"] * 3
     assert all((small.regret >= small.bound).all() for small in smalls)
 
 
 def test_a_bound_that_is_too_high_is_reported_as_failing() -> None:
     smalls = [small._replace(bound=3 * small.bound) for small in paper.exact()]
-    assert judge(paper.exact_claims(smalls))[0].verdict == "fails"
+    assert judge(paper.exact_claims(smalls))[0].word == "fails"
 
 
 def test_simulated_regret_is_the_exact_one(traces: list[Trace]) -> None:
@@ -53,7 +53,7 @@ def test_bounds_are_zero_until_they_say_something(traces: list[Trace]) -> None:
 @pytest.mark.slow
 def test_both_bounds_hold_at_full_scale() -> None:
     traces = list(run(paper.experiment(seed=2019)))
-    verdicts = {j.claim.number: j.verdict for j in judge(paper.claims(traces))}
+    verdicts = {j.number: j.word for j in judge(paper.claims(traces))}
     assert [verdicts[f"k = {k}"] for k in (1, 2, 3)] == ["holds"] * 3
     assert verdicts["giro"] == "holds"
     plain = [t for t in traces if paper.pulls_of(t) == 1]

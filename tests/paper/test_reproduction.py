@@ -58,15 +58,17 @@ def test_the_contextual_estimates_are_those_that_the_words_tell() -> None:
 
 def test_every_folder_of_results_says_how_it_was_made() -> None:
     size = r"--rounds \d+ --runs \d+ --seed \d+"
-    for name, options in {
+    commands = {
         "mab": size,
         "linear-regret": size,
         "contextual": rf"--scale paper {size} --contexts column --fit exact",
         "settings": size,
         "offline": r"--contexts column --splits \d+ --rows \d+ --seed \d+",
-    }.items():
-        made_by = (ROOT / "results" / name / "made-by.txt").read_text()
-        assert re.match(rf"giro reproduce {name} {options}\n", made_by)
+    }
+    for name, options in commands.items():
+        for table in (ROOT / "results" / name).glob("*.csv"):
+            made_by = table.read_text().splitlines()[0]
+            assert re.fullmatch(rf"# giro reproduce {name} {options}( \(runs of .*\))?", made_by)
 
 
 def test_links_and_pictures_exist() -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from giro import BadParameter, Trace
-from giro.paper.claims import Judgement, judge, size_of_family
+from giro.paper.claims import Verdict, judge, size_of_family
 from giro.paper.studies import mab as paper
-from giro.simulation.run import run
+from giro.simulation.experiment import run
 
 HOLD, FAIL = ("1", "2", "3", "4", "6"), ("5", "2, c = 0", "5, c = 0")
 
@@ -51,28 +51,28 @@ def test_a_claim_about_a_policy_that_was_not_played_is_refused(small: list[Trace
 
 
 @pytest.fixture(scope="module")
-def judged() -> dict[str, Judgement]:
+def judged() -> dict[str, Verdict]:
     """The claims at the paper's scale, on other instances than those that are committed."""
     traces = list(run(paper.experiment(seed=2019)))
     claims = paper.claims(traces) + paper.variants(traces)
-    return {judgement.claim.number: judgement for judgement in judge(claims)}
+    return {verdict.number: verdict for verdict in judge(claims)}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", HOLD)
-def test_the_claim_holds(judged: dict[str, Judgement], number: str) -> None:
-    assert judged[number].verdict == "holds"
+def test_the_claim_holds(judged: dict[str, Verdict], number: str) -> None:
+    assert judged[number].word == "holds"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", FAIL)
-def test_the_claim_fails(judged: dict[str, Judgement], number: str) -> None:
-    assert judged[number].verdict == "fails"
+def test_the_claim_fails(judged: dict[str, Verdict], number: str) -> None:
+    assert judged[number].word == "fails"
 
 
 @pytest.mark.slow
 def test_thompson_sampling_beats_giro_in_the_bernoulli_problem(
-    judged: dict[str, Judgement],
+    judged: dict[str, Verdict],
 ) -> None:
     findings = [f for f in judged["5"].findings if f.comparison.what.startswith("thompson")]
-    assert [finding.verdict for finding in findings] == ["holds"] * 3
+    assert [finding.word for finding in findings] == ["holds"] * 3

@@ -8,7 +8,8 @@ from simulation.traces import small_trace
 
 from giro import GiroError, Policy, Problem
 from giro.simulation.chunks import Chunks, Work, play_chunk, versions
-from giro.simulation.simulate import make_setting, simulate
+from giro.simulation.experiment import make_setting
+from giro.simulation.simulate import simulate
 
 
 def lasting(seconds: float) -> Chunks:

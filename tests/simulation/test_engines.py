@@ -17,10 +17,8 @@ from giro.simulation import cluster as cluster_module
 from giro.simulation.chunks import Work
 from giro.simulation.cluster import Backend, Cluster
 from giro.simulation.engines import EngineName, open_engine
-from giro.simulation.experiment import Experiment
+from giro.simulation.experiment import Experiment, make_setting, run
 from giro.simulation.kept import Kept, load_folder
-from giro.simulation.run import run
-from giro.simulation.simulate import make_setting
 from giro.simulation.trace import merge
 
 GIRO = (sys.executable, "-c", "from giro.cli.main import main; main()")

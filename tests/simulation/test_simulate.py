@@ -10,7 +10,7 @@ from giro.policies.ucb1 import Ucb1
 from giro.problems.bernoulli import Bernoulli
 from giro.simulation.chunks import Work
 from giro.simulation.engines import Threads
-from giro.simulation.simulate import make_setting
+from giro.simulation.experiment import make_setting
 
 
 def test_objects_and_their_text_give_the_same_numbers() -> None:

@@ -7,16 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from giro.errors import BadParameter
-from giro.paper.theory import (
+from giro.paper.theory.bound import (
     b_constant,
     cheapest_a,
-    exact_giro_regret,
-    general_bound,
     giro_bound,
     log_c,
     log_f,
     log_useful_rounds,
 )
+from giro.paper.theory.exact import exact_giro_regret
+from giro.paper.theory.general_bound import general_bound
 
 
 def plain_bound(means: list[float], n: int, a: float) -> float:

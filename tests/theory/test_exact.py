@@ -9,13 +9,8 @@ from hypothesis import strategies as st
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.paper.theory import (
-    bootstrap_law,
-    exact_bootstrap_regret,
-    exact_giro_regret,
-    exact_regret,
-    giro_law,
-)
+from giro.paper.theory.choice_probabilities import bootstrap_probabilities, giro_probabilities
+from giro.paper.theory.exact import exact_bootstrap_regret, exact_giro_regret, exact_regret
 from giro.seeds import stream
 
 means_of_two = st.tuples(st.floats(0, 1), st.floats(0, 1))
@@ -37,7 +32,7 @@ def test_giro_matches_the_tree_of_all_histories(a: Fraction) -> None:
 @settings(max_examples=10, deadline=None, database=None)
 @given(means=means_of_two, a=st.sampled_from([0.0, 0.1, 1.0]))
 def test_merging_histories_changes_nothing(means: tuple[float, float], a: float) -> None:
-    law = giro_law(a)
+    law = giro_probabilities(a)
     assert exact_regret(law, means, 5)[-1] == pytest.approx(naive.tree_regret(law, means, 5))
 
 
@@ -50,7 +45,7 @@ def test_fixed_ties_are_one_rule_for_a_whole_run() -> None:
 
 
 def test_three_arms_match_the_tree() -> None:
-    law, means = giro_law(0.5), [0.2, 0.9, 0.5]
+    law, means = giro_probabilities(0.5), [0.2, 0.9, 0.5]
     assert exact_regret(law, means, 5)[-1] == pytest.approx(naive.tree_regret(law, means, 5))
     assert exact_giro_regret(means, 3, 0.5, "fixed")[-1] == pytest.approx(3 * 0.9 - 1.6)
 
@@ -74,14 +69,14 @@ def test_the_first_rounds_of_bootstrapping_by_hand() -> None:
 
 def test_bootstrapping_with_two_first_pulls_matches_the_tree() -> None:
     means = [0.6, 0.3]
-    laws = [bootstrap_law(2, ranking=ranking) for ranking in ((0, 1), (1, 0))]
+    laws = [bootstrap_probabilities(2, ranking=ranking) for ranking in ((0, 1), (1, 0))]
     tree = [np.mean([naive.tree_regret(law, means, n) for law in laws]) for n in range(1, 7)]
     assert exact_bootstrap_regret(means, 6, 2) == pytest.approx(tree)
     assert tree[:4] == pytest.approx([0, 0, 0.3, 0.6])
 
 
 def test_bootstrapping_with_ties_broken_anew_matches_the_tree() -> None:
-    means, law = [0.6, 0.3], bootstrap_law(1)
+    means, law = [0.6, 0.3], bootstrap_probabilities(1)
     tree = [naive.tree_regret(law, means, n) for n in range(1, 6)]
     assert exact_bootstrap_regret(means, 5, ties="random") == pytest.approx(tree)
 

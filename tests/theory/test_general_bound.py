@@ -11,7 +11,9 @@ from scipy.stats import binom
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.paper.theory import best_general_bound, exact_giro_regret, general_bound, giro_bound
+from giro.paper.theory.bound import giro_bound
+from giro.paper.theory.exact import exact_giro_regret
+from giro.paper.theory.general_bound import best_general_bound, general_bound
 
 PSEUDO = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(2)]
 

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.paper.theory import (
+from giro.paper.theory.informal_optimism import (
+    divergence,
     informal_optimism_checks,
     informal_optimism_failures,
-    log_inverse_optimism,
     optimism_exponent,
     smallest_bounded_a,
     smallest_exponent,
     smallest_optimistic_a,
     variance_condition,
 )
-from giro.paper.theory.informal_optimism import divergence
+from giro.paper.theory.optimism import log_inverse_optimism
 
 
 def test_roughly_a_third_is_a_root_of_the_variance_condition() -> None:

@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.paper.theory import bootstrap_checks, history_checks, stirling_checks
-from giro.paper.theory.lemmas import history_bound, last_interval, stirling_bound
+from giro.paper.theory.lemmas import (
+    bootstrap_checks,
+    history_bound,
+    history_checks,
+    last_interval,
+    stirling_bound,
+    stirling_checks,
+)
 
 probability = st.floats(1e-6, 1)
 

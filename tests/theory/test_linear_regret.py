@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from giro.errors import BadParameter
-from giro.paper.theory import (
-    exact_bootstrap_regret,
-    exact_giro_regret,
+from giro.paper.theory.exact import exact_bootstrap_regret, exact_giro_regret
+from giro.paper.theory.linear_regret import (
     linear_regret_bound,
     linear_regret_rows,
     sharper_linear_regret_bound,

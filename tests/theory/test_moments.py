@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.paper.theory import (
+from giro.paper.theory import moments as module
+from giro.paper.theory.moments import (
     bootstrap_moments,
     conditional_value_moments,
     history_mean_moments,
@@ -18,7 +19,6 @@ from giro.paper.theory import (
     smallest_value_variance,
     value_moments,
 )
-from giro.paper.theory import moments as module
 
 
 def plain_moments(law: dict[Fraction, Fraction]) -> tuple[float, float]:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.paper.theory import (
-    log_c,
+from giro.paper.theory.bound import log_c
+from giro.paper.theory.optimism import (
     log_inverse_optimism,
     log_inverse_optimism_above,
     log_optimism,

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from giro.paper.theory import general_bound, optimism_chain
 from giro.paper.theory import proof_steps as steps
+from giro.paper.theory.general_bound import general_bound
+from giro.paper.theory.proof_steps import optimism_chain
 
 ratio = st.floats(0.01, 1.999)
 chance = st.floats(0.01, 0.99)

@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
+from giro.paper.claims import Verdict
 from giro.paper.reports import exact, lemmas
-from giro.paper.reports.formats import digits, fixed, from_log, listed, power, text, yes
+from giro.paper.reports._formats import digits, from_log, listed, power, text, yes
 from giro.paper.reports.general_bound import _all_above_zero
-from giro.paper.reports.report import Statement
 from giro.paper.theory.checks import at_most
+from giro.tables import fixed
 
 
 def test_a_verdict_is_a_word() -> None:
-    words = [Statement("", holds, "").verdict for holds in (True, False, None)]
+    words = [Verdict("", holds).word for holds in (True, False, None)]
     assert words == ["holds", "fails", "undecided"]
 
 
@@ -26,7 +27,7 @@ def test_an_increase_holds_fails_or_is_undecided() -> None:
 def test_a_violated_lemma_is_reported_with_where() -> None:
     checks = [at_most("x", 1.0, 2.0, n=1), at_most("x", 3.0, 2.0, n=7)]
     statement = lemmas._statement("x", checks)
-    assert statement.verdict == "fails"
+    assert statement.word == "fails"
     assert statement.figures == "1 of 2 cases violated, first at n = 7"
 
 
@@ -35,7 +36,7 @@ def test_a_wrong_exact_regret_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(exact, "_policy", lambda *_: exact.Giro(a=1.0))
     monkeypatch.setattr(exact, "_exact", lambda *_: [0.4, 0.9, 1.3, 1.7, 2.1])
     (statement,) = exact.exact_report(question).statements
-    assert statement.verdict == "fails"
+    assert statement.word == "fails"
 
 
 def test_numbers_of_any_size_are_shown() -> None:

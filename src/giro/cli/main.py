@@ -1,4 +1,4 @@
-"""Where `giro` starts: every command is loaded, every refusal becomes one sentence."""
+"""Where `giro` starts: every command is loaded, every error becomes one sentence."""
 
 import contextlib
 import importlib
@@ -11,7 +11,7 @@ from typing import TextIO, cast
 import typer
 
 from giro.cli._app import app
-from giro.cli._output import complain
+from giro.cli.output import complain
 from giro.errors import GiroError
 
 _DONE, _FAILED, _REFUSED, _INTERRUPTED = 0, 1, 2, 130

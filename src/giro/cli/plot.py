@@ -5,15 +5,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from giro.cli import options
 from giro.cli._app import app
-from giro.cli._output import tell
-from giro.cli._targets import check_picture
+from giro.cli.output import check_picture, write_picture
 from giro.simulation.kept import load_folder
-from giro.simulation.metrics import Metric
 
 Scale = Literal["linear", "log"]
-
-WHICH = "Curves (default: regret, or reward per round if all problems are classification)."
 
 
 @app.command()
@@ -24,7 +21,7 @@ def plot(
     ],
     x: Annotated[Scale, typer.Option(help="Axis of rounds.")] = "linear",
     y: Annotated[Scale, typer.Option(help="Axis of regret or reward.")] = "linear",
-    metric: Annotated[Metric | None, typer.Option(help=WHICH)] = None,
+    metric: options.Metric = None,
 ) -> None:
     """Draw the curves in a folder of results.
 
@@ -36,9 +33,8 @@ def plot(
       giro plot results/first -o regret.pdf --x log --y log
       giro plot results/first -o reward.svg --metric reward
     """
-    from giro.plots import regret_figure, save  # noqa: PLC0415  # quick start without matplotlib
+    from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
 
     traces = load_folder(folder)
     check_picture(output)
-    save(regret_figure(traces, metric=metric, x=x, y=y), output)
-    tell(f"wrote {output}")
+    write_picture(output, regret_figure(traces, metric=metric, x=x, y=y))

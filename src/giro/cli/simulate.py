@@ -1,55 +1,55 @@
 """`giro simulate`: policies on problems, as a table, records, files and a picture."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
+from giro.cli import options
 from giro.cli._app import app
-from giro.cli._engine import Address, Engine
-from giro.cli._output import print_json, tell
-from giro.cli._playing import INTERRUPTED, Place, finished_traces, say_what_is_there
-from giro.cli._results import print_results, record
-from giro.cli._targets import check_folder, check_picture
-from giro.cli.plot import WHICH
+from giro.cli.options import option
+from giro.cli.output import (
+    check_folder,
+    check_picture,
+    print_json,
+    print_results,
+    write_picture,
+)
+from giro.cli.playing import INTERRUPTED, Place, finished_traces, say_interrupted
 from giro.errors import BadParameter
 from giro.problem import Problem
 from giro.problems import Classification
 from giro.simulation.checkpoints import Spacing
 from giro.simulation.experiment import Experiment
 from giro.simulation.kept import Kept
-from giro.simulation.metrics import Metric
+from giro.simulation.metrics import final_record
 from giro.simulation.trace import Trace
 
-
-def _option(metavar: str, text: str) -> Any:
-    return typer.Option(metavar=metavar, help=text)
-
-
-def _argument(metavar: str, text: str) -> Any:
-    return typer.Argument(metavar=metavar, help=text, show_default=False)
+_POLICIES = typer.Argument(
+    metavar="POLICY", help="As giro:a=1; see giro policies.", show_default=False
+)
 
 
 @app.command()
 def simulate(
-    policies: Annotated[list[str], _argument("POLICY", "As giro:a=1; see giro policies.")],
+    policies: Annotated[list[str], _POLICIES],
     problem: Annotated[
-        list[str] | None, _option("TEXT", "As beta:v=4; may be repeated (default: bernoulli).")
+        list[str] | None, option("TEXT", "As beta:v=4; may be repeated (default: bernoulli).")
     ] = None,
-    data: Annotated[Path | None, _option("FILE", "Rows to be classified: .parquet, .csv.")] = None,
-    label: Annotated[str | None, _option("COLUMN", "Column of FILE with the classes.")] = None,
-    rounds: Annotated[int, _option("N", "Rounds of one run.")] = 10_000,
-    runs: Annotated[int, _option("R", "Repetitions.")] = 100,
-    seed: Annotated[int, _option("S", "Same seed, same numbers.")] = 0,
-    jobs: Annotated[int | None, _option("J", "Threads or processes (default: all cores).")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print records, not a table.")] = False,
-    out: Annotated[Path | None, _option("FOLDER", "Keep the results, or resume there.")] = None,
-    plot: Annotated[Path | None, _option("FILE", "Picture: .png, .svg or .pdf.")] = None,
-    metric: Annotated[Metric | None, typer.Option(help=WHICH)] = None,
-    points: Annotated[int, _option("P", "Points of a curve that are kept.")] = 200,
+    data: Annotated[Path | None, option("FILE", "Rows to be classified: .parquet, .csv.")] = None,
+    label: Annotated[str | None, option("COLUMN", "Column of FILE with the classes.")] = None,
+    rounds: options.Rounds = 10_000,
+    runs: options.Runs = 100,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    json: options.Json = False,
+    out: Annotated[Path | None, option("FOLDER", "Keep the results, or resume there.")] = None,
+    plot: options.Plot = None,
+    metric: options.Metric = None,
+    points: Annotated[int, option("P", "Points of a curve that are kept.")] = 200,
     spacing: Annotated[Spacing, typer.Option(help="How these points lie.")] = "even",
-    engine: Engine = "threads",
-    address: Address = None,
+    engine: options.Engine = "threads",
+    address: options.Address = None,
 ) -> None:
     """Play policies on problems and show their regret and their reward per round.
 
@@ -70,18 +70,20 @@ def simulate(
     experiment = Experiment(problems, policies, rounds, runs, seed, points, spacing)
     if out is not None:
         check_folder(out)
-    if plot is not None:
-        check_picture(plot)
+    check_picture(plot)
     kept = Kept(out)
-    traces, interrupted = finished_traces(experiment, Place(kept, jobs, engine, address))
+    traces, interrupted = finished_traces([experiment], kept, Place(jobs, engine, address))
     if json:
         print_json([record(trace) for trace in traces])
     else:
         print_results(traces, runs=runs)
     if plot is not None and traces:
-        _draw(traces, plot, spacing, metric)
+        from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
+
+        x: Literal["linear", "log"] = "log" if spacing == "log" else "linear"
+        write_picture(plot, regret_figure(traces, metric=metric, x=x))
     if interrupted:
-        say_what_is_there(experiment, traces, kept)
+        say_interrupted([experiment], traces, kept)
         raise typer.Exit(INTERRUPTED)
 
 
@@ -93,8 +95,10 @@ def _problems(texts: list[str] | None, data: Path | None, label: str | None) -> 
     return [*(texts or ([] if own else ["bernoulli"])), *own]
 
 
-def _draw(traces: list[Trace], path: Path, spacing: Spacing, metric: Metric | None) -> None:
-    from giro.plots import regret_figure, save  # noqa: PLC0415  # quick start without matplotlib
-
-    save(regret_figure(traces, metric=metric, x="log" if spacing == "log" else "linear"), path)
-    tell(f"wrote {path}")
+def record(trace: Trace) -> dict[str, Any]:
+    """Return the numbers of one policy on one problem, with all that is needed to repeat them."""
+    return {
+        **final_record(trace),
+        "seconds": float(trace.seconds.sum()),
+        "version": trace.setting.version,
+    }

@@ -1,17 +1,14 @@
 """Evaluation: estimates of policies on one log, as a table."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from giro.errors import BadParameter
+from giro.tables import Column, decimals_for, fixed, table_text
 
 if TYPE_CHECKING:
     import polars as pl
-
-_TITLES = ("policy", "estimator", "value", "se", "low", "high", "events", "effective", "note")
-_LEFT = (0, 1, 8)  # columns of words
 
 
 class Row(NamedTuple):
@@ -50,30 +47,23 @@ class Evaluation:
     def __str__(self) -> str:
         """Return the table with what is needed to read it."""
         heading = [f"{key:<9}{value}" for key, value in self.heading()]
-        return "\n".join([*heading, "", *_aligned([list(_TITLES), *self.cells()])])
+        return "\n".join([*heading, "", table_text(self.columns(), self.records())])
 
     def heading(self) -> list[tuple[str, str]]:
         """Return what holds for all rows."""
         left_out = f"   left out {self.left_out} without reward" if self.left_out else ""
         return [("events", f"{self.events}{left_out}"), ("level", f"{self.level:.4g}")]
 
-    def titles(self) -> tuple[str, ...]:
-        """Return the titles of the columns of `cells`."""
-        return _TITLES
-
-    def cells(self) -> list[list[str]]:
-        """Return the rows as text, numbers with two digits of their uncertainty."""
-        decimals = _decimals([row.se for row in self.rows])
+    def columns(self) -> list[Column]:
+        """Return how `records` are shown: numbers with two digits of their uncertainty."""
+        number = fixed(decimals_for([row.se for row in self.rows], most=9, unknown=4))
         return [
-            [
-                row.policy,
-                row.estimator,
-                *(_number(x, decimals) for x in (row.value, row.se, row.low, row.high)),
-                str(row.events),
-                f"{row.effective:.0f}",
-                row.note,
-            ]
-            for row in self.rows
+            Column("policy", words=True),
+            Column("estimator"),
+            *(Column(key, show=number) for key in ("value", "se", "low", "high")),
+            Column("events"),
+            Column("effective", show="{:.0f}".format),
+            Column("note", words=True),
         ]
 
     def records(self) -> list[dict[str, Any]]:
@@ -91,21 +81,3 @@ def joined(evaluations: Sequence[Evaluation]) -> Evaluation:
     """Return one evaluation with the rows of all, which are of the same log."""
     first, rows = evaluations[0], tuple(row for one in evaluations for row in one.rows)
     return Evaluation(rows, first.level, first.events, first.left_out)
-
-
-def _decimals(errors: Sequence[float]) -> int:
-    known = [error for error in errors if error > 0]
-    return min(9, max(0, 1 - math.floor(math.log10(min(known))))) if known else 4
-
-
-def _number(value: float, decimals: int) -> str:
-    return "-" if math.isnan(value) else f"{value:.{decimals}f}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["   ".join(map(_padded, range(len(row)), row, widths)).rstrip() for row in rows]
-
-
-def _padded(column: int, cell: str, width: int) -> str:
-    return cell.ljust(width) if column in _LEFT else cell.rjust(width)

@@ -1,16 +1,16 @@
-"""A claim of the paper as a test of numbers: holds, fails, undecided.
+"""A claim of the paper as a test of numbers: it holds, fails, or is undecided.
 
-A claim is a list of comparisons that should all come out positive. Each is a two-sided paired
-t test; the level is shared equally among all comparisons of all claims (Bonferroni), so that the
-chance of any wrong verdict in the family is at most that level. A claim holds if every comparison
-is significantly positive, fails if any is significantly negative, and is undecided otherwise, also
-as long as something that it compares was not played. What was not played has its share of the
-level all the same, so that a verdict does not change because something else is played.
+A claim is a list of comparisons that should all be positive. Each is a two-sided paired t test; the
+level is shared equally among all comparisons of all claims (Bonferroni), so that the probability
+of any wrong verdict in the family is at most that level. A claim holds if every comparison is
+significantly positive, fails if any is significantly negative, and is undecided otherwise, also as
+long as something that it compares was not played. What was not played has its share of the level
+all the same, so that a verdict does not change because something else is played.
 """
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtr
@@ -18,10 +18,12 @@ from scipy.special import stdtr
 from giro.errors import BadParameter
 from giro.simulation.metrics import Estimate, paired_difference
 from giro.simulation.trace import Trace
-
-Verdict: TypeAlias = Literal["holds", "fails", "undecided"]
+from giro.tables import Column, Record, decimals_for, fixed
 
 LEVEL = 0.05
+
+_WORDS = {True: "holds", False: "fails", None: "undecided"}
+_SMALL = 1e-6  # below which digits of a difference say nothing
 
 
 class Comparison(NamedTuple):
@@ -48,15 +50,34 @@ class Finding(NamedTuple):
 
     comparison: Comparison
     p_value: float
-    verdict: Verdict
+    holds: bool | None  # None: it does not decide
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word."""
+        return _WORDS[self.holds]
 
 
-class Judgement(NamedTuple):
-    """A claim with its verdict, and the finding that speaks most against it."""
+class Verdict(NamedTuple):
+    """Whether a sentence of the paper is true of the numbers found, and these numbers."""
 
-    claim: Claim
-    verdict: Verdict
-    findings: Sequence[Finding]
+    claim: str
+    holds: bool | None  # None: the numbers do not decide it
+    figures: str = ""  # in words, where there are no findings
+    number: str = ""
+    findings: Sequence[Finding] = ()
+    missing: int = 0  # comparisons of things not played yet
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word."""
+        return _WORDS[self.holds]
+
+    @property
+    def said(self) -> str:
+        """The verdict, and how much of the claim was played if not all."""
+        n = len(self.findings)
+        return self.word + (f" ({n} of {n + self.missing} played)" if self.missing else "")
 
     @property
     def weakest(self) -> Finding:
@@ -65,32 +86,52 @@ class Judgement(NamedTuple):
 
     @property
     def in_favour(self) -> int:
-        """How many comparisons come out positive, significantly or not."""
+        """How many comparisons are positive, significantly or not."""
         return sum(finding.comparison.gain.mean > 0.0 for finding in self.findings)
 
 
 def judge(
     claims: Sequence[Claim], *, level: float = LEVEL, family: int | None = None
-) -> list[Judgement]:
+) -> list[Verdict]:
     """Return a verdict on every claim, at a family-wise level over all their comparisons.
 
     `family` is how many comparisons share the level if not just these: more where whole claims
     were left out, and 1 to give each the whole level.
     """
-    for claim in claims:
-        if not claim.comparisons:
-            raise BadParameter(f"claim {claim.number} compares nothing")
     each = level / (max(1, size_of_family(claims)) if family is None else family)
-    judged = [[_finding(one, each) for one in claim.comparisons] for claim in claims]
-    return [
-        Judgement(claim, _joint(findings, claim.missing), findings)
-        for claim, findings in zip(claims, judged, strict=True)
-    ]
+    verdicts = []
+    for number, text, comparisons, missing in claims:
+        if not comparisons:
+            raise BadParameter(f"claim {number} compares nothing")
+        findings = [_finding(comparison, each) for comparison in comparisons]
+        found = {finding.holds for finding in findings}
+        holds = False if False in found else True if found == {True} and not missing else None
+        verdicts.append(Verdict(text, holds, "", number, findings, missing))
+    return verdicts
 
 
 def size_of_family(claims: Sequence[Claim]) -> int:
     """Return how many comparisons share the level, those not played yet among them."""
     return sum(len(claim.comparisons) + claim.missing for claim in claims)
+
+
+class Played(NamedTuple):
+    """Traces found by policy and problem."""
+
+    traces: Sequence[Trace]
+
+    def __call__(self, policy: str, problem: str) -> Trace:
+        """Return the trace of one policy on one problem."""
+        trace = self.find(policy, problem)
+        if trace is None:
+            raise BadParameter(f"{policy} was not played on {problem}")
+        return trace
+
+    def find(self, policy: str, problem: str) -> Trace | None:
+        """Return the trace of one policy on one problem, None if there is none."""
+        wanted = (policy, problem)
+        found = (t for t in self.traces if (t.setting.policy, t.setting.problem) == wanted)
+        return next(found, None)
 
 
 def beats(winner: Trace, loser: Trace) -> Comparison:
@@ -126,46 +167,82 @@ def _of_rewards(what: str, gain: Estimate, first: Trace, second: Trace) -> Compa
     return Comparison(what, first.setting.problem, "reward per round", gain, runs)
 
 
-def record(judgement: Judgement) -> dict[str, Any]:
-    """Return a judgement as plain data, with estimate and error of its weakest comparison."""
-    comparison = judgement.weakest.comparison
+def record(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as plain data, with its figures or its weakest comparison."""
+    if not verdict.findings:
+        return {"claim": verdict.claim, "verdict": verdict.word, "figures": verdict.figures}
+    comparison = verdict.weakest.comparison
     return {
-        "number": judgement.claim.number,
-        "claim": judgement.claim.text,
-        "verdict": judgement.verdict,
+        "number": verdict.number,
+        "claim": verdict.claim,
+        "verdict": verdict.word,
         "estimate": comparison.gain.mean,
         "se": comparison.gain.se,
         "unit": comparison.unit,
         "weakest": comparison.what,
         "problem": comparison.problem,
-        "comparisons": len(judgement.findings),
-        "missing": judgement.claim.missing,
+        "comparisons": len(verdict.findings),
+        "missing": verdict.missing,
     }
 
 
-def finding_records(judgement: Judgement) -> list[dict[str, Any]]:
-    """Return the comparisons of a judgement as plain data."""
+def finding_records(verdict: Verdict) -> list[dict[str, Any]]:
+    """Return the comparisons of a verdict as plain data."""
     return [
         {
-            "number": judgement.claim.number,
-            "comparison": comparison.what,
-            "problem": comparison.problem,
-            "unit": comparison.unit,
-            "estimate": comparison.gain.mean,
-            "se": comparison.gain.se,
-            "runs": comparison.runs,
-            "p_value": p_value,
-            "verdict": verdict,
+            "number": verdict.number,
+            "comparison": finding.comparison.what,
+            "problem": finding.comparison.problem,
+            "unit": finding.comparison.unit,
+            "estimate": finding.comparison.gain.mean,
+            "se": finding.comparison.gain.se,
+            "runs": finding.comparison.runs,
+            "p_value": finding.p_value,
+            "verdict": finding.word,
         }
-        for comparison, p_value, verdict in judgement.findings
+        for finding in verdict.findings
     ]
+
+
+def verdict_table(verdicts: Sequence[Verdict]) -> tuple[list[Column], list[Record]]:
+    """Return verdicts as a table to print: with their figures, or the comparison that decides."""
+    if not any(verdict.findings for verdict in verdicts):
+        columns = [
+            Column("claim", "statement", words=True),
+            Column("verdict"),
+            Column("figures", words=True),
+        ]
+        return columns, [record(verdict) for verdict in verdicts]
+    columns = [
+        Column("number", ""),
+        Column("claim", words=True),
+        Column("verdict"),
+        Column("estimate", right=True),
+        Column("se", right=True),
+        Column("weakest", "weakest comparison", words=True),
+    ]
+    return columns, [_shown(verdict) for verdict in verdicts]
+
+
+def _shown(verdict: Verdict) -> Record:
+    comparison = verdict.weakest.comparison
+    gain = comparison.gain
+    error = gain.se if gain.se > _SMALL else abs(gain.mean)
+    show = fixed(decimals_for([error]))
+    problem = comparison.problem.partition(",n_arms")[0].partition(":n_arms")[0]
+    return {
+        "number": verdict.number,
+        "claim": verdict.claim,
+        "verdict": verdict.said,
+        "estimate": show(gain.mean),
+        "se": show(gain.se),
+        "weakest": f"{comparison.what}, {problem}",
+    }
 
 
 def _finding(comparison: Comparison, level: float) -> Finding:
     p_value = _p_value(comparison)
-    if not p_value <= level:
-        return Finding(comparison, p_value, "undecided")
-    return Finding(comparison, p_value, "holds" if comparison.gain.mean > 0 else "fails")
+    return Finding(comparison, p_value, comparison.gain.mean > 0 if p_value <= level else None)
 
 
 def _in_favour(finding: Finding) -> tuple[float, float]:
@@ -176,13 +253,6 @@ def _in_favour(finding: Finding) -> tuple[float, float]:
     """
     gain = finding.comparison.gain
     return math.copysign(1.0 - finding.p_value, gain.mean), _t(gain)
-
-
-def _joint(findings: Sequence[Finding], missing: int) -> Verdict:
-    verdicts = {finding.verdict for finding in findings}
-    if "fails" in verdicts:
-        return "fails"
-    return "holds" if verdicts == {"holds"} and not missing else "undecided"
 
 
 def _p_value(comparison: Comparison) -> float:

@@ -1,6 +1,9 @@
-"""Experiment: problems x policies x rounds x runs x seed, plain data."""
+"""Experiment: problems x policies x rounds x runs x seed, and the one function that plays it."""
 
-from collections.abc import Iterator, Sequence
+import functools
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 from giro.errors import BadParameter
@@ -8,7 +11,11 @@ from giro.policy import Policy
 from giro.problem import Problem
 from giro.simulation.checkpoints import Spacing
 from giro.simulation.chunks import Work
-from giro.simulation.simulate import make_setting, run_count
+from giro.simulation.engines import Engine, EngineName, open_engine
+from giro.simulation.kept import Kept
+from giro.simulation.trace import Setting, Trace, merge
+
+OnRuns = Callable[[Setting, int], None]
 
 
 @dataclass(frozen=True)
@@ -25,23 +32,128 @@ class Experiment:
 
     def __post_init__(self) -> None:
         """Check everything before anything is computed."""
-        object.__setattr__(self, "runs", run_count(self.runs))
+        if _whole("runs", self.runs) < 1:
+            raise BadParameter(f"a simulation needs at least one run, got runs={self.runs}")
+        object.__setattr__(self, "runs", _whole("runs", self.runs))
         if not self.problems or not self.policies:
             raise BadParameter("an experiment needs at least one problem and one policy")
-        settings = [cell.setting for cell in self.cells()]
-        if len(set(settings)) < len(settings):
+        if len({work.setting for work in self.work}) < len(self.work):
             raise BadParameter("a policy or a problem is listed twice")
 
-    def cells(self) -> Iterator[Work]:
-        """Yield each policy on each problem, problem by problem."""
-        for problem in map(Problem.parse, self.problems):
-            for policy in map(Policy.parse, self.policies):
-                setting = make_setting(
+    @functools.cached_property
+    def work(self) -> tuple[Work, ...]:
+        """Each policy on each problem, problem by problem."""
+        return tuple(
+            Work(
+                policy,
+                problem,
+                make_setting(
                     policy,
                     problem,
                     rounds=self.rounds,
                     seed=self.seed,
                     points=self.points,
                     spacing=self.spacing,
-                )
-                yield Work(policy, problem, setting)
+                ),
+            )
+            for problem in map(Problem.parse, self.problems)
+            for policy in map(Policy.parse, self.policies)
+        )
+
+
+def make_setting(
+    policy: Policy | str,
+    problem: Problem | str,
+    *,
+    rounds: int,
+    seed: int,
+    points: int = 200,
+    spacing: Spacing = "even",
+) -> Setting:
+    """Return the setting of a simulation, checked."""
+    setting = Setting(
+        Policy.parse(policy).text,
+        Problem.parse(problem).text,
+        _whole("rounds", rounds),
+        _whole("seed", seed),
+        _whole("points", points),
+        spacing,
+    )
+    if setting.seed < 0:
+        raise BadParameter(f"a seed is a whole number >= 0, got {seed}")
+    _ = setting.checkpoints
+    return setting
+
+
+def _whole(name: str, value: int) -> int:
+    """Return `value` as a plain integer; integers of NumPy are welcome."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise BadParameter(f"{name} is a whole number, got {value!r}") from None
+
+
+def run(
+    experiment: Experiment,
+    kept: Kept | None = None,
+    *,
+    jobs: int | None = None,
+    on_runs: OnRuns | None = None,
+    engine: EngineName = "threads",
+    address: str | None = None,
+    fresh: bool = True,
+) -> Iterator[Trace]:
+    """Yield the trace of each policy on each problem, in the experiment's order.
+
+    Kept runs are not computed again if the present code plays the same. Where it plays others, its
+    own are played, or unless `fresh` the kept ones are yielded. `on_runs` is called with a setting
+    and the number of its runs that were just computed or found. After Ctrl-C the finished runs are
+    saved and yielded, then it is raised. `engine` and `address` are those of `simulate`; the engine
+    starts when there is work for it.
+    """
+    kept = Kept() if kept is None else kept
+    kept.check(experiment.work)
+    report = on_runs or (lambda setting, count: None)
+    with ExitStack() as stack:
+        stack.callback(kept.save)
+        opened = open_engine(engine, jobs=jobs, address=address)
+        player = functools.cache(lambda: stack.enter_context(opened))
+        for work in experiment.work:
+            interrupted = False
+            if fresh or kept.newest(work.setting) is kept.present(work.setting):
+                interrupted = _complete(work, experiment.runs, kept, player, report)
+            else:
+                report(work.setting, experiment.runs)
+            trace = kept.present(work.setting) if fresh else kept.newest(work.setting)
+            if trace:
+                yield trace.only(experiment.runs)
+            if interrupted:
+                raise KeyboardInterrupt
+
+
+def _complete(
+    work: Work, runs: int, kept: Kept, player: Callable[[], Engine], report: OnRuns
+) -> bool:
+    """Play the missing runs of a setting; return whether that was interrupted."""
+    begun = kept.present(work.setting)
+    pieces = [begun] if begun else []
+    found = set(begun.runs.tolist()) if begun else set()
+    missing = [number for number in range(runs) if number not in found]
+    report(work.setting, runs - len(missing))
+    if not missing:
+        return False
+    labelled = work._replace(setting=kept.label(work.setting))
+    try:
+        for trace in player().finished(labelled, missing):
+            pieces.append(trace)
+            report(work.setting, trace.runs.size)
+            if kept.is_due:
+                pieces = [merge(pieces)]
+                kept.put(pieces[0])
+                kept.save()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        if pieces:
+            kept.put(merge(pieces))
+    return False

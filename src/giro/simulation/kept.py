@@ -1,11 +1,11 @@
 """Runs that are kept: one file an experiment, and which of them the present code plays again.
 
 Numbers are repeatable bit for bit, so kept runs are recognised by what they play, whatever the code
-looks like: before runs are added to a cell (a policy on a problem), the beginning of one of its
-runs is played again. If the numbers are the same, the cell goes on. If not, its runs stay in the
-file under the version of giro that made them, and the present code's are kept beside them. They
-draw other numbers with the same law, so they are as good as evidence; but run 7 of one version and
-run 7 of another are not the same instance, so that such runs are never paired.
+looks like: before runs are added to a setting, the beginning of one of its runs is played again. If
+the numbers are the same, the setting goes on. If not, its runs stay in the file under the version
+of giro that made them, and the present code's are kept beside them. They draw other numbers from
+the same distribution, so they are as good as evidence; but run 7 of one version and run 7 of
+another are not the same instance, so that these runs are never paired.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ class Evidence(NamedTuple):
     """What an experiment is judged by."""
 
     traces: list[Trace]
-    version: str  # which made all of them, or all but those of cells that it did not play
+    version: str  # which made all of them, or all but those of settings that it did not play
     is_present: bool  # whether the present code plays the same
 
 
@@ -50,24 +50,24 @@ class Kept:
         self._is_saved, self._stamp = True, _stamp(self._file)
         self._next_save = time.monotonic() + _SAVE_EVERY
 
-    def check(self, cells: Iterable[Work]) -> None:
-        """Find out which of the runs of these cells the present code plays again."""
-        for cell in cells:
-            for trace in self._of(cell.setting):
+    def check(self, all_work: Iterable[Work]) -> None:
+        """Find out which of the kept runs of this work the present code plays again."""
+        for work in all_work:
+            for trace in self._of(work.setting):
                 if trace.setting not in self._reproduced:
-                    self._reproduced[trace.setting] = is_reproduced(cell, trace)
+                    self._reproduced[trace.setting] = is_reproduced(work, trace)
 
     def present(self, setting: Setting) -> Trace | None:
-        """Return the runs of a cell that the present code plays again, of those checked."""
+        """Return the runs of a setting that the present code plays again, of those checked."""
         found = (trace for trace in self._of(setting) if self._reproduced.get(trace.setting))
         return next(found, None)
 
     def newest(self, setting: Setting) -> Trace | None:
-        """Return the runs of a cell that the present code plays, or else the newest."""
+        """Return the runs of a setting that the present code plays, or else the newest."""
         return self.present(setting) or next(self._of(setting), None)
 
     def label(self, setting: Setting) -> Setting:
-        """Return the setting under which runs of a cell are kept from now on."""
+        """Return the setting under which further runs are kept."""
         present = self.present(setting)
         return present.setting if present else _made_by(self._version(), setting)
 
@@ -97,14 +97,14 @@ class Kept:
         self._is_saved, self._stamp = True, _stamp(self._file)
         self._next_save = time.monotonic() + _SAVE_EVERY * max(1.0, time.monotonic() - began)
 
-    def evidence(self, cells: Sequence[Work], *, runs: int) -> Evidence:
-        """Return what these cells are judged by: runs of one version, that with most of them.
+    def evidence(self, all_work: Sequence[Work], *, runs: int) -> Evidence:
+        """Return what this work is judged by: runs of one version, that with most of them.
 
-        Of two with as many, the newer; the present code's are newest. A cell that this version did
-        not play is there with the runs of another, which are not paired with the rest.
+        Of two with as many, the newer; the present code's are newest. A setting that this version
+        did not play has the runs of another, which are not paired with the rest.
         """
-        self.check(cells)
-        settings = list(dict.fromkeys(cell.setting for cell in cells))
+        self.check(all_work)
+        settings = list(dict.fromkeys(work.setting for work in all_work))
         made = [(v, [self._traces.get(_made_by(v, s)) for s in settings]) for v in self._versions()]
         played = [self.present(setting) for setting in settings]
         choices = [*made, (self._version(), played)]
@@ -121,7 +121,7 @@ class Kept:
         self._traces[trace.setting] = merge([there, trace]) if there else trace
 
     def _of(self, setting: Setting) -> Iterator[Trace]:
-        """Yield what each version has played of a cell, the newest first."""
+        """Yield what each version has played of a setting, the newest first."""
         for version in reversed(self._versions()):
             trace = self._traces.get(_made_by(version, setting))
             if trace:
@@ -138,24 +138,24 @@ class Kept:
         return next(name for name in names if name not in others)
 
 
-def is_reproduced(cell: Work, kept: Trace) -> bool:
+def is_reproduced(work: Work, kept: Trace) -> bool:
     """Tell whether the present code plays the beginning of the first run that is kept.
 
     Of a policy whose text does not say all about it, that is never said.
     """
-    if not _is_repeatable(cell.policy):
+    if not _is_repeatable(work.policy):
         return False
     rounds = kept.setting.rounds
     enough = min(rounds, max(rounds // _SHARE, _LEAST))
     points = 1 + int(np.searchsorted(kept.checkpoints, enough))
-    return all(_plays(cell, kept, upto) for upto in (1, points))  # others mostly differ at once
+    return all(_plays(work, kept, upto) for upto in (1, points))  # others mostly differ at once
 
 
-def _plays(cell: Work, kept: Trace, points: int) -> bool:
+def _plays(work: Work, kept: Trace, points: int) -> bool:
     """Tell whether the first run that is kept is played again up to some checkpoint."""
     rounds, seed = kept.setting.rounds, kept.setting.seed
     stops, run = kept.checkpoints[:points], int(kept.runs[0])
-    record = play_run(cell.policy, cell.problem, stops, seed=seed, run=run, rounds=rounds)
+    record = play_run(work.policy, work.problem, stops, seed=seed, run=run, rounds=rounds)
     curves = ((record.regret, kept.regret), (record.reward, kept.reward), (record.best, kept.best))
     return all(np.array_equal(now, then[0, :points]) for now, then in curves)
 

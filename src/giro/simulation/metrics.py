@@ -1,8 +1,8 @@
-"""Trace -> numbers with their uncertainty."""
+"""Trace -> numbers with their uncertainty, alone and as records."""
 
 import math
-from collections.abc import Iterable
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.special import stdtrit
@@ -126,3 +126,44 @@ def pairable(first: Trace, second: Trace) -> bool:
 def rounds_per_second(trace: Trace) -> float:
     """Return the rounds computed per second of computing time on one core."""
     return float(trace.setting.rounds * trace.runs.size / max(trace.seconds.sum(), 1e-12))
+
+
+def final_record(trace: Trace) -> dict[str, Any]:
+    """Return regret at the end and reward per round, with their uncertainty."""
+    regret, reward, best = final_regret(trace), mean_reward(trace), best_share(trace)
+    return {
+        "problem": trace.setting.problem,
+        "policy": trace.setting.policy,
+        "rounds": trace.setting.rounds,
+        "runs": trace.runs.size,
+        "seed": trace.setting.seed,
+        "regret": regret.mean,
+        "regret_se": regret.se,
+        "regret_low": regret.low,
+        "regret_high": regret.high,
+        "reward": reward.mean,
+        "reward_se": reward.se,
+        "best_share": best.mean,
+        "best_share_se": best.se,
+    }
+
+
+def curve_records(trace: Trace) -> Iterator[dict[str, Any]]:
+    """Yield mean regret and reward per round, with 95 % intervals, after each checkpoint."""
+    regret, reward = regret_curve(trace), reward_curve(trace)
+    for point, rounds in enumerate(trace.checkpoints):
+        yield {
+            "problem": trace.setting.problem,
+            "policy": trace.setting.policy,
+            "round": int(rounds),
+            **_interval("regret", regret, point),
+            **_interval("reward", reward, point),
+        }
+
+
+def _interval(metric: Metric, curve: Curve, point: int) -> dict[str, float]:
+    return {
+        metric: float(curve.mean[point]),
+        f"{metric}_low": float(curve.low[point]),
+        f"{metric}_high": float(curve.high[point]),
+    }

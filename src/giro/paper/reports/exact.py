@@ -4,16 +4,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from giro.errors import BadParameter
-from giro.paper.figures.exact import Simulated, exact_figure
-from giro.paper.figures.panels import Curve
-from giro.paper.reports.formats import fixed, listed, text
-from giro.paper.reports.report import Field, Record, Report, Statement, Table
+from giro.paper.claims import Verdict
+from giro.paper.reports._formats import listed, text
+from giro.paper.reports._panels import look, panels
+from giro.paper.reports.report import Report, Table, table
 from giro.paper.theory.exact import Ties, exact_bootstrap_regret, exact_giro_regret
 from giro.paper.theory.gaps import check_rounds, checked_means
 from giro.paper.theory.linear_regret import linear_regret_bound
@@ -22,6 +21,10 @@ from giro.policies.giro import Giro
 from giro.policy import Policy
 from giro.simulation.metrics import Estimate, estimate
 from giro.simulation.simulate import simulate
+from giro.tables import Column, fixed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _MOST_STATES = 400_000  # about half a minute
 _FAR = 5.0  # standard errors that chance does not explain in any number of rounds we can afford
@@ -45,20 +48,15 @@ def exact_report(question: Question) -> Report:
     exact = _exact(policy, question.means, question.rounds)
     simulated = _simulated(policy, question) if question.runs > 0 else []
     bounds = _bounds(policy, question)
-    table = _table(policy, exact, simulated, bounds)
     return Report(
-        command=_command(question, policy),
-        tables=(table,),
-        statements=(*_about_simulation(exact, simulated), *_about_bounds(exact, bounds)),
+        command=(
+            f"giro theory exact --means {listed(question.means)} --rounds {question.rounds} "
+            f"--policy {policy.text}"
+            + (f" --runs {question.runs} --seed {question.seed}" if question.runs else "")
+        ),
+        tables=(_table(policy, exact, simulated, bounds),),
+        statements=_statements(exact, simulated, bounds),
         draw=partial(_draw, policy, exact, simulated, bounds, question.runs),
-    )
-
-
-def _command(question: Question, policy: Giro | Bootstrap) -> str:
-    simulated = f" --runs {question.runs} --seed {question.seed}" if question.runs else ""
-    return (
-        f"giro theory exact --means {listed(question.means)} --rounds {question.rounds} "
-        f"--policy {policy.text}{simulated}"
     )
 
 
@@ -70,7 +68,7 @@ def _policy(wanted: str, ties: Ties | None) -> Giro | Bootstrap:
 
 
 def _check_size(question: Question, policy: Giro | Bootstrap) -> None:
-    """Refuse what would take too long: all pairs of pulls and ones up to the last round."""
+    """Check that all pairs of pulls and ones up to the last round are few enough."""
     check_rounds(question.rounds)
     arms = checked_means(question.means).size
     states = math.comb(question.rounds + 2 * arms - 1, 2 * arms)
@@ -116,29 +114,21 @@ def _bounds(policy: Policy, question: Question) -> list[float]:
 def _table(
     policy: Policy, exact: Sequence[float], simulated: Sequence[Estimate], bounds: Sequence[float]
 ) -> Table:
-    fields = [Field("round", "round", text), Field("regret", "exact regret", fixed(5))]
+    columns = [Column("round", show=text), Column("regret", "exact regret", fixed(5))]
+    rows: list[list[float]] = [[i, regret] for i, regret in enumerate(exact, start=1)]
     if simulated:
-        fields += [
-            Field("simulated", "simulated", fixed(5)),
-            Field("se", "standard error", fixed(5)),
-            Field("deviation", "difference / se", fixed(2)),
+        columns += [
+            Column("simulated", show=fixed(5)),
+            Column("se", "standard error", fixed(5)),
+            Column("deviation", "difference / se", fixed(2)),
         ]
+        for row, regret, found in zip(rows, exact, simulated, strict=True):
+            row += [found.mean, found.se, _deviation(regret, found)]
     if bounds:
-        fields.append(Field("bound", "Lemma 1: at least", fixed(5)))
-    records: list[Record] = [
-        {
-            "round": i + 1,
-            "regret": exact[i],
-            **(_beside(exact[i], simulated[i]) if simulated else {}),
-            **({"bound": bounds[i]} if bounds else {}),
-        }
-        for i in range(len(exact))
-    ]
-    return Table("regret", f"Expected cumulative regret of {policy.text}", fields, records)
-
-
-def _beside(exact: float, found: Estimate) -> dict[str, float]:
-    return {"simulated": found.mean, "se": found.se, "deviation": _deviation(exact, found)}
+        columns.append(Column("bound", "Lemma 1: at least", fixed(5)))
+        for row, bound in zip(rows, bounds, strict=True):
+            row.append(bound)
+    return table("regret", f"Expected cumulative regret of {policy.text}", columns, rows)
 
 
 def _deviation(exact: float, found: Estimate) -> float:
@@ -149,26 +139,23 @@ def _deviation(exact: float, found: Estimate) -> float:
     return difference / found.se if found.se > 0 else math.nan
 
 
-def _about_simulation(exact: Sequence[float], simulated: Sequence[Estimate]) -> list[Statement]:
-    if not simulated:
-        return []
-    deviations = [abs(_deviation(e, s)) for e, s in zip(exact, simulated, strict=True)]
-    return [
-        Statement(
-            "simulation agrees with the exact regret",
-            max(deviations) < _FAR,
-            f"largest difference {max(deviations):.2f} standard errors, at the end "
-            f"{simulated[-1].mean:.4f} ± {simulated[-1].se:.4f} (se) against {exact[-1]:.4f}",
+def _statements(
+    exact: Sequence[float], simulated: Sequence[Estimate], bounds: Sequence[float]
+) -> list[Verdict]:
+    statements = []
+    if simulated:
+        far = max(abs(_deviation(e, s)) for e, s in zip(exact, simulated, strict=True))
+        figures = (
+            f"largest difference {far:.2f} standard errors, at the end "
+            f"{simulated[-1].mean:.4f} ± {simulated[-1].se:.4f} (se) against {exact[-1]:.4f}"
         )
-    ]
-
-
-def _about_bounds(exact: Sequence[float], bounds: Sequence[float]) -> list[Statement]:
-    if not bounds:
-        return []
-    holds = all(e >= b - 1e-12 for e, b in zip(exact, bounds, strict=True))
-    figures = f"{exact[-1]:.4f} against {bounds[-1]:.4f} at the end"
-    return [Statement("Lemma 1: regret >= 0.5 (1 - mean)^pulls gap (n - pulls)", holds, figures)]
+        statements.append(Verdict("simulation agrees with the exact regret", far < _FAR, figures))
+    if bounds:
+        claim = "Lemma 1: regret >= 0.5 (1 - mean)^pulls gap (n - pulls)"
+        holds = all(e >= b - 1e-12 for e, b in zip(exact, bounds, strict=True))
+        figures = f"{exact[-1]:.4f} against {bounds[-1]:.4f} at the end"
+        statements.append(Verdict(claim, holds, figures))
+    return statements
 
 
 def _draw(
@@ -177,11 +164,29 @@ def _draw(
     simulated: Sequence[Estimate],
     bounds: Sequence[float],
     runs: int,
-) -> Figure:
+) -> "Figure":
+    """Return the exact curve, simulated points with error bars, and Lemma 1's lower bound."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415  # quick start
+
     rounds = list(range(1, len(exact) + 1))
-    points = None
-    if simulated:
-        margins = np.nan_to_num([found.margin for found in simulated])
-        points = Simulated([found.mean for found in simulated], margins, runs)
-    lower = Curve("Lemma 1, lower bound", rounds, bounds) if bounds else None
-    return exact_figure(Curve(policy.text, rounds, exact), points, lower)
+    with panels(1) as (figure, (panel,)):
+        panel.plot(rounds, exact, label=f"{policy.text}, exact", **look(0))
+        if simulated:
+            panel.errorbar(
+                rounds,
+                [found.mean for found in simulated],
+                yerr=np.nan_to_num([found.margin for found in simulated]),
+                fmt="o",
+                markersize=3,
+                color=look(1)["color"],
+                elinewidth=1,
+                label=f"simulated, {runs:,} runs",
+            )
+        if bounds:
+            panel.plot(rounds, bounds, label="Lemma 1, lower bound", **look(2))
+        panel.set_ylim(bottom=0)
+        panel.xaxis.set_major_locator(MaxNLocator(integer=True))
+        panel.set_xlabel("round")
+        panel.set_ylabel("cumulative regret")
+        panel.legend(loc="upper left")
+    return figure

@@ -4,28 +4,32 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from giro.named import text_of
-from giro.paper.figures.general_bound import AgainstA, Band, general_bound_figure
-from giro.paper.figures.panels import Curve
-from giro.paper.reports.formats import digits, fixed, from_log, listed, text
-from giro.paper.reports.report import Field, Record, Report, Statement, Table
+from giro.paper.claims import Verdict
+from giro.paper.reports._formats import digits, from_log, listed, text
+from giro.paper.reports._panels import look, panels
+from giro.paper.reports.report import Report, Table, table
 from giro.paper.theory.bound import giro_bound
 from giro.paper.theory.gaps import check_rounds, suboptimal_arms
 from giro.paper.theory.general_bound import GeneralBound, best_general_bound, general_bound
 from giro.simulation.metrics import estimate
 from giro.simulation.simulate import simulate
+from giro.tables import Column, fixed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Floats = NDArray[np.float64]
 
 _POINTS = 9  # rounds, evenly spaced in logarithms, at which regret and bounds are compared
-_FEWER = 1000  # rounds at which tau is tuned (any tau is valid) and values of `a` compared
+_FEWER = 1000  # rounds at which tau is tuned and values of `a` are compared
 _CANDIDATES = 9
 _A = (0.1, 1 / 3, 1.0, 2.0, 3.0)
 
@@ -44,18 +48,21 @@ def general_bound_report(question: Question) -> Report:
     """Return both theorems beside simulation, against the rounds and against `a`."""
     check_rounds(question.rounds, at_least=2)
     simulated = _simulated(question, question.a)
-    tuned = _tuned_taus(question)
+    best = best_general_bound(  # any tau is valid
+        question.means, min(question.rounds, _FEWER), question.a, candidates=_CANDIDATES
+    )
+    tuned = [arm.tau for arm in best.arms]
     against_rounds = [_row(question, n, question.a, it, tuned) for n, it in simulated.items()]
     fewer = question._replace(rounds=min(question.rounds, _FEWER))
     finals = {a: _simulated(fewer, a)[fewer.rounds] for a in sorted({*_A, question.a})}
     against_a = [_row(fewer, fewer.rounds, a, it, None) for a, it in finals.items()]
     return Report(
-        command=_command(question),
-        tables=(
-            _arm_table(question),
-            _rounds_table(question, against_rounds),
-            _a_table(fewer, against_a),
+        command=(
+            f"giro theory general-bound --means {listed(question.means)} "
+            f"--rounds {question.rounds} --a {text(question.a)} --runs {question.runs} "
+            f"--seed {question.seed}"
         ),
+        tables=(_arm_table(question), *_tables(question, against_rounds, against_a)),
         statements=(
             *_statements(against_rounds, against_a),
             *_increases(against_a, finals),
@@ -65,48 +72,28 @@ def general_bound_report(question: Question) -> Report:
     )
 
 
-def _command(question: Question) -> str:
-    return (
-        f"giro theory general-bound --means {listed(question.means)} --rounds {question.rounds} "
-        f"--a {text(question.a)} --runs {question.runs} --seed {question.seed}"
-    )
-
-
 def _arm_table(question: Question) -> Table:
     means, rounds, a = question.means, question.rounds, question.a
     bound = _theorem_1(tuple(means), rounds, a, None)
-    theirs = giro_bound(means, rounds, a).arms if _has_theorem_2(a) else None
-    records: list[Record] = [
-        {
-            "arm": arm.arm,
-            "gap": arm.gap,
-            "tau": arm.tau,
-            "a": arm.a,
-            "b": arm.b,
-            "regret": arm.regret,
-            "theorem_2_log_a": theirs[i].log_a if theirs else math.nan,
-            "theorem_2_b": theirs[i].b if theirs else math.nan,
-        }
-        for i, arm in enumerate(bound.arms)
-    ]
-    fields = (
-        Field("arm", "arm", text),
-        Field("gap", "gap", digits(4)),
-        Field("tau", "tau", fixed(4)),
-        Field("a", "a_i", fixed(1)),
-        Field("b", "b_i", fixed(1)),
-        Field("regret", "gap (a_i + b_i)", fixed(1)),
-        Field("theorem_2_log_a", "a_i, Theorem 2", from_log),
-        Field("theorem_2_b", "b_i, Theorem 2", fixed(1)),
+    theorem_2 = [(math.nan, math.nan)] * len(bound.arms)
+    if _has_theorem_2(a):
+        theorem_2 = [(arm.log_a, arm.b) for arm in giro_bound(means, rounds, a).arms]
+    columns = (
+        Column("arm", show=text),
+        Column("gap", show=digits(4)),
+        Column("tau", show=fixed(4)),
+        Column("a", "a_i", fixed(1)),
+        Column("b", "b_i", fixed(1)),
+        Column("regret", "gap (a_i + b_i)", fixed(1)),
+        Column("theorem_2_log_a", "a_i, Theorem 2", from_log),
+        Column("theorem_2_b", "b_i, Theorem 2", fixed(1)),
     )
+    rows = [
+        (arm.arm, arm.gap, arm.tau, arm.a, arm.b, arm.regret, *theirs)
+        for arm, theirs in zip(bound.arms, theorem_2, strict=True)
+    ]
     title = f"Theorem 1 with tau in the middle, after {rounds} rounds; arms counted from 0"
-    return Table("arms", title, fields, records)
-
-
-def _tuned_taus(question: Question) -> list[float]:
-    few = min(question.rounds, _FEWER)
-    best = best_general_bound(question.means, few, question.a, candidates=_CANDIDATES)
-    return [arm.tau for arm in best.arms]
+    return table("arms", title, columns, rows)
 
 
 def _simulated(question: Question, a: float) -> dict[int, Floats]:
@@ -166,38 +153,36 @@ def _has_theorem_2(a: float) -> bool:
     return a > 1 / math.sqrt(2)
 
 
-_REGRET = (
-    Field("regret", "simulated", fixed(2)),
-    Field("regret_margin", "±95%", fixed(2)),
-    Field("theorem_1", "Theorem 1", fixed(1)),
-)
-
-
-def _rounds_table(question: Question, rows: Sequence[_Row]) -> Table:
-    fields = (
-        Field("rounds", "rounds", text),
-        *_REGRET,
-        Field("theorem_1_tuned", "tau tuned", fixed(1)),
-        Field("log_theorem_2", "Theorem 2", from_log),
-        Field("trivial", "rounds x gap", digits(6)),
+def _tables(question: Question, by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Table]:
+    regret = (
+        Column("regret", "simulated", fixed(2)),
+        Column("regret_margin", "±95%", fixed(2)),
+        Column("theorem_1", "Theorem 1", fixed(1)),
     )
+    theorem_2 = Column("log_theorem_2", "Theorem 2", from_log)
+    against_rounds = (
+        Column("rounds", show=text),
+        *regret,
+        Column("theorem_1_tuned", "tau tuned", fixed(1)),
+        theorem_2,
+        Column("trivial", "rounds x gap", digits(6)),
+    )
+    against_a = (Column("a", show=text), *regret, theorem_2)
     title = f"Regret and its bounds, a = {text(question.a)}"
-    return Table("against-rounds", title, fields, [row._asdict() for row in rows])
+    title_a = f"Regret and its bounds after {by_a[0].rounds} rounds"
+    return [
+        Table("against-rounds", title, against_rounds, [row._asdict() for row in by_rounds]),
+        Table("against-a", title_a, against_a, [row._asdict() for row in by_a]),
+    ]
 
 
-def _a_table(question: Question, rows: Sequence[_Row]) -> Table:
-    fields = (Field("a", "a", text), *_REGRET, Field("log_theorem_2", "Theorem 2", from_log))
-    title = f"Regret and its bounds after {question.rounds} rounds"
-    return Table("against-a", title, fields, [row._asdict() for row in rows])
-
-
-def _statements(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Statement]:
+def _statements(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Verdict]:
     rows, last = [*by_rounds, *by_a], by_rounds[-1]
     ratio = [row.theorem_1 / row.regret for row in rows]
     tuned = f" ({last.theorem_1_tuned / last.regret:.1f} with tau tuned)"
     known = [row for row in rows if not math.isnan(row.log_theorem_2)]
     statements = [
-        Statement(
+        Verdict(
             "Theorem 1: simulated regret <= bound",
             all(row.regret + np.nan_to_num(row.regret_margin) <= row.theorem_1 for row in rows),
             f"bound / regret is {min(ratio):.1f} to {max(ratio):.1f}; "
@@ -207,7 +192,7 @@ def _statements(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Stateme
     if known:
         logs = [row.log_theorem_2 - math.log(row.regret) for row in known]
         statements.append(
-            Statement(
+            Verdict(
                 "Theorem 2: simulated regret <= bound",
                 min(logs) >= 0,
                 f"bound / regret is {from_log(min(logs))} to {from_log(max(logs))}",
@@ -216,16 +201,16 @@ def _statements(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Stateme
     return statements
 
 
-def _increases(rows: Sequence[_Row], finals: dict[float, Floats]) -> list[Statement]:
+def _increases(rows: Sequence[_Row], finals: dict[float, Floats]) -> list[Verdict]:
     bounds = [row.theorem_1 for row in rows]
     values = ", ".join(text(row.a) for row in rows)
     return [
-        Statement(
+        Verdict(
             f"Theorem 1 increases with a = {values}",
             bounds == sorted(bounds),
             ", ".join(f"{bound:.1f}" for bound in bounds),
         ),
-        Statement(
+        Verdict(
             f"simulated regret increases with a = {values}",
             _all_above_zero([high - low for low, high in pairwise(finals.values())]),
             ", ".join(f"{row.regret:.1f} ± {row.regret_margin:.1f}" for row in rows)
@@ -243,42 +228,58 @@ def _all_above_zero(differences: Sequence[Floats]) -> bool | None:
     return True if all(each.mean - reach * each.se > 0 for each in estimates) else None
 
 
-def _b_is_small(question: Question) -> Statement:
+def _b_is_small(question: Question) -> Verdict:
     """Return that b_i keeps the constant of Theorem 2 that its proof misses by 1."""
     n, a = question.rounds, question.a
     bound = _theorem_1(tuple(question.means), n, a, None)
     pairs = [(arm.b, 8 * (2 * a + 1) / arm.gap**2 * math.log(n) + 2) for arm in bound.arms]
-    return Statement(
+    return Verdict(
         "b_i <= (8 (2a + 1) / gap^2) log n + 2",
         all(b <= limit for b, limit in pairs),
         "; ".join(f"{b:.1f} against {limit:.1f}" for b, limit in pairs),
     )
 
 
-def _draw(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> Figure:
+def _draw(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> "Figure":
+    """Return all bounds, those that say something, and how they depend on `a`."""
     n = [row.rounds for row in by_rounds]
-    a = [row.a for row in by_a]
-    theorem_2 = None
-    if _has_theorem_2(by_rounds[-1].a):
-        logs = [min(row.log_theorem_2, 690.0) for row in by_rounds]  # as far as floats go
-        theorem_2 = Curve("Theorem 2", n, np.exp(logs))
-    return general_bound_figure(
-        [
-            Curve("n times largest gap", n, [row.trivial for row in by_rounds]),
-            Curve("Theorem 1", n, [row.theorem_1 for row in by_rounds]),
-            Curve("Theorem 1, tau tuned", n, [row.theorem_1_tuned for row in by_rounds]),
-        ],
-        _band(by_rounds, n),
-        theorem_2,
-        AgainstA(
-            [Curve("Theorem 1", a, [row.theorem_1 for row in by_a])],
-            _band(by_a, a),
-            by_a[-1].rounds,
-        ),
-    )
+    with panels(3) as (figure, (left, middle, right)):
+        has_theorem_2 = _has_theorem_2(by_rounds[-1].a)
+        if has_theorem_2:
+            logs = [min(row.log_theorem_2, 690.0) for row in by_rounds]  # as far as floats go
+            left.plot(n, np.exp(logs), label="Theorem 2", **look(4))
+        for panel in (left, middle):
+            trivial = [row.trivial for row in by_rounds]
+            tuned = [row.theorem_1_tuned for row in by_rounds]
+            panel.plot(n, trivial, label="n times largest gap", **look(3))
+            panel.plot(n, [row.theorem_1 for row in by_rounds], label="Theorem 1", **look(2))
+            panel.plot(n, tuned, label="Theorem 1, tau tuned", **look(1))
+            _draw_simulated(panel, n, by_rounds)
+            panel.set_xscale("log")
+            panel.set_xlabel("rounds n")
+        left.set_title("all bounds")
+        left.set_ylabel("cumulative regret")
+        middle.set_title("without Theorem 2")
+        left.legend(loc="center right" if has_theorem_2 else "upper left")
+        a = [row.a for row in by_a]
+        right.plot(a, [row.theorem_1 for row in by_a], label="Theorem 1", **look(2))
+        _draw_simulated(right, a, by_a)
+        right.set_title(f"against a, after {by_a[-1].rounds:,} rounds")
+        right.set_xlabel("a, pseudo rewards of each kind per pull")
+        right.set_yscale("linear")
+        right.set_ylim(bottom=0)
+        right.legend(loc="upper left")
+    return figure
 
 
-def _band(rows: Sequence[_Row], x: Sequence[float]) -> Band:
+def _draw_simulated(panel: "Axes", x: Sequence[float], rows: Sequence[_Row]) -> None:
+    """Draw simulated regret between the ends of its confidence intervals."""
     regret = np.array([row.regret for row in rows])
     margin = np.array([row.regret_margin for row in rows])
-    return Band("simulated", x, regret, regret - margin, regret + margin)
+    panel.plot(x, regret, label="simulated", marker="o", ms=3, **look(0))
+    if np.isfinite(margin).all():
+        low = np.maximum(regret - margin, 1e-3)  # a logarithmic axis has no 0
+        color = look(0)["color"]
+        panel.fill_between(x, low, regret + margin, color=color, alpha=0.18, linewidth=0)
+    panel.set_yscale("log")
+    panel.margins(x=0.02)

@@ -4,14 +4,15 @@ import math
 from collections.abc import Sequence
 from functools import partial
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from giro.errors import BadParameter
-from giro.paper.figures.moments import Failures, moments_figure
-from giro.paper.reports.formats import digits, fixed, text, yes
-from giro.paper.reports.report import Field, Record, Report, Statement, Table
+from giro.paper.claims import Verdict
+from giro.paper.reports._formats import digits, text, yes
+from giro.paper.reports._panels import GREY, look, panels
+from giro.paper.reports.report import Report, Table, table
 from giro.paper.theory.checks import Check
 from giro.paper.theory.informal_optimism import (
     informal_optimism_checks,
@@ -20,11 +21,17 @@ from giro.paper.theory.informal_optimism import (
 )
 from giro.paper.theory.moments import moment_checks
 from giro.paper.theory.pseudo import is_whole
+from giro.tables import Column, fixed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _A = (0.1, 0.25, 0.3, 1 / 3, 1 / 2, 1.0)
 _GRID_A = (1 / 3, 1.0)
 _MEANS = tuple(float(mean) for mean in np.arange(1, 50) / 50)
 _RARE_PULLS = (3, 30, 300)
+_FLOOR = "smallest variance"
 _FORMULAS = {
     "history mean": "(mean + a) s",
     "history variance": "mean (1 - mean) s",
@@ -32,7 +39,7 @@ _FORMULAS = {
     "sample variance": "v (1 - v / (alpha s))",
     "value mean": "(mean + a) / alpha",
     "value variance": "total variance / (alpha s)^2",
-    "smallest variance": "a (a + 1) / (alpha^3 s)",
+    _FLOOR: "a (a + 1) / (alpha^3 s)",
 }
 
 
@@ -55,53 +62,43 @@ def moments_report(s: int, mean: float, a: float, *, most_pulls: int) -> Report:
             _equation_7(grids, most_pulls),
             _rare_table(rare),
         ),
-        statements=(*_about_moments(checks), _about_condition(), *_about_equation_7(grids, rare)),
+        statements=_statements(checks, grids, rare),
         draw=partial(_draw, grids),
     )
 
 
 def _moments(checks: Sequence[Check], s: int, mean: float, a: float) -> Table:
-    fields = (
-        Field("quantity", "quantity", text),
-        Field("formula", "formula", text),
-        Field("by_formula", "by formula", digits(6)),
-        Field("summed", "summed", digits(6)),
-        Field("cases", "cases", text),
-        Field("largest_error", "largest difference", digits(1)),
+    columns = (
+        Column("quantity", show=text),
+        Column("formula", show=text),
+        Column("by_formula", "by formula", digits(6)),
+        Column("summed", show=digits(6)),
+        Column("cases", show=text),
+        Column("largest_error", "largest difference", digits(1)),
     )
-    by_claim = {claim: [c for c in checks if c.claim == claim] for claim in _FORMULAS}
-    records: list[Record] = [
-        {
-            "quantity": claim,
-            "formula": _FORMULAS[claim],
-            "by_formula": mine[0].rhs,
-            "summed": mine[0].lhs,
-            "cases": len(mine),
-            "largest_error": max((abs(c.lhs - c.rhs) for c in mine), default=math.nan)
-            if claim != "smallest variance"
-            else math.nan,
-        }
-        for claim, mine in by_claim.items()
-    ]
+    rows = []
+    for claim, formula in _FORMULAS.items():
+        mine = [check for check in checks if check.claim == claim]
+        error = max(abs(check.lhs - check.rhs) for check in mine)
+        if claim == _FLOOR:
+            error = math.nan
+        rows.append((claim, formula, mine[0].rhs, mine[0].lhs, len(mine), error))
     title = (
         f"Moments after s = {s} pulls of an arm with mean {text(mean)}, a = {text(a)}; "
         "samples: v = a s shown, all v compared"
     )
-    return Table("moments", title, fields, records)
+    return table("moments", title, columns, rows)
 
 
 def _condition(a: float) -> Table:
-    fields = (
-        Field("a", "a", fixed(4)),
-        Field("ratio", "a (a + 1) / (2a + 1)", fixed(4)),
-        Field("enough", ">= 1/4", yes),
+    columns = (
+        Column("a", show=fixed(4)),
+        Column("ratio", "a (a + 1) / (2a + 1)", fixed(4)),
+        Column("enough", ">= 1/4", yes),
     )
     values = sorted({*_A, smallest_optimistic_a(), a})
-    records: list[Record] = [
-        {"a": v, "ratio": v * (v + 1) / (2 * v + 1), "enough": variance_condition(v + 1e-12)}
-        for v in values
-    ]
-    return Table("condition", "Condition for normal values to be optimistic", fields, records)
+    rows = [(v, v * (v + 1) / (2 * v + 1), variance_condition(v + 1e-12)) for v in values]
+    return table("condition", "Condition for normal values to be optimistic", columns, rows)
 
 
 def _grid(a: float, most_pulls: int) -> list[Check]:
@@ -110,38 +107,29 @@ def _grid(a: float, most_pulls: int) -> list[Check]:
 
 
 def _equation_7(grids: dict[float, list[Check]], most_pulls: int) -> Table:
-    fields = (
-        Field("a", "a", text),
-        Field("cases", "histories", text),
-        Field("failures", "failures", text),
-        Field("last_s", "last s", text),
-        Field("last_s_middle", "last s, mean >= 0.1", text),
-        Field("s", "worst: s", text),
-        Field("mean", "mean", text),
-        Field("x", "ones", text),
-        Field("optimism", "P(optimistic)", fixed(4)),
-        Field("history", "P(history)", fixed(4)),
+    columns = (
+        Column("a", show=text),
+        Column("cases", "histories", text),
+        Column("failures", show=text),
+        Column("last_s", "last s", text),
+        Column("last_s_middle", "last s, mean >= 0.1", text),
+        Column("s", "worst: s", text),
+        Column("mean", show=text),
+        Column("x", "ones", text),
+        Column("optimism", "P(optimistic)", fixed(4)),
+        Column("history", "P(history)", fixed(4)),
     )
+    rows = []
+    for a, grid in grids.items():
+        failures = [check for check in grid if not check.holds]
+        last = max((int(check.at["s"]) for check in failures), default=0)
+        middle = [int(check.at["s"]) for check in failures if check.at["mean"] >= 0.1]
+        worst = min(grid, key=lambda check: check.margin)
+        where = (int(worst.at["s"]), worst.at["mean"], int(worst.at["x"]))
+        sides = (math.exp(worst.lhs), math.exp(worst.rhs))
+        rows.append((a, len(grid), len(failures), last, max(middle, default=0), *where, *sides))
     title = f"Equation 7, P(optimistic | history) >= P(history), up to {most_pulls} pulls"
-    return Table("equation-7", title, fields, [_summary(a, grid) for a, grid in grids.items()])
-
-
-def _summary(a: float, grid: Sequence[Check]) -> Record:
-    failures = [check for check in grid if not check.holds]
-    middle = [check for check in failures if check.at["mean"] >= 0.1]
-    worst = min(grid, key=lambda check: check.margin)
-    return {
-        "a": a,
-        "cases": len(grid),
-        "failures": len(failures),
-        "last_s": max((int(check.at["s"]) for check in failures), default=0),
-        "last_s_middle": max((int(check.at["s"]) for check in middle), default=0),
-        "s": int(worst.at["s"]),
-        "mean": worst.at["mean"],
-        "x": int(worst.at["x"]),
-        "optimism": math.exp(worst.lhs),
-        "history": math.exp(worst.rhs),
-    }
+    return table("equation-7", title, columns, rows)
 
 
 def _rare(s: int, a: float) -> Check:
@@ -150,70 +138,54 @@ def _rare(s: int, a: float) -> Check:
 
 
 def _rare_table(rare: Sequence[Check]) -> Table:
-    fields = (
-        Field("a", "a", text),
-        Field("s", "s", text),
-        Field("mean", "mean", fixed(5)),
-        Field("optimism", "P(optimistic)", fixed(4)),
-        Field("history", "P(history)", fixed(4)),
-        Field("holds", "holds", yes),
+    columns = (
+        Column("a", show=text),
+        Column("s", show=text),
+        Column("mean", show=fixed(5)),
+        Column("optimism", "P(optimistic)", fixed(4)),
+        Column("history", "P(history)", fixed(4)),
+        Column("holds", show=yes),
     )
-    records: list[Record] = [
-        {
-            "a": check.at["a"],
-            "s": int(check.at["s"]),
-            "mean": check.at["mean"],
-            "optimism": math.exp(check.lhs),
-            "history": math.exp(check.rhs),
-            "holds": check.holds,
-        }
-        for check in rare
+    rows = [
+        (c.at["a"], int(c.at["s"]), c.at["mean"], math.exp(c.lhs), math.exp(c.rhs), c.holds)
+        for c in rare
     ]
     title = "Equation 7 for the history without a one, mean = 0.9 (1 - 2^(-1/s))"
-    return Table("rare-rewards", title, fields, records)
+    return table("rare-rewards", title, columns, rows)
 
 
-def _about_moments(checks: Sequence[Check]) -> tuple[Statement, Statement]:
-    exact = [check for check in checks if check.claim != "smallest variance"]
-    floor = [check for check in checks if check.claim == "smallest variance"]
+def _statements(
+    checks: Sequence[Check], grids: dict[float, list[Check]], rare: Sequence[Check]
+) -> tuple[Verdict, ...]:
+    exact = [check for check in checks if check.claim != _FLOOR]
+    floor = [check for check in checks if check.claim == _FLOOR]
     error = max(abs(check.lhs - check.rhs) for check in exact)
+    ratio = min((check.lhs / check.rhs for check in floor if check.rhs > 0), default=math.nan)
+    histories = [check for grid in grids.values() for check in grid]
+    failures = sum(not check.holds for check in histories)
+    largest = max(rare, key=lambda check: check.at["s"])
     return (
-        Statement(
+        Verdict(
             "Section 4.2: means and variances of history and sample",
             all(check.holds for check in exact),
             f"{len(exact)} compared with sums over all outcomes, largest difference {error:.0e}",
         ),
-        Statement(
+        Verdict(
             "Section 4.2: the value's variance given the history >= a (a + 1) / (alpha^3 s)",
             all(check.holds for check in floor),
-            f"{len(floor)} histories, smallest ratio "
-            f"{min((c.lhs / c.rhs for c in floor if c.rhs > 0), default=math.nan):.4f}",
+            f"{len(floor)} histories, smallest ratio {ratio:.4f}",
         ),
-    )
-
-
-def _about_condition() -> Statement:
-    root = smallest_optimistic_a()
-    return Statement(
-        "Section 4.2: a (a + 1) / (2a + 1) >= 1/4 for roughly a >= 1/3",
-        variance_condition(1 / 3),
-        f"exactly for a >= (sqrt(5) - 1) / 4 = {root:.6f}",
-    )
-
-
-def _about_equation_7(
-    grids: dict[float, list[Check]], rare: Sequence[Check]
-) -> tuple[Statement, Statement]:
-    checks = [check for grid in grids.values() for check in grid]
-    failures = sum(not check.holds for check in checks)
-    largest = max(rare, key=lambda check: check.at["s"])
-    return (
-        Statement(
+        Verdict(
+            "Section 4.2: a (a + 1) / (2a + 1) >= 1/4 for roughly a >= 1/3",
+            variance_condition(1 / 3),
+            f"exactly for a >= (sqrt(5) - 1) / 4 = {smallest_optimistic_a():.6f}",
+        ),
+        Verdict(
             "Equation 7 for every unfavourable history",
             failures == 0,
-            f"{failures} of {len(checks)} histories fail",
+            f"{failures} of {len(histories)} histories fail",
         ),
-        Statement(
+        Verdict(
             "Equation 7 once there are enough pulls, whatever the mean",
             all(check.holds for check in rare),
             f"fails after {largest.at['s']:.0f} pulls of an arm with mean "
@@ -223,14 +195,68 @@ def _about_equation_7(
     )
 
 
-def _draw(grids: dict[float, list[Check]]) -> Figure:
+def _draw(grids: dict[float, list[Check]]) -> "Figure":
+    """Return the variance condition against `a`, and a map of failures for each `a`."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415  # quick start
+    from matplotlib.patches import Patch  # noqa: PLC0415  # quick start
+
     shown = list(grids.items())[:2]
-    return moments_figure(smallest_optimistic_a(), [_failures(a, grid) for a, grid in shown])
+    with panels(1 + len(shown)) as (figure, axes):
+        _draw_condition(axes[0], smallest_optimistic_a())
+        for panel, (a, grid) in zip(axes[1:], shown, strict=True):
+            _draw_failures(panel, a, grid)
+        axes[1].set_ylabel("mean of the arm")
+        axes[1].legend(
+            handles=[
+                Patch(color=look(1)["color"], alpha=0.55, label="fails for some history"),
+                Line2D([], [], label=r"fails below $1 - 2^{-1/s}$, for any a", **look(0)),
+            ],
+            loc="upper right",
+            frameon=True,
+            framealpha=0.9,
+            edgecolor="none",
+        )
+    return figure
 
 
-def _failures(a: float, grid: Sequence[Check]) -> Failures:
+def _draw_condition(panel: "Axes", root: float) -> None:
+    a = np.linspace(0, 1, 101)
+    panel.plot(a, a * (a + 1) / (2 * a + 1), label=r"$a(a+1)/(2a+1)$", **look(0))
+    panel.axhline(0.25, label="1/4", **look(1))
+    panel.plot([root], [0.25], "o", color=look(0)["color"], markersize=4.5)
+    label = rf"$a = (\sqrt{{5}}-1)/4 \approx {root:.3f}$"
+    panel.annotate(label, (root, 0.25), (8, -13), textcoords="offset points")
+    panel.axvline(1 / 3, color=GREY, linewidth=0.8)
+    panel.annotate("a = 1/3", (1 / 3, 0.02), (4, 0), textcoords="offset points", color=GREY)
+    panel.set_xlim(0, 1)
+    panel.set_ylim(bottom=0)
+    panel.set_xlabel("a, pseudo rewards of each kind per pull")
+    panel.set_ylabel("ratio of variances")
+    panel.set_title("normal values would be optimistic above 1/4")
+    panel.legend(loc="lower right")
+
+
+def _draw_failures(panel: "Axes", a: float, grid: Sequence[Check]) -> None:
+    """Draw where Equation 7 fails for some history, [mean, s]."""
+    from matplotlib.colors import ListedColormap  # noqa: PLC0415  # quick start
+
     pulls = sorted({int(check.at["s"]) for check in grid})
     fails = np.zeros((len(_MEANS), len(pulls)), dtype=bool)
     for (s, mean), checks in groupby(grid, key=lambda check: (check.at["s"], check.at["mean"])):
         fails[_MEANS.index(mean), pulls.index(int(s))] = not all(c.holds for c in checks)
-    return Failures(pulls, _MEANS, fails, text(a))
+    gap = (pulls[1] - pulls[0]) / 2 if len(pulls) > 1 else 0.5
+    step = (_MEANS[1] - _MEANS[0]) / 2
+    panel.pcolormesh(
+        np.append(np.array(pulls) - gap, pulls[-1] + gap),
+        np.append(np.array(_MEANS) - step, _MEANS[-1] + step),
+        np.where(fails, 1.0, np.nan),
+        cmap=ListedColormap([look(1)["color"]]),
+        alpha=0.55,
+        rasterized=True,
+    )
+    x = np.linspace(pulls[0] - gap, pulls[-1] + gap, 200)
+    panel.plot(x, 1 - 0.5 ** (1 / np.maximum(x, 0.5)), **look(0))
+    panel.set_xlim(x[0], x[-1])
+    panel.set_ylim(0, 1)
+    panel.set_xlabel("pulls s")
+    panel.set_title(f"where Equation 7 fails, a = {text(a)}")

@@ -3,23 +3,27 @@
 import math
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import NamedTuple
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from giro.errors import BadParameter
-from giro.paper.figures.optimism import Bounded, optimism_figure
-from giro.paper.figures.panels import Curve
-from giro.paper.reports.formats import fixed, from_log, listed, power, text, yes
-from giro.paper.reports.report import Field, Record, Report, Statement, Table
+from giro.paper.claims import Verdict
+from giro.paper.reports._formats import from_log, listed, power, text, yes
+from giro.paper.reports._panels import log10, look, panels, powers_of_ten
+from giro.paper.reports.report import Report, Table, table
 from giro.paper.theory.bound import b_constant, log_c, log_f
 from giro.paper.theory.informal_optimism import smallest_bounded_a, smallest_exponent
 from giro.paper.theory.optimism import log_inverse_optimism, log_inverse_optimism_above
 from giro.paper.theory.pseudo import is_whole
+from giro.tables import Column, Record, fixed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _QUOTED = {1.0: 24.0, 2.0: 5.7, 3.0: 3.3}  # Section 5.3: f(b) = e^24, e^5.7, e^3.3
 _FEW = (0.05, 0.1, 0.11, 0.12, 0.2, 0.5)  # on both sides of the threshold
 _MANY_PULLS = (100, 200, 400, 800)
+_HIGHEST = 50  # powers of ten drawn; W without end grows without end
 
 
 class _Row(NamedTuple):
@@ -51,24 +55,20 @@ def optimism_report(
     rows = [row for a, n in pairs for row in _rows(a, n, p_values)]
     largest = [max((r for r in rows if (r.a, r.n) == pair), key=_size) for pair in pairs]
     growth, everywhere = _growth(), p_values is None
+    p_title = "just above p" if everywhere else "p"
+    title = "Largest W over all p" if everywhere else "Largest W over the p given"
     return Report(
-        command=_command(a_values, n_values, p_values),
+        command=f"giro theory optimism --a {listed(a_values)} --n {listed(n_values)}"
+        + ("" if p_values is None else f" --p {listed(p_values)}"),
         tables=(
-            _constants(sorted({a for a, _ in pairs}), rows, everywhere=everywhere),
-            _largest(largest, everywhere=everywhere),
+            _constants(sorted({a for a, _ in pairs}), rows, p_title),
+            _largest(largest, title, p_title),
             Table("grid", "", (), [_record(row) for row in rows]),
             growth,
         ),
-        statements=(_about_f(), *_about_w(rows, everywhere=everywhere), *_about_growth(growth)),
+        statements=_statements(rows, growth, p_title),
         draw=partial(_draw, largest, growth),
     )
-
-
-def _command(
-    a_values: Sequence[float], n_values: Sequence[int], p_values: Sequence[float] | None
-) -> str:
-    p = "" if p_values is None else f" --p {listed(p_values)}"
-    return f"giro theory optimism --a {listed(a_values)} --n {listed(n_values)}{p}"
 
 
 def _rows(a: float, n: int, p_values: Sequence[float] | None) -> list[_Row]:
@@ -91,50 +91,36 @@ def _record(row: _Row) -> Record:
     return {**row._asdict(), "holds": row.holds}
 
 
-def _p_title(everywhere: bool) -> str:
-    return "just above p" if everywhere else "p"
-
-
-def _constants(a_values: Sequence[float], rows: Sequence[_Row], *, everywhere: bool) -> Table:
-    fields = (
-        Field("a", "a", text),
-        Field("b", "b", fixed(4)),
-        Field("log_f", "f(b)", power),
-        Field("log_c", "c", power),
-        Field("log_w", "largest W", from_log),
-        Field("n", "at n", text),
-        Field("p", _p_title(everywhere), fixed(4)),
-        Field("log_looseness", "c / W", from_log),
+def _constants(a_values: Sequence[float], rows: Sequence[_Row], p_title: str) -> Table:
+    columns = (
+        Column("a", show=text),
+        Column("b", show=fixed(4)),
+        Column("log_f", "f(b)", power),
+        Column("log_c", "c", power),
+        Column("log_w", "largest W", from_log),
+        Column("n", "at n", text),
+        Column("p", p_title, fixed(4)),
+        Column("log_looseness", "c / W", from_log),
     )
-    return Table("constants", "Theorem 4: W <= c", fields, [_constant(a, rows) for a in a_values])
+    found = []
+    for a in a_values:
+        _, n, p, log_w, bound = max((row for row in rows if row.a == a), key=_size)
+        b = b_constant(a) if _has_bound(a) else math.nan
+        f = log_f(b) if _has_bound(a) else math.nan
+        found.append((a, b, f, bound, log_w, n, p, bound - log_w))
+    return table("constants", "Theorem 4: W <= c", columns, found)
 
 
-def _constant(a: float, rows: Sequence[_Row]) -> Record:
-    worst = max((row for row in rows if row.a == a), key=_size)
-    b = b_constant(a) if _has_bound(a) else math.nan
-    return {
-        "a": a,
-        "b": b,
-        "log_f": log_f(b) if _has_bound(a) else math.nan,
-        "log_c": worst.log_c,
-        "log_w": worst.log_w,
-        "n": worst.n,
-        "p": worst.p,
-        "log_looseness": worst.log_c - worst.log_w,
-    }
-
-
-def _largest(largest: Sequence[_Row], *, everywhere: bool) -> Table:
-    fields = (
-        Field("a", "a", text),
-        Field("n", "n", text),
-        Field("p", _p_title(everywhere), fixed(4)),
-        Field("log_w", "W", lambda log: f"{math.exp(log):.3f}" if log < 10 else from_log(log)),
-        Field("log_c", "c", power),
-        Field("holds", "holds", yes),
+def _largest(largest: Sequence[_Row], title: str, p_title: str) -> Table:
+    columns = (
+        Column("a", show=text),
+        Column("n", show=text),
+        Column("p", p_title, fixed(4)),
+        Column("log_w", "W", lambda log: f"{math.exp(log):.3f}" if log < 10 else from_log(log)),
+        Column("log_c", "c", power),
+        Column("holds", show=yes),
     )
-    title = "Largest W over all p" if everywhere else "Largest W over the p given"
-    return Table("largest", title, fields, [_record(row) for row in largest])
+    return Table("largest", title, columns, [_record(row) for row in largest])
 
 
 @cache
@@ -144,86 +130,93 @@ def _threshold() -> float:
 
 @cache
 def _growth() -> Table:
-    fields = (
-        Field("a", "a", text),
-        Field("exponent", "smallest exponent", fixed(4)),
-        Field("p", "at p", fixed(3)),
-        *(Field(f"log_w_{n}", f"W after {n}", from_log) for n in _MANY_PULLS),
-        Field("bounded", "bounded", yes),
+    columns = (
+        Column("a", show=text),
+        Column("exponent", "smallest exponent", fixed(4)),
+        Column("p", "at p", fixed(3)),
+        *(Column(f"log_w_{n}", f"W after {n}", from_log) for n in _MANY_PULLS),
+        Column("bounded", show=yes),
     )
     title = "Growth of W with the pulls, at the p where it is fastest"
-    return Table("growth", title, fields, [_growth_record(a) for a in _FEW])
+    rows = []
+    for a in _FEW:
+        exponent, p, _ = smallest_exponent(a)
+        logs = [log_inverse_optimism(n, p, a) for n in _MANY_PULLS]
+        rows.append((a, exponent, p, *logs, exponent > 0))
+    return table("growth", title, columns, rows)
 
 
-def _growth_record(a: float) -> Record:
-    exponent, p, _ = smallest_exponent(a)
-    logs = {f"log_w_{n}": log_inverse_optimism(n, p, a) for n in _MANY_PULLS}
-    return {"a": a, "exponent": exponent, "p": p, **logs, "bounded": exponent > 0}
-
-
-def _about_f() -> Statement:
+def _statements(rows: Sequence[_Row], growth: Table, p_title: str) -> list[Verdict]:
     found = {a: round(log_f(b_constant(a)), 1) for a in _QUOTED}
-    return Statement(
-        "Section 5.3: f(b) is e^24, e^5.7, e^3.3 for a = 1, 2, 3",
-        found == _QUOTED,
-        ", ".join(power(log) for log in found.values()),
-    )
-
-
-def _about_w(rows: Sequence[_Row], *, everywhere: bool) -> list[Statement]:
-    known = [row for row in rows if not math.isnan(row.log_c)]
-    if not known:
-        return []
-    above = "just above " if everywhere else ""
-    worst, violations = max(known, key=_size), sum(row.holds is False for row in known)
-    return [
-        Statement(
-            "Theorem 4: W <= c",
-            violations == 0,
-            f"{len(known)} cases, {violations} violations; largest W is "
-            f"{math.exp(worst.log_w):.2f}, at a = {text(worst.a)}, n = {worst.n}, "
-            f"{above}p = {worst.p:.4f}, where c = {power(worst.log_c)}",
-        ),
-        _about_looseness(known),
+    statements = [
+        Verdict(
+            "Section 5.3: f(b) is e^24, e^5.7, e^3.3 for a = 1, 2, 3",
+            found == _QUOTED,
+            ", ".join(power(log) for log in found.values()),
+        )
     ]
-
-
-def _about_looseness(known: Sequence[_Row]) -> Statement:
-    closest = min(known, key=lambda row: row.log_c - row.log_w)
-    return Statement(
-        "Section 5.3: c is likely to be loose",
-        closest.log_c - closest.log_w > math.log(10),
-        f"c is at least {from_log(closest.log_c - closest.log_w)} times W, "
-        f"closest at a = {text(closest.a)}",
-    )
-
-
-def _about_growth(growth: Table) -> list[Statement]:
+    known = [row for row in rows if not math.isnan(row.log_c)]
+    if known:
+        worst, violations = max(known, key=_size), sum(row.holds is False for row in known)
+        closest = min(known, key=lambda row: row.log_c - row.log_w)
+        loose = closest.log_c - closest.log_w
+        statements += [
+            Verdict(
+                "Theorem 4: W <= c",
+                violations == 0,
+                f"{len(known)} cases, {violations} violations; largest W is "
+                f"{math.exp(worst.log_w):.2f}, at a = {text(worst.a)}, n = {worst.n}, "
+                f"{p_title} = {worst.p:.4f}, where c = {power(worst.log_c)}",
+            ),
+            Verdict(
+                "Section 5.3: c is likely to be loose",
+                loose > math.log(10),
+                f"c is at least {from_log(loose)} times W, closest at a = {text(closest.a)}",
+            ),
+        ]
     unbounded = [record for record in growth.records if not record["bounded"]]
-    first, last = (f"log_w_{n}" for n in (_MANY_PULLS[0], _MANY_PULLS[-1]))
-    return [
-        Statement(
+    first, last = (from_log(unbounded[0][f"log_w_{n}"]) for n in (_MANY_PULLS[0], _MANY_PULLS[-1]))
+    statements.append(
+        Verdict(
             "W stays bounded for every a > 0",
             not unbounded,
-            f"only for a > {_threshold():.4f}; for a = {text(unbounded[0]['a'])} it is "
-            f"{from_log(float(unbounded[0][first]))} after {_MANY_PULLS[0]} pulls and "
-            f"{from_log(float(unbounded[0][last]))} after {_MANY_PULLS[-1]}",
+            f"only for a > {_threshold():.4f}; for a = {text(unbounded[0]['a'])} it is {first} "
+            f"after {_MANY_PULLS[0]} pulls and {last} after {_MANY_PULLS[-1]}",
         )
-    ]
+    )
+    return statements
 
 
-def _draw(largest: Sequence[_Row], growth: Table) -> Figure:
-    curves = []
-    for a in dict.fromkeys(row.a for row in largest):
-        mine = [row for row in largest if row.a == a]
-        curve = Curve(f"a = {text(a)}", [r.n for r in mine], [r.log_w for r in mine])
-        curves.append(Bounded(curve, mine[0].log_c if _has_bound(a) else None))
-    few = [
-        Curve(
-            f"a = {text(record['a'])}, p = {record['p']:.2f}",
-            _MANY_PULLS,
-            [float(record[f"log_w_{n}"]) for n in _MANY_PULLS],
-        )
-        for record in growth.records
-    ]
-    return optimism_figure(curves, few, _threshold())
+def _draw(largest: Sequence[_Row], growth: Table) -> "Figure":
+    """Return W against c for each `a`, and W's growth for small `a`."""
+    with panels(2) as (figure, (left, right)):
+        for i, a in enumerate(dict.fromkeys(row.a for row in largest)):
+            mine = [row for row in largest if row.a == a]
+            label, logs = f"a = {text(a)}", log10([row.log_w for row in mine])
+            left.plot([row.n for row in mine], logs, marker="o", ms=3, label=label, **look(i))
+            if _has_bound(a) and mine[0].log_c < 100:
+                _draw_bound(left, float(log10(mine[0].log_c)), f"c for {label}", look(i))
+        left.set_xscale("log")
+        left.set_ylim(bottom=0)
+        left.set_ylabel("W, expected 1 / P(optimistic)")
+        left.set_title("largest W over all p, and its bound c")
+        left.legend(loc="upper left", bbox_to_anchor=(0.0, 0.78))
+        for i, record in enumerate(growth.records):
+            label = f"a = {text(record['a'])}, p = {record['p']:.2f}"
+            logs = log10([record[f"log_w_{n}"] for n in _MANY_PULLS])
+            right.plot(_MANY_PULLS, logs, marker="o", ms=3, label=label, **look(i))
+        right.set_ylim(0, _HIGHEST)
+        right.set_title(f"W at its worst p: bounded for a > {_threshold():.4f} only")
+        right.legend(loc="upper right")
+        for panel in (left, right):
+            powers_of_ten(panel)
+            panel.set_xlabel("pulls n")
+    return figure
+
+
+def _draw_bound(panel: "Axes", y: float, label: str, style: dict[str, Any]) -> None:
+    panel.axhline(y, **{**style, "linewidth": 1})
+    panel.annotate(
+        label, (0.98, y), (0, 3), color=style["color"], ha="right",
+        xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=8,
+    )  # fmt: skip

@@ -1,49 +1,34 @@
 """A report: tables, statements of the paper with their verdicts, and a figure."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from matplotlib.figure import Figure
+from giro.paper.claims import Verdict
+from giro.tables import Column, Record
 
-Record = Mapping[str, Any]
-
-
-class Field(NamedTuple):
-    """A printed column: the key in the records, its title, and how a value is shown."""
-
-    key: str
-    title: str
-    show: Callable[[Any], str]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Table(NamedTuple):
-    """Records of one kind. Those without fields are written to files and not printed."""
+    """Records of one kind. A table without columns is not printed."""
 
     name: str
     title: str
-    fields: Sequence[Field]
+    columns: Sequence[Column]
     records: Sequence[Record]
 
 
-class Statement(NamedTuple):
-    """A statement, whether it is true of the numbers computed, and these numbers."""
-
-    claim: str
-    holds: bool | None  # None: the numbers do not decide it
-    figures: str
-
-    @property
-    def verdict(self) -> str:
-        """Return the word for it."""
-        return {True: "holds", False: "fails", None: "undecided"}[self.holds]
+def table(name: str, title: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> Table:
+    """Return a table of rows that have a value for each column, in their order."""
+    keys = [column.key for column in columns]
+    return Table(name, title, columns, [dict(zip(keys, row, strict=True)) for row in rows])
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """What a command found. `command` repeats it, `draw` makes its figure."""
 
     command: str
     tables: Sequence[Table]
-    statements: Sequence[Statement]
-    draw: Callable[[], Figure]
+    statements: Sequence[Verdict]
+    draw: "Callable[[], Figure]"

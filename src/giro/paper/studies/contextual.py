@@ -1,19 +1,24 @@
 """Contextual Giro against LinUCB, LinTS and ε-greedy (Kveton et al., 2019, Section 6.2)."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from giro.cli.output import print_line
 from giro.errors import UnknownName
-from giro.paper.claims import Claim, Comparison, earns_more, earns_the_same
-from giro.paper.played import Played
+from giro.paper.claims import Claim, Comparison, Played, earns_more, earns_the_same, judge
+from giro.paper.study import Outcome, Study, show_results, show_test, tables_of
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.simulation.experiment import Experiment
 from giro.simulation.metrics import pairable
 from giro.simulation.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Fit: TypeAlias = Literal["exact", "sgd"]
 
@@ -90,6 +95,81 @@ def experiment(
     return Experiment(problems, list(dict.fromkeys(texts)), rounds, runs, seed)
 
 
+def study(
+    setup: Setup,
+    *,
+    scale: str,
+    rounds: int | None,
+    runs: int | None,
+    seed: int,
+    data: Sequence[str],
+    policies: Sequence[str],
+    also: Sequence[str],
+) -> Study:
+    """Return the study of the paper's second figure.
+
+    Data sets and policies are those that this call plays. Judged are all kept runs of the paper's
+    policies, of those beyond it and of those named.
+    """
+    usual = PAPER if scale == "paper" else QUICK
+    rounds = usual[0] if rounds is None else rounds
+    runs = usual[1] if runs is None else runs
+    part = experiment(
+        setup, rounds=rounds, runs=runs, seed=seed, data=data, policies=policies, also=also
+    )
+    named = dict.fromkeys(Policy.parse(text).text for text in [*policies, *also])
+    further = [text for text in named if text not in (*setup.policies(), *BEYOND)]
+    most = max(runs, usual[1])  # others may have been played before
+    whole = experiment(setup, rounds=rounds, runs=most, seed=seed, also=further)
+    return Study(
+        f"giro reproduce contextual --scale {scale} --rounds {rounds} --runs {most} --seed {seed} "
+        f"--contexts {setup.scale} --fit {setup.fit}"
+        + (f" --with {','.join(further)}" if further else ""),
+        partial(_outcome, setup, most),
+        [part],
+        judged=whole.work,
+        runs=most,
+    )
+
+
+def _outcome(setup: Setup, runs: int, traces: list[Trace], _: bool) -> Outcome:
+    family = judge(claims(setup, traces), family=n_comparisons())
+    apart = [*judge(width_claims(setup, traces)), *judge(poisson_claims(setup, traces))]
+    verdicts = [*family, *apart]
+
+    def show() -> None:
+        show_results(traces, verdicts, runs=runs)
+        if verdicts:
+            show_test(n_comparisons())
+        if apart:
+            print_line(
+                "Not among the trends that the paper lists, and each a family with its own level: "
+                + "; ".join(verdict.number for verdict in apart)
+                + "."
+            )
+
+    tables = tables_of(traces, verdicts)
+    document = {"finals": tables["finals"], "claims": tables["claims"]}
+    return Outcome(tables, document, show, partial(figures, setup, traces))
+
+
+def figures(setup: Setup, traces: Sequence[Trace]) -> "dict[str, Figure]":
+    """Return the paper's figure, its upper part, and all else beside linear Giro."""
+    from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
+
+    inside = [trace for trace in traces if trace.setting.policy in setup.policies()]
+    beyond = [trace for trace in traces if trace.setting.policy not in setup.policies()]
+    same = [trace for trace in inside if trace.setting.policy == setup.giro("linear")]
+    drawn = {"reward": inside, "reward-closer": inside, "beyond": same + beyond if beyond else []}
+    return {
+        name: regret_figure(
+            several, metric="reward", names=names(setup), closer=name == "reward-closer"
+        )
+        for name, several in drawn.items()
+        if several
+    }
+
+
 def names(setup: Setup) -> dict[str, str]:
     """Return what problems and policies are called in the figure."""
     short = {"linear": "lin", "logistic": "log", "network": "nn"}
@@ -103,16 +183,71 @@ def names(setup: Setup) -> dict[str, str]:
     )
 
 
+class _Pair(NamedTuple):
+    """Two policies of which the first is said to earn more, or as much up to a margin."""
+
+    first: str
+    second: str
+    data: str
+    margin: float | None = None
+
+
+_Asked: TypeAlias = tuple[str, str, list[_Pair]]  # number, text, comparisons
+
+
+def _asked(setup: Setup) -> list[_Asked]:
+    """Return the trends that the paper lists."""
+    giro, greedy, both = setup.giro, setup.greedy, (setup.giro, setup.greedy)
+    linear = (giro("linear"), greedy("linear"))
+    alike = [_Pair(*linear, data, COMPARABLE) for data in DATA[:2]]
+    logistic = [_Pair(make("logistic"), make("linear"), data) for data in DATA for make in both]
+    network = [_Pair(make("network"), make("logistic"), data) for data in DATA[:2] for make in both]
+    worst = [_Pair(make(model), make("network"), "adult") for make in both for model in MODELS[:2]]
+    glm = [
+        _Pair(policy, UCB_GLM, data)
+        for data in DATA
+        for policy in (LIN_UCB, LIN_TS, *map(greedy, _not_said_to_be_worst(data)))
+    ]
+    return [
+        ("1", "LinUCB and LinTS perform worst", _worst(setup, (LIN_UCB, LIN_TS))),
+        ("2", f"Linear Giro and ε-greedy are within {COMPARABLE}", alike),
+        ("3", "On Adult, linear Giro beats linear ε-greedy", [_Pair(*linear, "adult")]),
+        ("4", "Logistic models beat linear ones", logistic),
+        ("5", "Networks beat logistic models", network),
+        ("6", "On Adult the network is the worst model", worst),
+        ("7", "UCB-GLM is worse than the other baselines", glm),
+    ]
+
+
+def _worst(setup: Setup, rivals: Sequence[str]) -> list[_Pair]:
+    """Compare all models with each of the rivals."""
+    return [
+        _Pair(make(model), rival, data)
+        for data, rival in itertools.product(DATA, rivals)
+        for model in _not_said_to_be_worst(data)
+        for make in (setup.giro, setup.greedy)
+    ]
+
+
+def _not_said_to_be_worst(data: str) -> Sequence[str]:
+    """Return the models, on Adult without the network, which claim 6 says is worst."""
+    return MODELS[:2] if data == "adult" else MODELS
+
+
 def claims(setup: Setup, traces: Sequence[Trace]) -> list[Claim]:
     """Return what the paper claims, as far as these traces can tell."""
-    return _as_far_as_played(_claims(_Judge(setup, Played(traces))))
+    return _as_far_as_played(_asked(setup), setup, traces)
+
+
+def n_comparisons() -> int:
+    """Return how many comparisons the paper's claims make, played or not."""
+    return sum(len(pairs) for *_, pairs in _asked(Setup()))
 
 
 def width_claims(setup: Setup, traces: Sequence[Trace]) -> list[Claim]:
     """Return the claim that depends on widths, with those that practice prefers to theory's."""
-    judge = _Judge(setup, Played(traces))
     text = "LinUCB and LinTS with width 1 perform worst"
-    return _as_far_as_played([("1, width 1", text, judge.are_worst(WIDTH_ONE))])
+    return _as_far_as_played([("1, width 1", text, _worst(setup, WIDTH_ONE))], setup, traces)
 
 
 def poisson_claims(setup: Setup, traces: Sequence[Trace]) -> list[Claim]:
@@ -121,89 +256,31 @@ def poisson_claims(setup: Setup, traces: Sequence[Trace]) -> list[Claim]:
     It does not say with which models; linear ones are compared. That it earns as much as the trees
     of Elmachtoub et al. (2017) in less time is not judged, for want of a like model.
     """
-    judge = _Judge(setup, Played(traces))
-    text = "Linear Giro beats the Poisson bootstrap"
-    return _as_far_as_played([("8", text, judge.giro_beats(POISSON))])
+    pairs = [_Pair(setup.giro("linear"), POISSON, data) for data in DATA]
+    asked = [("8", "Linear Giro beats the Poisson bootstrap", pairs)]
+    return _as_far_as_played(asked, setup, traces)
 
 
-_Asked: TypeAlias = tuple[str, str, Iterator[Comparison | None]]
+def _as_far_as_played(
+    asked: Sequence[_Asked], setup: Setup, traces: Sequence[Trace]
+) -> list[Claim]:
+    """Return the claims of which something was played, with the number of missing comparisons."""
+    found, played = [], Played(traces)
+    for number, text, pairs in asked:
+        made = [one for pair in pairs if (one := _comparison(pair, setup, played))]
+        if made:
+            found.append(Claim(number, text, made, missing=len(pairs) - len(made)))
+    return found
 
 
-def n_comparisons() -> int:
-    """Return how many comparisons the paper's claims make, played or not."""
-    return sum(len(list(comparisons)) for *_, comparisons in _claims(_Judge(Setup(), Played([]))))
-
-
-def _as_far_as_played(asked: Iterable[_Asked]) -> list[Claim]:
-    found = []
-    for number, text, comparisons in asked:
-        all_of_it = list(comparisons)
-        there = [comparison for comparison in all_of_it if comparison]
-        found.append(Claim(number, text, there, missing=len(all_of_it) - len(there)))
-    return [claim for claim in found if claim.comparisons]
-
-
-def _claims(judge: "_Judge") -> Iterator[_Asked]:
-    yield "1", "LinUCB and LinTS perform worst", judge.are_worst((LIN_UCB, LIN_TS))
-    yield "2", f"Linear Giro and ε-greedy are within {COMPARABLE}", judge.linear_ones_are_alike()
-    yield "3", "On Adult, linear Giro beats linear ε-greedy", judge.giro_explores_adult()
-    yield "4", "Logistic models beat linear ones", judge.better("logistic", "linear", DATA)
-    yield "5", "Networks beat logistic models", judge.better("network", "logistic", DATA[:2])
-    yield "6", "On Adult the network is the worst model", judge.network_is_worst()
-    yield "7", "UCB-GLM is worse than the other baselines", judge.glm_explores_too_much()
-
-
-class _Judge(NamedTuple):
-    """The comparisons behind each claim, None where something was not played."""
-
-    setup: Setup
-    played: Played
-
-    def are_worst(self, rivals: Sequence[str]) -> Iterator[Comparison | None]:
-        """Compare all others with both."""
-        for data, rival in itertools.product(DATA, rivals):
-            for model in _not_said_to_be_worst(data):
-                for policy in (self.setup.giro(model), self.setup.greedy(model)):
-                    yield self._more(policy, rival, data)
-
-    def linear_ones_are_alike(self) -> Iterator[Comparison | None]:
-        for data in DATA[:2]:
-            both = self._both(self.setup.giro("linear"), self.setup.greedy("linear"), data)
-            yield earns_the_same(*both, margin=COMPARABLE) if both else None
-
-    def giro_explores_adult(self) -> Iterator[Comparison | None]:
-        yield self._more(self.setup.giro("linear"), self.setup.greedy("linear"), "adult")
-
-    def giro_beats(self, rival: str) -> Iterator[Comparison | None]:
-        for data in DATA:
-            yield self._more(self.setup.giro("linear"), rival, data)
-
-    def better(self, model: str, other: str, data: Sequence[str]) -> Iterator[Comparison | None]:
-        for name, make in itertools.product(data, (self.setup.giro, self.setup.greedy)):
-            yield self._more(make(model), make(other), name)
-
-    def network_is_worst(self) -> Iterator[Comparison | None]:
-        for make, model in itertools.product((self.setup.giro, self.setup.greedy), MODELS[:2]):
-            yield self._more(make(model), make("network"), "adult")
-
-    def glm_explores_too_much(self) -> Iterator[Comparison | None]:
-        for data in DATA:
-            for policy in (LIN_UCB, LIN_TS, *map(self.setup.greedy, _not_said_to_be_worst(data))):
-                yield self._more(policy, UCB_GLM, data)
-
-    def _more(self, winner: str, loser: str, data: str) -> Comparison | None:
-        both = self._both(winner, loser, data)
-        return earns_more(*both) if both else None
-
-    def _both(self, first: str, second: str, data: str) -> tuple[Trace, Trace] | None:
-        """Return the traces of both, None if no instance was met by one and the other."""
-        problem = self.setup.problem(data)
-        one, other = self.played.find(first, problem), self.played.find(second, problem)
-        if one is None or other is None or not pairable(one, other):
-            return None
-        return (one, other) if np.intersect1d(one.runs, other.runs).size else None
-
-
-def _not_said_to_be_worst(data: str) -> Sequence[str]:
-    """Return the models, on Adult without the network, which claim 6 says is worst."""
-    return MODELS[:2] if data == "adult" else MODELS
+def _comparison(pair: _Pair, setup: Setup, played: Played) -> Comparison | None:
+    """Compare two policies, None if no instance was met by both."""
+    problem = setup.problem(pair.data)
+    first, second = played.find(pair.first, problem), played.find(pair.second, problem)
+    if first is None or second is None or not pairable(first, second):
+        return None
+    if not np.intersect1d(first.runs, second.runs).size:
+        return None
+    if pair.margin is None:
+        return earns_more(first, second)
+    return earns_the_same(first, second, margin=pair.margin)

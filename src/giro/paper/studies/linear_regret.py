@@ -1,20 +1,27 @@
 """Bootstrapping alone has linear regret (Kveton et al., 2019, Section 3.1, Lemma 1)."""
 
+import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from giro.paper.claims import Claim, Comparison, beats
+from giro.cli.output import print_line, print_table
+from giro.paper.claims import Claim, Comparison, beats, judge, verdict_table
 from giro.paper.growth import grows_linearly, grows_logarithmically
-from giro.paper.theory import linear_regret_bound, linear_regret_rows
+from giro.paper.study import Outcome, Study, show_test, tables_of
+from giro.paper.theory.linear_regret import linear_regret_bound, linear_regret_rows
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.problems.bernoulli import Bernoulli
 from giro.simulation.experiment import Experiment
-from giro.simulation.metrics import Estimate, estimate
-from giro.simulation.tables import final_record
+from giro.simulation.metrics import Estimate, estimate, final_record
 from giro.simulation.trace import Trace
+from giro.tables import Column, Record, decimals_for, fixed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ROUNDS, RUNS, POINTS = 5_000, 2_000, 120
 MEANS = ((0.8, 0.6), (0.5, 0.4), (0.3, 0.2))  # of the two arms, one problem each
@@ -45,6 +52,77 @@ def experiment(*, rounds: int = ROUNDS, runs: int = RUNS, seed: int = 0) -> Expe
     problems = [Bernoulli(means=means) for means in MEANS]
     policies = [*(f"bootstrap:pulls={pulls}" for pulls in PULLS), GIRO]
     return Experiment(problems, policies, rounds, runs, seed, POINTS, "log")
+
+
+def study(*, rounds: int, runs: int, seed: int) -> Study:
+    """Return the study of Lemma 1: regret beside its bounds, and exactly in the first rounds."""
+    return Study(
+        f"giro reproduce linear-regret --rounds {rounds} --runs {runs} --seed {seed}",
+        partial(_outcome, rounds),
+        [experiment(rounds=rounds, runs=runs, seed=seed)],
+    )
+
+
+def _outcome(rounds: int, traces: list[Trace], complete: bool) -> Outcome:
+    smalls = list(exact(rounds))
+    simulated = judge(claims(traces)) if complete else []
+    verdicts = simulated + judge(exact_claims(smalls))
+    finals = [final_row(trace) for trace in traces]
+    pairs = [(trace, exact_of(trace, smalls)) for trace in traces]
+    early = [row for trace, small in pairs if small for row in exact_rows(trace, small)]
+
+    def show() -> None:
+        for problem, rows in itertools.groupby(finals, key=lambda row: row["problem"]):
+            _show_problem(list(rows), [row for row in early if row["problem"] == problem])
+            print_line()
+        print_table(*verdict_table(verdicts))
+        print_line()
+        if simulated:
+            show_test(sum(len(verdict.findings) for verdict in simulated))
+
+    tables = tables_of(traces, verdicts) | {"finals": finals, "exact": early}
+    document = {"finals": finals, "claims": tables["claims"], "exact": early}
+    return Outcome(tables, document, show, partial(_figures, pairs))
+
+
+def _show_problem(finals: Sequence[Record], early: Sequence[Record]) -> None:
+    """Print regret and bounds at the end and, if known exactly, after the first rounds."""
+    first = finals[0]
+    print_line(f"problem  {first['problem']}")
+    print_line(f"rounds   {first['rounds']}   runs {first['runs']}   seed {first['seed']}")
+    print_line()
+    late = fixed(decimals_for([row["regret_se"] for row in finals]))
+    columns = [
+        Column("policy"),
+        Column("regret", f"regret, {first['rounds']} rounds", late),
+        Column("regret_se", "se", late),
+        Column("bound", show=late),
+    ]
+    if not early:
+        print_table(columns, finals)
+        return
+    last = {row["policy"]: row for row in early}  # after the last of the first rounds
+    show = fixed(decimals_for([row["simulated_se"] for row in last.values()]))
+    columns += [
+        Column("exact", f"exact, {early[-1]['round']} rounds", show),
+        Column("simulated", show=show),
+        Column("simulated_se", "se", show),
+        Column("early_bound", "bound", show),
+    ]
+    unknown = dict.fromkeys(("exact", "simulated", "simulated_se", "bound"))
+    records = [
+        {**(small := last.get(row["policy"], unknown)), "early_bound": small["bound"], **row}
+        for row in finals
+    ]
+    print_table(columns, records)
+
+
+def _figures(pairs: "Sequence[tuple[Trace, Small | None]]") -> "dict[str, Figure]":
+    from giro.plots import Beside, bound_figure  # noqa: PLC0415  # quick start without matplotlib
+
+    besides = [Beside(bounds(trace), small.regret if small else None) for trace, small in pairs]
+    traces = [trace for trace, _ in pairs]
+    return {"regret": bound_figure(traces, besides, names=TITLES | LABELS)}
 
 
 def claims(traces: Sequence[Trace]) -> list[Claim]:

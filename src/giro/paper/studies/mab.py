@@ -1,15 +1,21 @@
 """Giro against UCB1, KL-UCB and Thompson sampling (Kveton et al., 2019, Section 6.1)."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
-from giro.paper.claims import Claim, Comparison, beats
+from giro.paper.claims import Claim, Comparison, Played, beats, judge, record
 from giro.paper.growth import grows_logarithmically
-from giro.paper.played import Played
+from giro.paper.study import Outcome, Study, show_results, show_test, tables_of
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.simulation.experiment import Experiment
+from giro.simulation.metrics import final_record
 from giro.simulation.trace import Trace
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 ROUNDS, RUNS = 10_000, 100
 
@@ -41,71 +47,89 @@ def experiment(
     return Experiment(PROBLEMS, policies, rounds, runs, seed)
 
 
+def study(*, rounds: int, runs: int, seed: int, also: Sequence[str]) -> Study:
+    """Return the study of the paper's first figure, with further policies."""
+    command = f"giro reproduce mab --rounds {rounds} --runs {runs} --seed {seed}"
+    return Study(
+        command + (f" --with {','.join(also)}" if also else ""),
+        partial(_outcome, also, runs),
+        [experiment(rounds=rounds, runs=runs, seed=seed, also=also)],
+    )
+
+
+def _outcome(also: Sequence[str], runs: int, traces: list[Trace], complete: bool) -> Outcome:
+    """Return finals and claims, and apart from them those with KL-UCB's c = 0."""
+    shown = {*POLICIES, *(Policy.parse(text).text for text in also)}
+    drawn = [trace for trace in traces if trace.setting.policy in shown]
+    ours = claims(traces) if complete else []
+    verdicts = judge(ours + variants(traces)) if complete else []  # one family
+    records = [record(verdict) for verdict in verdicts]
+    greedier = [trace for trace in traces if trace.setting.policy == KL_UCB_GREEDIER]
+
+    def show() -> None:
+        show_results(traces, verdicts, runs=runs)
+        if verdicts:
+            show_test(sum(len(verdict.findings) for verdict in verdicts))
+
+    def figures() -> "dict[str, Figure]":
+        from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
+
+        return {"regret": regret_figure(drawn, names=TITLES | LABELS)}
+
+    document = {
+        "finals": [final_record(trace) for trace in drawn],
+        "claims": records[: len(ours)],
+        "variants": {
+            "finals": [final_record(trace) for trace in greedier],
+            "claims": records[len(ours) :],
+        },
+    }
+    return Outcome(tables_of(traces, verdicts), document, show, figures)
+
+
 def claims(traces: Sequence[Trace]) -> list[Claim]:
     """Return what the paper claims of these traces."""
     played = Played(traces)
+    smaller_a = [
+        beats(played(less, problem), played(more, problem))
+        for problem in PROBLEMS
+        for more, less in itertools.pairwise(GIRO)
+    ]
+    thompson = "Giro with a = 1/10 beats Thompson sampling in both beta problems"
+    bernoulli = "KL-UCB and Thompson sampling beat Giro in the Bernoulli problem"
+    growth = [grows_logarithmically(played(giro, p)) for p in PROBLEMS for giro in GIRO]
     return [
-        _claim(
-            "1",
-            "Giro beats UCB1 in all problems for all a",
-            _giro_beats(played, UCB1, PROBLEMS),
+        Claim(
+            "1", "Giro beats UCB1 in all problems for all a", _giro_beats(played, UCB1, PROBLEMS)
         ),
-        _claim(
+        Claim(
             "2",
             "Giro beats KL-UCB in both beta problems for all a",
             _giro_beats(played, KL_UCB, BETA),
         ),
-        _claim(
-            "3",
-            "Giro with a = 1/10 beats Thompson sampling in both beta problems",
-            (beats(played(GIRO[2], p), played(THOMPSON, p)) for p in BETA),
-        ),
-        _claim("4", "Giro's regret increases with a", _increases_with_a(played)),
-        _claim(
-            "5",
-            "KL-UCB and Thompson sampling beat Giro in the Bernoulli problem",
-            _beaten_by(played, KL_UCB, THOMPSON),
-        ),
-        _claim(
-            "6",
-            "Giro's regret grows logarithmically",
-            (grows_logarithmically(played(giro, p)) for p in PROBLEMS for giro in GIRO),
-        ),
+        Claim("3", thompson, [beats(played(GIRO[2], p), played(THOMPSON, p)) for p in BETA]),
+        Claim("4", "Giro's regret increases with a", smaller_a),
+        Claim("5", bernoulli, _beaten_by(played, KL_UCB, THOMPSON)),
+        Claim("6", "Giro's regret grows logarithmically", growth),
     ]
 
 
 def variants(traces: Sequence[Trace]) -> list[Claim]:
     """Return the claims about KL-UCB, with c = 0 instead of 3."""
     played = Played(traces)
+    beta = "Giro beats KL-UCB with c = 0 in both beta problems for all a"
+    bernoulli = "KL-UCB with c = 0 beats Giro in the Bernoulli problem"
     return [
-        _claim(
-            "2, c = 0",
-            "Giro beats KL-UCB with c = 0 in both beta problems for all a",
-            _giro_beats(played, KL_UCB_GREEDIER, BETA),
-        ),
-        _claim(
-            "5, c = 0",
-            "KL-UCB with c = 0 beats Giro in the Bernoulli problem",
-            _beaten_by(played, KL_UCB_GREEDIER),
-        ),
+        Claim("2, c = 0", beta, _giro_beats(played, KL_UCB_GREEDIER, BETA)),
+        Claim("5, c = 0", bernoulli, _beaten_by(played, KL_UCB_GREEDIER)),
     ]
 
 
-def _claim(number: str, text: str, comparisons: Iterator[Comparison]) -> Claim:
-    return Claim(number, text, tuple(comparisons))
+def _giro_beats(played: Played, rival: str, problems: Sequence[str]) -> list[Comparison]:
+    pairs = itertools.product(problems, GIRO)
+    return [beats(played(giro, problem), played(rival, problem)) for problem, giro in pairs]
 
 
-def _giro_beats(played: Played, rival: str, problems: Sequence[str]) -> Iterator[Comparison]:
-    for problem, giro in itertools.product(problems, GIRO):
-        yield beats(played(giro, problem), played(rival, problem))
-
-
-def _increases_with_a(played: Played) -> Iterator[Comparison]:
-    for problem in PROBLEMS:
-        for more, less in itertools.pairwise(GIRO):
-            yield beats(played(less, problem), played(more, problem))
-
-
-def _beaten_by(played: Played, *rivals: str) -> Iterator[Comparison]:
-    for rival, giro in itertools.product(rivals, GIRO):
-        yield beats(played(rival, BERNOULLI), played(giro, BERNOULLI))
+def _beaten_by(played: Played, *rivals: str) -> list[Comparison]:
+    pairs = itertools.product(rivals, GIRO)
+    return [beats(played(rival, BERNOULLI), played(giro, BERNOULLI)) for rival, giro in pairs]

@@ -6,18 +6,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.cli.output import print_line, print_table, progress
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import shuffled
 from giro.kernels.giro.bootstrap_counts import REAL
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Model, Sample, refit, start, value
-from giro.paper.claims import Claim, Comparison
+from giro.paper.claims import Claim, Comparison, judge, record, verdict_table
 from giro.paper.studies.contextual import DATA, Setup
+from giro.paper.study import Outcome, Study
 from giro.problem import Problem
 from giro.problems.classification import Classification
 from giro.seeds import stream
 from giro.simulation.metrics import Estimate, estimate
+from giro.tables import Column, fixed
 
 MOST_ROWS = 50_000  # as many as a run of the bandit meets
 TRAINED = 0.8  # share of the rows, the others are for testing
@@ -45,7 +48,7 @@ def scores(
     seed: int = 0,
     most: int = MOST_ROWS,
 ) -> Iterator[Score]:
-    """Yield how well each model guesses when it is told the reward of every arm in every row."""
+    """Yield how well each model guesses when trained on the rewards of all arms in every row."""
     if splits < 1:
         raise BadParameter(f"training offline needs at least one split, got splits={splits}")
     if most < _FEWEST_ROWS:
@@ -68,7 +71,8 @@ def _trained(
 ) -> Iterator[tuple[int, float, float]]:
     """Yield the passes so far, and the shares guessed rightly of seen and of unseen rows."""
     size, n_features = int(TRAINED * labels.size), contexts.shape[1]
-    rows = _all_rows(contexts[:size])
+    rows = empty_rows(1, n_features, size)  # the history of one arm
+    _append_all(rows, contexts[:size])
     counts = np.zeros((size, 3), np.int32)
     counts[:, REAL] = 1
     sample = Sample(rows, positions_of(rows, 0), counts)
@@ -82,13 +86,6 @@ def _trained(
         done = passes
         right = _values(state, contexts, n_arms).argmax(axis=1) == labels
         yield passes, float(right[:size].mean()), float(right[size:].mean())
-
-
-def _all_rows(contexts: np.ndarray) -> Rows:
-    """Return all rows as the history of one arm."""
-    rows = empty_rows(1, contexts.shape[1], contexts.shape[0])
-    _append_all(rows, contexts)
-    return rows
 
 
 @kernel
@@ -164,3 +161,39 @@ def rows_of(found: Sequence[Score]) -> Iterator[dict[str, Any]]:
             "unseen_se": unseen.se,
             "splits": len(mine),
         }
+
+
+def study(
+    *, data: Sequence[str], named: bool, scale: str, splits: int, seed: int, most: int
+) -> Study:
+    """Return the study of models trained offline; `named` if the data sets were asked for."""
+
+    def outcome(*_: object) -> Outcome:
+        found = []
+        with progress(len(data) * splits * sum(map(len, PASSES.values()))) as advance:
+            for score in scores(data, scale=scale, splits=splits, seed=seed, most=most):
+                found.append(score)
+                advance(f"{score.data} {score.model}", 1)
+        verdicts = judge(claims(found, scale=scale))
+        table = list(rows_of(found))
+
+        def show() -> None:
+            columns = [
+                *map(Column, ("data", "model", "passes")),
+                Column("seen", "seen rows", fixed(4)),
+                Column("unseen", "unseen rows", fixed(4)),
+                Column("unseen_se", "se", fixed(4)),
+            ]
+            print_table(columns, table)
+            if verdicts:
+                print_line()
+                print_table(*verdict_table(verdicts))
+
+        tables = {"scores": table, "claims": [record(verdict) for verdict in verdicts]}
+        return Outcome(tables, tables, show)
+
+    return Study(
+        f"giro reproduce offline --contexts {scale} --splits {splits} --rows {most} "
+        f"--seed {seed}" + (f" --only {','.join(data)}" if named else ""),
+        outcome,
+    )

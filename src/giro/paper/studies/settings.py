@@ -7,12 +7,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from giro.paper.claims import Judgement, finding_records, judge, record
-from giro.paper.played import Played
+from giro.cli.output import print_line, print_table
+from giro.paper.claims import Played, Verdict, finding_records, judge, record
 from giro.paper.studies.contextual import DATA, Fit, Setup, claims
+from giro.paper.study import Outcome, Study
 from giro.simulation.experiment import Experiment
-from giro.simulation.metrics import Estimate, estimate
+from giro.simulation.metrics import Estimate, estimate, final_record
 from giro.simulation.trace import Trace
+from giro.tables import Column, Record, fixed
 
 ROUNDS, RUNS = 10_000, 3
 ScaleName: TypeAlias = Literal["column", "unit", "range"]
@@ -22,12 +24,12 @@ SETUPS = tuple(Setup(scale, fit) for scale in SCALES for fit in FITS)
 RULE = "the setting in which linear and logistic ε-greedy earn most, averaged over the data sets"
 
 
-class Verdicts(NamedTuple):
+class Judged(NamedTuple):
     """The paper's claims in one setting."""
 
     setup: Setup
     earned: Estimate  # what the rule looks at, NaN if not everything was played
-    judgements: list[Judgement]
+    verdicts: list[Verdict]
 
 
 def experiments(
@@ -45,17 +47,16 @@ def experiments(
             yield Experiment([problem], policies, rounds, runs, seed)
 
 
-def verdicts(traces: Sequence[Trace]) -> list[Verdicts]:
+def verdicts(traces: Sequence[Trace]) -> list[Judged]:
     """Return the claims' verdicts in each setting.
 
     Each comparison has the whole level: the table shows what depends on the setting, it does not
     judge the paper.
     """
-    found = []
-    for setup in SETUPS:
-        judgements = judge(claims(setup, traces), family=1)
-        found.append(Verdicts(setup, earned(setup, traces), judgements))
-    return found
+    return [
+        Judged(setup, earned(setup, traces), judge(claims(setup, traces), family=1))
+        for setup in SETUPS
+    ]
 
 
 def earned(setup: Setup, traces: Sequence[Trace]) -> Estimate:
@@ -85,32 +86,86 @@ def _rewards(trace: Trace, runs: np.ndarray) -> np.ndarray:
     return np.asarray(trace.reward[where, -1] / trace.setting.rounds)
 
 
-def chosen(table: Sequence[Verdicts]) -> Setup | None:
+def chosen(table: Sequence[Judged]) -> Setup | None:
     """Return the setting that the rule picks, None as long as something is missing."""
     if not table or any(math.isnan(row.earned.mean) for row in table):
         return None
     return max(table, key=lambda row: row.earned.mean).setup
 
 
-def comparisons(table: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
+def comparisons(table: Sequence[Judged]) -> Iterator[dict[str, Any]]:
     """Yield a row for each comparison behind the claims, in each setting."""
-    for setup, _, judgements in table:
-        for judgement in judgements:
-            for line in finding_records(judgement):
+    for setup, _, found in table:
+        for verdict in found:
+            for line in finding_records(verdict):
                 yield {"scale": setup.scale, "fit": setup.fit} | line
 
 
-def rows(table: Sequence[Verdicts]) -> Iterator[dict[str, Any]]:
+def rows(table: Sequence[Judged]) -> Iterator[dict[str, Any]]:
     """Yield a row for each claim and setting."""
-    for setup, reward, judgements in table:
-        for judgement in judgements:
-            each = [finding.verdict for finding in judgement.findings]
-            yield record(judgement) | {
+    for setup, reward, found in table:
+        for verdict in found:
+            each = [finding.holds for finding in verdict.findings]
+            yield record(verdict) | {
                 "scale": setup.scale,
                 "fit": setup.fit,
-                "positive": judgement.in_favour,
-                "holding": each.count("holds"),
-                "failing": each.count("fails"),
+                "positive": verdict.in_favour,
+                "holding": each.count(True),
+                "failing": each.count(False),
                 "rule": reward.mean,
                 "rule_se": reward.se,
             }
+
+
+def study(
+    *,
+    rounds: int,
+    runs: int,
+    seed: int,
+    data: Sequence[str],
+    scale: ScaleName | None,
+    fit: Fit | None,
+) -> Study:
+    """Return the study of the settings; `scale` and `fit` narrow down what this call plays."""
+    setups = [s for s in SETUPS if scale in (None, s.scale) and fit in (None, s.fit)]
+    most = max(runs, RUNS)  # others may have been played before
+    parts = experiments(rounds=rounds, runs=runs, seed=seed, data=data, setups=setups)
+    whole = experiments(rounds=rounds, runs=most, seed=seed)
+    return Study(
+        f"giro reproduce settings --rounds {rounds} --runs {most} --seed {seed}",
+        _outcome,
+        list(parts),
+        judged=[work for part in whole for work in part.work],
+        runs=most,
+    )
+
+
+def _outcome(traces: list[Trace], _: bool) -> Outcome:
+    table = verdicts(traces)
+    tables = {
+        "claims": list(rows(table)),
+        "comparisons": list(comparisons(table)),
+        "finals": [final_record(trace) for trace in traces],
+    }
+    return Outcome(tables, tables, functools.partial(_show, table))
+
+
+def _show(table: Sequence[Judged]) -> None:
+    """Print a row a claim and a column a setting."""
+    names = [f"{setup.scale}, {setup.fit}" for setup, *_ in table]
+    lines: dict[str, dict[str, str]] = {}
+    for name, row in zip(names, table, strict=True):
+        for verdict in row.verdicts:
+            line = {"number": verdict.number, "claim": verdict.claim} | dict.fromkeys(names, "")
+            lines.setdefault(verdict.number, line)
+            lines[verdict.number][name] = f"{verdict.said}, {verdict.in_favour} for it"
+    reward: Record = {"number": "", "claim": "reward of ε-greedy"} | {
+        name: fixed(4)(mean) + ("" if math.isnan(se) else f" ± {se:.4f}")
+        for name, (mean, se, *_) in zip(names, (row.earned for row in table), strict=True)
+    }
+    columns = [Column("number", ""), Column("claim", words=True), *map(Column, names)]
+    print_table(columns, [*lines.values(), reward])
+    print_line()
+    picked = chosen(table)
+    print_line(f"Rule: {RULE}.")
+    print_line(f"Chosen: {picked.scale}, {picked.fit}." if picked else "Not all of it was played.")

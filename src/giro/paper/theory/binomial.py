@@ -36,7 +36,7 @@ def log_binomial_tail(y: int, n: int, p: float) -> float:
 
 
 def check_trials(n: int, p: float) -> None:
-    """Refuse what are no parameters of a binomial law."""
+    """Check n >= 1 and 0 <= p <= 1."""
     if n < 1:
         raise BadParameter(f"the number of trials must be >= 1, got n={n}")
     if not 0 <= p <= 1:

@@ -33,6 +33,11 @@ class ArmBound:
         """Return the logarithm of the bound on the arm's expected pulls."""
         return float(np.logaddexp(self.log_a, math.log(self.b)))
 
+    @property
+    def log_regret(self) -> float:
+        """Return the logarithm of the bound on the regret that the arm causes."""
+        return math.log(self.gap) + self.log_pulls
+
 
 @dataclass(frozen=True)
 class GiroBound:
@@ -46,7 +51,7 @@ class GiroBound:
     @property
     def log_regret(self) -> float:
         """Return the logarithm of the bound on the regret."""
-        return float(logsumexp([math.log(arm.gap) + arm.log_pulls for arm in self.arms]))
+        return float(logsumexp([arm.log_regret for arm in self.arms]))
 
     @property
     def regret(self) -> float:
@@ -138,12 +143,9 @@ def _some_suboptimal_arms(means: Means) -> list[SuboptimalArm]:
 
 
 def _bound(arms: list[SuboptimalArm], log_rounds: float, a: float) -> GiroBound:
-    b = b_constant(a)
-    terms = tuple(_arm_bound(arm, log_rounds, a) for arm in arms)
-    return GiroBound(b=b, log_f=log_f(b), log_c=log_c(a), arms=terms)
-
-
-def _arm_bound(arm: SuboptimalArm, log_rounds: float, a: float) -> ArmBound:
-    needed = 8 * (2 * a + 1) / arm.gap**2 * log_rounds
-    log_a = np.logaddexp(math.log(2 * needed) + log_c(a), math.log(2))
-    return ArmBound(arm=arm.arm, gap=arm.gap, log_a=float(log_a), b=needed + 2)
+    b, terms = b_constant(a), []
+    for arm in arms:
+        needed = 8 * (2 * a + 1) / arm.gap**2 * log_rounds
+        log_a = float(np.logaddexp(math.log(2 * needed) + log_c(a), math.log(2)))
+        terms.append(ArmBound(arm=arm.arm, gap=arm.gap, log_a=log_a, b=needed + 2))
+    return GiroBound(b=b, log_f=log_f(b), log_c=log_c(a), arms=tuple(terms))

@@ -7,6 +7,7 @@ arms, round t has about t^3 / 6 states: 12 rounds take a tenth of a second, 20 a
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import permutations
 from typing import Literal
 
@@ -14,8 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giro.errors import BadParameter
+from giro.paper.theory.choice_probabilities import (
+    ChoiceProbabilities,
+    bootstrap_probabilities,
+    giro_probabilities,
+)
 from giro.paper.theory.gaps import check_rounds, checked_means
-from giro.paper.theory.laws import Law, bootstrap_law, giro_law
 
 Floats = NDArray[np.float64]
 Ties = Literal["random", "fixed"]
@@ -23,13 +28,13 @@ Means = Sequence[float] | Floats
 State = tuple[tuple[int, ...], tuple[int, ...]]  # pulls and ones of each arm
 
 
-def exact_regret(policy_law: Law, means: Means, rounds: int) -> Floats:
+def exact_regret(probabilities: ChoiceProbabilities, means: Means, rounds: int) -> Floats:
     """Return the cumulative expected regret after each round 1..rounds, without simulation.
 
-    `policy_law(pulls, ones)` gives the probability of pulling each arm. Kveton et al. (2019),
+    `probabilities(pulls, ones)` gives the probability of pulling each arm. Kveton et al. (2019),
     Equation 1.
 
-    >>> exact_regret(giro_law(1), [0.7, 0.2], 2).round(6).tolist()
+    >>> exact_regret(giro_probabilities(1), [0.7, 0.2], 2).round(6).tolist()
     [0.25, 0.5]
     """
     checked = checked_means(means)
@@ -38,7 +43,7 @@ def exact_regret(policy_law: Law, means: Means, rounds: int) -> Floats:
     states: dict[State, float] = {(nothing, nothing): 1.0}
     pulled = np.empty((rounds, checked.size))
     for t in range(rounds):
-        states, pulled[t] = _next_round(policy_law, states, checked)
+        states, pulled[t] = _next_round(probabilities, states, checked)
     return np.asarray(np.cumsum(pulled @ (checked.max() - checked)))
 
 
@@ -48,11 +53,7 @@ def exact_giro_regret(means: Means, rounds: int, a: float = 1.0, ties: Ties = "r
     With `ties="fixed"` it is the average over all rankings of the arms, each drawn in advance
     with equal probability (Kveton et al., 2019, Section 3.1).
     """
-    if ties == "random":
-        return exact_regret(giro_law(a), means, rounds)
-    if ties == "fixed":
-        return _average_over_rankings(lambda ranking: giro_law(a, ranking=ranking), means, rounds)
-    raise BadParameter(f"ties are 'random' or 'fixed', got {ties!r}")
+    return _with_ties(partial(giro_probabilities, a), means, rounds, ties)
 
 
 def exact_bootstrap_regret(
@@ -62,33 +63,31 @@ def exact_bootstrap_regret(
 
     Kveton et al. (2019), Section 3.1: each arm is first pulled `pulls` times, in the order of
     the arms; ties follow a ranking drawn in advance, over which the regret is averaged, or with
-    `ties="random"` are broken anew each time.
+    `ties="random"` are broken at random each time.
     """
-    if ties == "random":
-        return exact_regret(bootstrap_law(pulls), means, rounds)
-    if ties == "fixed":
-        return _average_over_rankings(
-            lambda ranking: bootstrap_law(pulls, ranking=ranking), means, rounds
-        )
-    raise BadParameter(f"ties are 'random' or 'fixed', got {ties!r}")
+    return _with_ties(partial(bootstrap_probabilities, pulls), means, rounds, ties)
 
 
-def _average_over_rankings(
-    law_of: Callable[[tuple[int, ...]], Law], means: Means, rounds: int
+def _with_ties(
+    probabilities: Callable[..., ChoiceProbabilities], means: Means, rounds: int, ties: Ties
 ) -> Floats:
+    if ties == "random":
+        return exact_regret(probabilities(), means, rounds)
+    if ties != "fixed":
+        raise BadParameter(f"ties are 'random' or 'fixed', got {ties!r}")
     rankings = permutations(range(checked_means(means).size))
-    regrets = [exact_regret(law_of(ranking), means, rounds) for ranking in rankings]
+    regrets = [exact_regret(probabilities(ranking=r), means, rounds) for r in rankings]
     return np.asarray(np.mean(regrets, axis=0))
 
 
 def _next_round(
-    policy_law: Law, states: dict[State, float], means: Floats
+    probabilities: ChoiceProbabilities, states: dict[State, float], means: Floats
 ) -> tuple[dict[State, float], Floats]:
     """Return the states one round later and the probability that each arm was pulled."""
     later: dict[State, float] = defaultdict(float)
     pulled = np.zeros(means.size)
     for (pulls, ones), probability in states.items():
-        chosen = probability * policy_law(pulls, ones)
+        chosen = probability * probabilities(pulls, ones)
         pulled += chosen
         for arm in np.flatnonzero(chosen).tolist():
             more = _plus_one(pulls, arm)

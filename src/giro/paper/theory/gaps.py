@@ -18,7 +18,7 @@ class SuboptimalArm(NamedTuple):
 
 
 def checked_means(means: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the means of at least one arm as an array, refusing any outside [0, 1]."""
+    """Return the means of one arm or more as an array; each must lie in [0, 1]."""
     checked = np.asarray(means, dtype=np.float64)
     if checked.ndim != 1 or checked.size == 0:
         raise BadParameter(f"means must be a list with one number an arm, got {means!r}")
@@ -44,6 +44,6 @@ def suboptimal_arms(means: Sequence[float] | NDArray[np.float64]) -> list[Subopt
 
 
 def check_rounds(rounds: int, *, at_least: int = 1) -> None:
-    """Refuse fewer rounds than a statement needs."""
+    """Check rounds >= at_least."""
     if rounds < at_least:
         raise BadParameter(f"rounds must be >= {at_least}, got rounds={rounds}")

@@ -88,7 +88,13 @@ def best_general_bound(
     if candidates < 1:
         raise BadParameter(f"the search needs candidates >= 1, got {candidates}")
     shares = np.arange(1, candidates + 1) / (candidates + 1)
-    bounds = [_bound_at(means, rounds, a, share) for share in shares]
+    arms = suboptimal_arms(means)
+    bounds = [
+        general_bound(
+            means, rounds, a, taus=[float(middle_tau(arm, a, share=share)) for arm in arms]
+        )
+        for share in shares
+    ]
     columns = zip(*(bound.arms for bound in bounds), strict=True)
     return GeneralBound(tuple(min(column, key=lambda arm: arm.regret) for column in columns))
 
@@ -96,11 +102,6 @@ def best_general_bound(
 def middle_tau(arm: SuboptimalArm, a: float, *, share: float = 0.5) -> float:
     """Return the point that lies `share` of the way from the arm's limit to the best arm's."""
     return (arm.mean + a + share * arm.gap) / (2 * a + 1)
-
-
-def _bound_at(means: Means, rounds: int, a: float, share: float) -> GeneralBound:
-    taus = [float(middle_tau(arm, a, share=share)) for arm in suboptimal_arms(means)]
-    return general_bound(means, rounds, a, taus=taus)
 
 
 def _arm_terms(best: float, arm: SuboptimalArm, tau: float, rounds: int, a: float) -> ArmTerms:
@@ -144,12 +145,8 @@ def _summed_inverse(optimism: _Optimism, mean: float, rounds: int) -> float:
     total = 0.0
     for s, x in _windows(optimism, mean, rounds):
         mass = np.exp(log_binomial(x, s, mean))
-        total += float(mass @ _capped_inverse(optimism(s, x), rounds))
+        total += float(mass @ (1 / np.maximum(optimism(s, x), 1 / (rounds + 1)) - 1))
     return total
-
-
-def _capped_inverse(q: Floats, rounds: int) -> Floats:
-    return np.asarray(1 / np.maximum(q, 1 / (rounds + 1)) - 1)
 
 
 def _windows(optimism: _Optimism, mean: float, rounds: int) -> Iterator[tuple[Integers, Integers]]:

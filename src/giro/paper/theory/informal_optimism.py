@@ -1,7 +1,7 @@
 """The informal argument for optimism, and where it is wrong (Kveton et al., 2019, Section 4.2).
 
 The paper argues that Giro explores because no unfavourable history is more likely than being
-optimistic under it (Equation 7), as it would be with normal laws if a (a + 1) / (2a + 1) >= 1/4.
+optimistic under it (Equation 7), as it would be with normal values if a (a + 1) / (2a + 1) >= 1/4.
 
 Equation 7 as stated is wrong for every `a` and s: with 0 < mean < 1 - 2^(-1/s), the history
 without a one has a probability above 1/2, and optimism under it, P(U > E[U]), at most 1/2. It
@@ -85,7 +85,7 @@ def optimism_exponent(a: float, mean: ArrayLike, observed: ArrayLike) -> Floats:
 
 
 def divergence(p: ArrayLike, q: ArrayLike) -> Floats:
-    """Return d(p, q), the divergence between Bernoulli laws (Kveton et al., 2019, Lemma 4)."""
+    """Return d(p, q), the divergence of Bernoulli distributions (Kveton et al., 2019, Lemma 4)."""
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     return np.asarray(rel_entr(p, q) + rel_entr(1 - p, 1 - q))
 

@@ -62,14 +62,13 @@ def bootstrap_checks(n: int, p: float, a: float, shares: Sequence[float]) -> lis
     check_trials(n, p)
     if not a > 0:
         raise BadParameter(f"Lemma 3 needs a > 0, got a={a}")
-    return [_bootstrap_check(n, p, a, share * p * n) for share in shares]
-
-
-def _bootstrap_check(n: int, p: float, a: float, x: float) -> Check:
     b = (2 * a + 1) / (a * (a + 1))
-    exponent = b * (p * n + math.sqrt(n) - x) ** 2 / n
-    bound = _LOG_SCALE - 0.5 * math.log(2 * a + 1) - exponent
-    return at_least("Lemma 3", log_optimism(n, p, a, x), bound, n=n, p=p, a=a, x=x)
+    checks = []
+    for x in (share * p * n for share in shares):
+        exponent = b * (p * n + math.sqrt(n) - x) ** 2 / n
+        bound = _LOG_SCALE - 0.5 * math.log(2 * a + 1) - exponent
+        checks.append(at_least("Lemma 3", log_optimism(n, p, a, x), bound, n=n, p=p, a=a, x=x))
+    return checks
 
 
 def stirling_checks(n: int, p: float) -> list[Check]:

@@ -41,8 +41,8 @@ def sharper_linear_regret_bound(means: Means, rounds: int, pulls: int = 1) -> fl
     The second arm is pulled min(rounds - pulls, pulls) times in any case, the paper counts them
     on the event of a bad start only: gap (forced + 0.5 (1 - mu_1)^pulls (rounds - 2 pulls)).
     """
+    linear_regret_bound(means, rounds, pulls)  # checks the arguments
     mean, gap = _best_and_gap(means)
-    linear_regret_bound(means, rounds, pulls)  # refuses what it refuses
     forced = min(max(rounds - pulls, 0), pulls)
     return gap * (forced + 0.5 * (1 - mean) ** pulls * max(rounds - 2 * pulls, 0))
 

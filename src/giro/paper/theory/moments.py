@@ -79,21 +79,21 @@ def moment_checks(s: int, mean: float, a: float) -> list[Check]:
     check_trials(s, mean)
     k = whole_pseudo_count(a, s)
     v, weights = k + np.arange(s + 1), np.exp(log_binomial(np.arange(s + 1), s, mean))
-    length = s + 2 * k
-    summed = [_summed_sample(length, ones) for ones in v.tolist()]
-    whole = _mixed(weights, summed)
+    length, floor = s + 2 * k, smallest_value_variance(s, a)
+    outcomes = np.arange(length + 1)
     at = {"s": s, "mean": mean, "a": a}
     checks = _both("history", _summed(weights, v), history_moments(s, mean, a), at)
-    checks += _both("value", _scaled(whole, length), value_moments(s, mean, a), at)
-    for ones, sample in zip(v.tolist(), summed, strict=True):
-        checks += _both("sample", sample, bootstrap_moments(s, ones, a), {**at, "v": ones})
-        checks.append(_variance_floor(s, a, ones))
-    return checks
-
-
-def _variance_floor(s: int, a: float, v: int) -> Check:
-    variance = conditional_value_moments(s, v, a).variance
-    return at_least("smallest variance", variance, smallest_value_variance(s, a), s=s, a=a, v=v)
+    samples = []
+    for ones in v.tolist():
+        chances = np.exp(log_binomial(outcomes, length, ones / length))
+        samples.append(_summed(chances, outcomes))
+        checks += _both("sample", samples[-1], bootstrap_moments(s, ones, a), {**at, "v": ones})
+        variance = conditional_value_moments(s, ones, a).variance
+        checks.append(at_least("smallest variance", variance, floor, s=s, a=a, v=ones))
+    whole = float(weights @ np.array([sample.mean for sample in samples]))
+    squares = np.array([sample.variance + sample.mean**2 for sample in samples])
+    mixed = Moments(whole, float(weights @ squares) - whole**2)
+    return checks + _both("value", _scaled(mixed, length), value_moments(s, mean, a), at)
 
 
 def _both(claim: str, summed: Moments, formula: Moments, at: dict[str, float]) -> list[Check]:
@@ -101,17 +101,6 @@ def _both(claim: str, summed: Moments, formula: Moments, at: dict[str, float]) -
         equals(f"{claim} mean", summed.mean, formula.mean, **at),
         equals(f"{claim} variance", summed.variance, formula.variance, **at),
     ]
-
-
-def _summed_sample(length: int, ones: int) -> Moments:
-    outcomes = np.arange(length + 1)
-    return _summed(np.exp(log_binomial(outcomes, length, ones / length)), outcomes)
-
-
-def _mixed(weights: Floats, parts: list[Moments]) -> Moments:
-    squares = np.array([part.variance + part.mean**2 for part in parts])
-    mean = float(weights @ np.array([part.mean for part in parts]))
-    return Moments(mean, float(weights @ squares) - mean**2)
 
 
 def _summed(weights: Floats, outcomes: NDArray[np.int64]) -> Moments:

@@ -69,10 +69,8 @@ def optimism_grid(
     n_values: Iterable[int], p_values: Iterable[float], a_values: Iterable[float]
 ) -> list[OptimismRow]:
     """Return both sides of Theorem 4 for every combination, each with a n an integer."""
-    places = product(n_values, p_values, a_values)
-    return [_row(n, p, a) for n, p, a in places]
-
-
-def _row(n: int, p: float, a: float) -> OptimismRow:
-    check = at_most("Theorem 4", log_inverse_optimism(n, p, a), log_c(a))
-    return OptimismRow(n, p, a, check.lhs, check.rhs, check.holds)
+    rows = []
+    for n, p, a in product(n_values, p_values, a_values):
+        check = at_most("Theorem 4", log_inverse_optimism(n, p, a), log_c(a))
+        rows.append(OptimismRow(n, p, a, check.lhs, check.rhs, check.holds))
+    return rows

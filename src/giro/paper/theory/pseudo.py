@@ -46,7 +46,7 @@ def whole_pseudo_count(a: float, s: int) -> int:
 
 
 def check_pseudo_rewards(a: float) -> None:
-    """Refuse an `a` that is no number of pseudo rewards."""
+    """Check that a >= 0 is finite."""
     if not (math.isfinite(a) and a >= 0):
         raise BadParameter(f"the pseudo rewards per reward must be a >= 0, got a={a}")
 

@@ -1,7 +1,7 @@
 """Which arm a policy pulls next: the exact probabilities, given Bernoulli histories.
 
-A law takes `pulls[arm]` and `ones[arm]` and gives the probability of pulling each arm. Values
-are compared as fractions over a common denominator: ties are real events, rounding is not.
+`ChoiceProbabilities` is a function of `pulls[arm]` and `ones[arm]`. Values are compared as
+fractions over a common denominator, so that ties are exact.
 """
 
 import math
@@ -18,7 +18,7 @@ from giro.paper.theory.pseudo import check_pseudo_rewards, pseudo_counts
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Law = Callable[[ArrayLike, ArrayLike], Floats]
+ChoiceProbabilities = Callable[[ArrayLike, ArrayLike], Floats]
 
 _FITS_INT64 = 2**62
 
@@ -31,51 +31,53 @@ class _Values(NamedTuple):
     probabilities: Floats
 
 
-def giro_law(a: float = 1.0, *, ranking: Sequence[int] | None = None) -> Law:
-    """Return the law of Giro's choice, for any real a >= 0.
+def giro_probabilities(
+    a: float = 1.0, *, ranking: Sequence[int] | None = None
+) -> ChoiceProbabilities:
+    """Return Giro's probability of pulling each arm, for any real a >= 0.
 
     Kveton et al. (2019), Algorithm 2, with the two histories of Section 6.1 for real `a`. Ties
     go to each tied arm alike, or to the one that comes first in the `ranking` of all arms
     (Section 3.1: a rule drawn in advance). Arms never pulled tie with each other at +infinity.
 
-    >>> giro_law(1)([1, 1], [0, 1]).round(6).tolist()
+    >>> giro_probabilities(1)([1, 1], [0, 1]).round(6).tolist()
     [0.209877, 0.790123]
     """
     check_pseudo_rewards(a)
     _check_ranking(ranking)
-    return partial(_giro_probabilities, a, ranking)
+    return partial(_of_giro, a, ranking)
 
 
-def bootstrap_law(pulls: int = 1, *, ranking: Sequence[int] | None = None) -> Law:
-    """Return the law of bootstrapping without pseudo rewards, which Section 3.1 warns of.
+def bootstrap_probabilities(
+    pulls: int = 1, *, ranking: Sequence[int] | None = None
+) -> ChoiceProbabilities:
+    """Return the probabilities of bootstrapping without pseudo rewards (Section 3.1).
 
     Each arm is first pulled `pulls` times, all of the first arm's before the second's; then the
-    arm with the highest mean in a bootstrap sample of its history. Ties as in `giro_law`.
+    arm with the highest mean in a bootstrap sample of its history. Ties as in `giro_probabilities`.
     """
     if pulls < 1:
         raise BadParameter(f"bootstrapping needs each arm pulled first, got pulls={pulls}")
     _check_ranking(ranking)
-    return partial(_bootstrap_probabilities, pulls, ranking)
+    return partial(_of_bootstrap, pulls, ranking)
 
 
-def _bootstrap_probabilities(
+def _of_bootstrap(
     first: int, ranking: Sequence[int] | None, pulls: ArrayLike, ones: ArrayLike
 ) -> Floats:
     waiting = np.flatnonzero(np.asarray(pulls) < first)
     if waiting.size == 0:
-        return _giro_probabilities(0.0, ranking, pulls, ones)
+        return _of_giro(0.0, ranking, pulls, ones)
     probabilities = np.zeros(np.size(pulls))
     probabilities[waiting[0]] = 1.0
     return probabilities
 
 
-def _giro_probabilities(
-    a: float, ranking: Sequence[int] | None, pulls: ArrayLike, ones: ArrayLike
-) -> Floats:
+def _of_giro(a: float, ranking: Sequence[int] | None, pulls: ArrayLike, ones: ArrayLike) -> Floats:
     histories = _checked_histories(pulls, ones)
     mass = _mass([_values(a, s, v) for s, v in histories])
     if ranking is None:
-        return _winning_anew(mass)
+        return _winning_at_random(mass)
     if len(ranking) != len(histories):
         raise BadParameter(f"the ranking {tuple(ranking)} must name all {len(histories)} arms")
     return _winning_by_rank(mass, ranking)
@@ -121,7 +123,7 @@ def _over_common_denominator(sums: Integers, lengths: Integers) -> NDArray[np.ge
     return np.asarray(sums.astype(kind) * factors[place])
 
 
-def _winning_anew(mass: Floats) -> Floats:
+def _winning_at_random(mass: Floats) -> Floats:
     """Return each arm's probability of the highest value, ties shared evenly."""
     below = _below(mass)
     wins = np.empty(mass.shape[0])

@@ -12,7 +12,7 @@ from laws import assert_follows
 from theory import naive
 
 from giro.errors import BadParameter
-from giro.paper.theory import bootstrap_law, giro_law
+from giro.paper.theory.choice_probabilities import bootstrap_probabilities, giro_probabilities
 from giro.seeds import stream
 
 FRACTIONS = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(2)]
@@ -31,7 +31,9 @@ def test_giro_matches_a_count_of_all_bootstrap_samples(k: int, ranking) -> None:
     for arms in [[(1, 0), (1, 1)], [(1, 0), (2, 1)], [(2, 0), (2, 1)], [(1, 1), (2, 2)]]:
         values = [naive.enumerated_values(naive.history(s, v, k * s)) for s, v in arms]
         exact = [float(win) for win in naive.choices(values, ranking)]
-        assert probabilities(giro_law(k, ranking=ranking), arms) == pytest.approx(exact, abs=1e-13)
+        assert probabilities(giro_probabilities(k, ranking=ranking), arms) == pytest.approx(
+            exact, abs=1e-13
+        )
 
 
 @settings(max_examples=100, deadline=None, database=None)
@@ -44,7 +46,7 @@ def test_giro_matches_a_count_of_all_bootstrap_samples(k: int, ranking) -> None:
 def test_giro_with_real_a_matches_a_count_of_all_values(a, arms, ranked, data) -> None:
     ranking = tuple(data.draw(st.permutations(range(len(arms))))) if ranked else None
     exact = naive.choices([naive.arm_values(a, s, v) for s, v in _smaller(arms)], ranking)
-    found = probabilities(giro_law(float(a), ranking=ranking), _smaller(arms))
+    found = probabilities(giro_probabilities(float(a), ranking=ranking), _smaller(arms))
     assert found == pytest.approx([float(win) for win in exact], abs=1e-12)
 
 
@@ -57,9 +59,9 @@ def _smaller(arms: list[tuple[int, int]]) -> list[tuple[int, int]]:
 @settings(max_examples=60, deadline=None, database=None)
 @given(a=st.sampled_from(FRACTIONS), arms=st.lists(arm, min_size=1, max_size=4))
 def test_random_ties_are_the_average_over_all_rankings(a, arms) -> None:
-    anew = probabilities(giro_law(float(a)), arms)
+    anew = probabilities(giro_probabilities(float(a)), arms)
     ranked = [
-        probabilities(giro_law(float(a), ranking=ranking), arms)
+        probabilities(giro_probabilities(float(a), ranking=ranking), arms)
         for ranking in permutations(range(len(arms)))
     ]
     assert anew == pytest.approx(np.mean(ranked, axis=0), abs=1e-12)
@@ -71,12 +73,14 @@ def test_two_opposite_rewards_by_hand() -> None:
     above = (12 * 1 + 6 * 7 + 1 * 19) / 27**2
     tied = (8 * 1 + 12 * 6 + 6 * 12 + 1 * 8) / 27**2
     exact = [above + tied / 2, 1 - above - tied / 2]
-    assert giro_law(1)([1, 1], [0, 1]) == pytest.approx(exact)
+    assert giro_probabilities(1)([1, 1], [0, 1]) == pytest.approx(exact)
 
 
 def test_untried_arms_come_first_and_tie() -> None:
-    assert giro_law(1)([0, 3, 0], [0, 3, 0]) == pytest.approx([0.5, 0, 0.5])
-    assert giro_law(1, ranking=(2, 1, 0))([0, 3, 0], [0, 3, 0]) == pytest.approx([0, 0, 1])
+    assert giro_probabilities(1)([0, 3, 0], [0, 3, 0]) == pytest.approx([0.5, 0, 0.5])
+    assert giro_probabilities(1, ranking=(2, 1, 0))([0, 3, 0], [0, 3, 0]) == pytest.approx(
+        [0, 0, 1]
+    )
 
 
 def test_fifths_and_tenths_tie() -> None:
@@ -84,31 +88,35 @@ def test_fifths_and_tenths_tie() -> None:
     values = [naive.arm_values(Fraction(1, 3), s, v) for s, v in ((3, 1), (6, 2))]
     first, second = (naive.choices(values, ranking) for ranking in ((0, 1), (1, 0)))
     assert first[0] - second[0] > Fraction(1, 10)  # so much depends on ties here
-    assert giro_law(1 / 3, ranking=(0, 1))([3, 6], [1, 2])[0] == pytest.approx(float(first[0]))
-    assert giro_law(1 / 3, ranking=(1, 0))([3, 6], [1, 2])[0] == pytest.approx(float(second[0]))
+    assert giro_probabilities(1 / 3, ranking=(0, 1))([3, 6], [1, 2])[0] == pytest.approx(
+        float(first[0])
+    )
+    assert giro_probabilities(1 / 3, ranking=(1, 0))([3, 6], [1, 2])[0] == pytest.approx(
+        float(second[0])
+    )
 
 
 def test_denominators_beyond_64_bits_are_compared_exactly() -> None:
     primes = [2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53]
     assert math.lcm(*primes) > 2**63
-    assert giro_law(0)(primes, primes) == pytest.approx(np.full(16, 1 / 16))
+    assert giro_probabilities(0)(primes, primes) == pytest.approx(np.full(16, 1 / 16))
     exact = naive.choices([naive.arm_values(Fraction(0), s, 1) for s in primes[:2]])
     zeros = [0] * 14
-    found = giro_law(0)(primes, [1, 1, *zeros])
+    found = giro_probabilities(0)(primes, [1, 1, *zeros])
     both_zero = (1 / 2) ** 2 * (2 / 3) ** 3
     assert found[:2] == pytest.approx(np.array(exact, float) - both_zero * (1 / 2 - 1 / 16))
     assert found[2:] == pytest.approx(np.full(14, both_zero / 16))
 
 
 def test_bootstrapping_first_pulls_the_arms_in_order() -> None:
-    law = bootstrap_law(2, ranking=(1, 0))
+    law = bootstrap_probabilities(2, ranking=(1, 0))
     assert law([0, 0], [0, 0]).tolist() == [1, 0]
     assert law([1, 0], [0, 0]).tolist() == [1, 0]
     assert law([2, 0], [0, 0]).tolist() == [0, 1]
     assert law([2, 1], [0, 0]).tolist() == [0, 1]
     assert law([2, 2], [0, 0]).tolist() == [0, 1]  # a tie
-    assert bootstrap_law(2, ranking=(0, 1))([2, 2], [0, 0]).tolist() == [1, 0]
-    assert bootstrap_law(2)([2, 2], [0, 1]) == pytest.approx([1 / 8, 7 / 8])
+    assert bootstrap_probabilities(2, ranking=(0, 1))([2, 2], [0, 0]).tolist() == [1, 0]
+    assert bootstrap_probabilities(2)([2, 2], [0, 1]) == pytest.approx([1 / 8, 7 / 8])
 
 
 def test_literal_resampling_follows_the_law(seed: int) -> None:
@@ -116,14 +124,14 @@ def test_literal_resampling_follows_the_law(seed: int) -> None:
     rewards = [[1, 0, 0, 1], [0, 0, 1]]
     a = Fraction(1, 3)
     draws = [_drawn_arm(rewards, a, rng) for _ in range(5_000)]
-    assert_follows(draws, giro_law(1 / 3)([4, 3], [2, 1]))
+    assert_follows(draws, giro_probabilities(1 / 3)([4, 3], [2, 1]))
 
 
 def test_literal_resampling_with_the_wrong_a_does_not(seed: int) -> None:
     rng = stream(seed)
     draws = [_drawn_arm([[1, 0, 0, 1], [0, 0, 1]], Fraction(1), rng) for _ in range(5_000)]
     with pytest.raises(AssertionError):
-        assert_follows(draws, giro_law(0)([4, 3], [2, 1]))
+        assert_follows(draws, giro_probabilities(0)([4, 3], [2, 1]))
 
 
 def _drawn_arm(rewards: list[list[int]], a: Fraction, rng: np.random.Generator) -> int:
@@ -137,17 +145,17 @@ def _drawn_arm(rewards: list[list[int]], a: Fraction, rng: np.random.Generator) 
 )
 def test_impossible_histories_are_refused(pulls, ones) -> None:
     with pytest.raises(BadParameter, match="ones"):
-        giro_law(1)(pulls, ones)
+        giro_probabilities(1)(pulls, ones)
 
 
 def test_impossible_parameters_are_refused() -> None:
     with pytest.raises(BadParameter, match="a >= 0"):
-        giro_law(-1)
+        giro_probabilities(-1)
     with pytest.raises(BadParameter, match="pulls=0"):
-        bootstrap_law(0)
+        bootstrap_probabilities(0)
     with pytest.raises(BadParameter, match="ranking"):
-        giro_law(1, ranking=(0, 0))
+        giro_probabilities(1, ranking=(0, 0))
     with pytest.raises(BadParameter, match="ranking"):
-        bootstrap_law(1, ranking=(1, 2))
+        bootstrap_probabilities(1, ranking=(1, 2))
     with pytest.raises(BadParameter, match="all 3 arms"):
-        giro_law(1, ranking=(1, 0))([1, 1, 1], [0, 0, 0])
+        giro_probabilities(1, ranking=(1, 0))([1, 1, 1], [0, 0, 0])

@@ -1,4 +1,4 @@
-"""How numbers are shown: with so many decimals, or as a power when they are huge."""
+"""How numbers are shown: rounded to some digits, or as a power where they are huge."""
 
 import math
 from collections.abc import Callable
@@ -15,13 +15,8 @@ def text(value: Any) -> str:
     return "-" if value != value else text_of(value)  # noqa: PLR0124  # only NaN differs from itself
 
 
-def fixed(decimals: int) -> Callable[[float], str]:
-    """Return a format with so many decimals; what is unknown is a dash."""
-    return lambda value: "-" if math.isnan(value) else f"{value:.{decimals}f}"
-
-
 def digits(count: int) -> Callable[[float], str]:
-    """Return a format with so many digits; what is unknown is a dash."""
+    """Return a format with this number of digits; a dash for NaN."""
     return lambda value: "-" if math.isnan(value) else f"{value:.{count}g}"
 
 

@@ -1,0 +1,88 @@
+"""`giro policies` and `giro problems`: all of one kind, as a table or as records."""
+
+import textwrap
+from typing import Any
+
+from giro.cli._app import app
+from giro.cli.options import Json
+from giro.cli.output import page_width, print_json, print_line, print_table
+from giro.named import defaults, has_text, summary, text_of
+from giro.policy import Policy
+from giro.problem import Problem
+from giro.tables import Column
+
+_WIDE = 140  # columns below which a table would fold every cell
+
+
+@app.command()
+def policies(json: Json = False) -> None:
+    """List the policies and their parameters.
+
+    Shows the defaults, one line on what each policy does, and where it comes from.
+
+    \b
+    Examples:
+      giro policies
+      giro policies --json
+    """
+    _print_catalogue(Policy, json=json)
+
+
+@app.command()
+def problems(json: Json = False) -> None:
+    """List the problems and their parameters.
+
+    Shows the defaults, one line on what each problem does, and where it comes from.
+
+    \b
+    Examples:
+      giro problems
+      giro problems --json
+    """
+    _print_catalogue(Problem, json=json)
+
+
+def _print_catalogue(kind: type[Policy] | type[Problem], *, json: bool) -> None:
+    """Print every policy or problem with its parameters, what it does, and its source."""
+    records = [_record(cls) for cls in kind.known().values()]
+    if json:
+        print_json(records)
+    elif page_width() < _WIDE:
+        print_line("\n\n".join(_paragraph(record, page_width()) for record in records))
+    else:
+        columns = [
+            Column("name", kind.kind),
+            Column("shown", "parameters", words=True),
+            Column("summary", "what it does", words=True),
+            Column("source", words=True),
+        ]
+        print_table(columns, [{**record, "shown": _parameters(record)} for record in records])
+
+
+def _record(cls: type[Policy] | type[Problem]) -> dict[str, Any]:
+    """Return what a program may want to know; a parameter without a default has null."""
+    return {
+        "name": cls.name,
+        "parameters": {
+            key: None if value is ... else text_of(value) for key, value in defaults(cls).items()
+        },
+        "text": has_text(cls),
+        "summary": summary(cls),
+        "source": cls.source,
+    }
+
+
+def _paragraph(record: dict[str, Any], width: int) -> str:
+    """Return a record as a few lines for a terminal that is not wide enough for a table."""
+    lines = [f"{record['name']}  {_parameters(record)}", record["summary"], record["source"]]
+    return "\n".join(
+        textwrap.fill(line, width, initial_indent=indent, subsequent_indent="    ")
+        for line, indent in zip(lines, ("", "    ", "    "), strict=True)
+        if line
+    )
+
+
+def _parameters(record: dict[str, Any]) -> str:
+    values = record["parameters"].items()
+    shown = ", ".join(key if value is None else f"{key}={value}" for key, value in values)
+    return shown + ("" if record["text"] else " (from Python only)")

@@ -1,0 +1,174 @@
+"""What the commands leave: tables and JSON, progress and complaints, figures."""
+
+import itertools
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from giro.errors import BadParameter
+from giro.simulation.metrics import final_record, final_regret, mean_reward, rounds_per_second
+from giro.simulation.trace import Trace
+from giro.tables import UNLIMITED, Column, Record, decimals_for, fixed, table_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+def print_line(text: str = "") -> None:
+    """Print a line of results, never cut or folded."""
+    print(text)
+
+
+def print_table(columns: Sequence[Column], records: Sequence[Record]) -> None:
+    """Print a table, one line a record unless a terminal is narrow."""
+    print_line(table_text(columns, records, width=page_width()))
+
+
+def print_json(document: Sequence[Any] | Mapping[str, Any]) -> None:
+    """Print records, or tables of records, as JSON; a number that is not finite becomes null."""
+    print(json.dumps(_without_nan(document), indent=2, allow_nan=False))
+
+
+def _without_nan(value: Any) -> Any:
+    match value:
+        case Mapping():
+            return {key: _without_nan(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [_without_nan(inner) for inner in value]
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
+
+
+def print_results(traces: Sequence[Trace], *, runs: int) -> None:
+    """Print a table for each problem, below what is needed to repeat it."""
+    groups = itertools.groupby(traces, key=lambda trace: trace.setting.problem)
+    for i, (problem, group) in enumerate(groups):
+        if i > 0:
+            print_line()
+        found = list(group)
+        setting = found[0].setting
+        print_line(f"problem  {problem}")
+        print_line(
+            f"rounds   {setting.rounds}   runs {runs}   seed {setting.seed}   "
+            f"giro {setting.version}"
+        )
+        print_line()
+        _print_finals(found, runs)
+
+
+def _print_finals(traces: Sequence[Trace], runs: int) -> None:
+    records = [
+        {
+            **final_record(trace),
+            "regret_margin": final_regret(trace).margin,
+            "reward_margin": mean_reward(trace).margin,
+            "speed": rounds_per_second(trace),
+        }
+        for trace in traces
+    ]
+    regret, reward = (
+        fixed(decimals_for([record[key] for record in records]))
+        for key in ("regret_margin", "reward_margin")
+    )
+    partial = any(trace.runs.size < runs for trace in traces)
+    columns = [
+        Column("policy", words=True),
+        *([Column("runs")] if partial else []),
+        Column("regret", show=regret),
+        Column("regret_margin", "±95%", regret),
+        Column("reward", "reward/round", reward),
+        Column("reward_margin", "±95%", reward),
+        Column("best_share", "best arm, last 10%", "{:.0%}".format),
+        Column("speed", "rounds/s", "{:,.0f}".format),
+    ]
+    print_table(columns, records)
+
+
+def complain(sentence: str) -> None:
+    """Print one sentence on standard error."""
+    print(f"giro: {' '.join(sentence.split())}", file=sys.stderr)
+
+
+def tell(sentence: str) -> None:
+    """Print a remark on standard error, apart from the results."""
+    print(sentence, file=sys.stderr)
+
+
+def page_width() -> int:
+    """Return the columns of the terminal; a file or a pipe has no limit."""
+    return Console().width if sys.stdout.isatty() else UNLIMITED
+
+
+@contextmanager
+def progress(total: int) -> Iterator[Callable[[str, int], None]]:
+    """Show how many of `total` runs are done; yields a function of a description and runs ended.
+
+    Nothing is shown unless standard error is a terminal.
+    """
+    if not sys.stderr.isatty():
+        yield lambda doing, runs: None
+        return
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        _Rate(),
+        TimeRemainingColumn(compact=True),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("starting", total=total)
+        yield lambda doing, runs: bar.update(task, advance=runs, description=doing)
+
+
+class _Rate(ProgressColumn):
+    """Runs per second."""
+
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:,.1f} runs/s" if task.speed else "")
+
+
+def check_folder(folder: Path) -> None:
+    """Make the folder if there is none; BadParameter if it cannot be made or written to."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadParameter(f"no folder can be made at {folder}: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):
+        raise BadParameter(f"nothing can be written to {folder}")
+
+
+def check_picture(path: Path | None) -> None:
+    """Check the format of a picture and its folder, before anything is computed."""
+    if path is not None:
+        from giro.plots import check_format  # noqa: PLC0415  # quick start without matplotlib
+
+        check_format(path)
+        check_folder(path.parent)
+
+
+def write_picture(path: Path, figure: "Figure", *, note: str | None = None) -> None:
+    """Save a figure, and say so."""
+    from giro.plots import save  # noqa: PLC0415  # quick start without matplotlib
+
+    save(figure, path, note=note)
+    tell(f"wrote {path}")

@@ -1,1 +1,0 @@
-"""The figures of `giro theory`: one file a command, from plain numbers."""

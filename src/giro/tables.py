@@ -1,0 +1,86 @@
+"""Tables of records: how columns are described, printed, and written as CSV."""
+
+import csv
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+Record = Mapping[str, Any]
+
+UNLIMITED = 100_000  # columns of a file or a pipe
+_NARROWEST = 16  # columns of text below which folding makes it unreadable
+_DIGITS = 6  # of a number in a CSV file
+
+
+class Column(NamedTuple):
+    """One value of each record. Words are folded to fit the terminal, numbers and names never."""
+
+    key: str
+    title: str | None = None  # None: the key
+    show: Callable[[Any], str] = str
+    words: bool = False
+    right: bool | None = None  # None: right unless some value is a string
+
+
+def table_text(
+    columns: Sequence[Column], records: Sequence[Record], *, width: int = UNLIMITED
+) -> str:
+    """Return an aligned table without decoration, of at most `width` columns if its numbers fit."""
+    from rich.console import Console  # noqa: PLC0415  # quick start
+    from rich.table import Table  # noqa: PLC0415  # quick start
+
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="", show_edge=False)
+    cells = [[column.show(record[column.key]) for column in columns] for record in records]
+    for i, column in enumerate(columns):
+        title = column.key if column.title is None else column.title
+        is_text = any(isinstance(record[column.key], str) for record in records)
+        longest = max(map(len, [title, *(row[i] for row in cells)]))
+        table.add_column(
+            title,
+            justify="right" if (not is_text if column.right is None else column.right) else "left",
+            no_wrap=not column.words,
+            overflow="fold",
+            min_width=min(_NARROWEST if column.words else UNLIMITED, longest),
+        )
+    for row in cells:
+        table.add_row(*row)
+    page = io.StringIO()
+    console = Console(file=page, width=UNLIMITED, markup=False, emoji=False, highlight=False)
+    console.print(table, width=max(width, console.measure(table).minimum))
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+def fixed(decimals: int) -> Callable[[float | None], str]:
+    """Return a format with this number of decimals; a dash for NaN and None."""
+    return lambda value: "-" if value is None or math.isnan(value) else f"{value:.{decimals}f}"
+
+
+def decimals_for(errors: Sequence[float], *, most: int = 4, unknown: int = 1) -> int:
+    """Return how many decimals show two digits of the smallest positive error.
+
+    >>> decimals_for([4.2, 16.3]), decimals_for([123.0]), decimals_for([0.02, 1.0])
+    (1, 0, 3)
+    """
+    known = [error for error in errors if error > 0]
+    return min(most, max(0, 1 - math.floor(math.log10(min(known))))) if known else unknown
+
+
+def write_csv(path: Path, records: Sequence[Record], *, note: str = "") -> None:
+    """Write records as CSV, below the note as a comment; without records, remove the file."""
+    if not records:
+        path.unlink(missing_ok=True)
+        return
+    with path.open("w", encoding="utf-8", newline="") as file:
+        if note:
+            file.write(f"# {note}\n")
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(records[0])
+        rows.writerows([_csv_text(value) for value in record.values()] for record in records)
+
+
+def _csv_text(value: Any) -> str:
+    if not isinstance(value, float):
+        return "" if value is None else str(value)
+    return "" if math.isnan(value) else f"{value:.{_DIGITS}g}"
