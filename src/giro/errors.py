@@ -7,7 +7,6 @@ GiroError
 └── MissingExtra   a package is not installed that only some features need
 """
 
-import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -33,6 +32,8 @@ class UnknownName(GiroError, KeyError):
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str]) -> None:
         """Say that no `kind` is called `name`, and which ones there are."""
+        import difflib  # noqa: PLC0415  # quick start
+
         names = sorted(known)
         near = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean '{near[0]}'? There are: " if near else "; there are: "

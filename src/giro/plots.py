@@ -8,17 +8,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
-from giro.errors import BadParameter
+from giro.errors import BadParameter, needs_extra
 from giro.figure_style import COLOURS, DASHES, STYLE
 from giro.simulation.metrics import Curve, Metric, curve_of, usual_metric
 from giro.simulation.trace import Setting, Trace
+
+with needs_extra("a figure", "matplotlib", extra="plots"):
+    import matplotlib as mpl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 Scale: TypeAlias = Literal["linear", "log"]
 

@@ -13,10 +13,10 @@ import pytest
 from simulation.notes import ONE_ARM, Notes, noting
 
 from giro import BadParameter, GiroError, Policy, Problem, Trace, UnknownName, simulate
+from giro.errors import MissingExtra
 from giro.experiments.experiment import Experiment
 from giro.experiments.kept import Kept, load_folder
 from giro.experiments.run import run
-from giro.errors import MissingExtra
 from giro.policies.randomized import Randomized
 from giro.simulation.chunks import Chunks, Work, timed_run
 from giro.simulation.engines import EngineName, _driver, open_engine

@@ -19,7 +19,7 @@ from giro.cli.playing import (
 )
 from giro.cli.reproduce_mab import split_policies
 from giro.cli.results import print_results
-from giro.cli.targets import check_folder
+from giro.cli.targets import check_figures
 from giro.cli.verdicts import print_claims, print_test
 from giro.datasets.scaling import Scale
 from giro.errors import UnknownName
@@ -80,7 +80,7 @@ def contextual(
         setup, **size._asdict(), data=split_data(only), policies=chosen, also=further
     )
     folder = out or Path("results") / ("contextual" if scale == "paper" else "contextual-quick")
-    check_folder(folder)
+    check_figures(folder)
     size = size._replace(runs=max(size.runs, usual[1]))  # others may have been played before
     further = _beyond_the_usual(setup, [*chosen, *further])
     whole = list(paper.experiment(setup, **size._asdict(), also=further).cells())

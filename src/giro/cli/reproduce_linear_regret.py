@@ -12,7 +12,7 @@ from giro.cli.engine import Address, Engine
 from giro.cli.output import Column, print_json, print_line, print_table
 from giro.cli.playing import INTERRUPTED, Place, finished_traces, say_what_is_there
 from giro.cli.results import decimals_for, number
-from giro.cli.targets import check_folder
+from giro.cli.targets import check_figures
 from giro.cli.verdicts import print_claims, print_test
 from giro.experiments.claims import Judgement, finding_records, judge, record
 from giro.experiments.kept import Kept
@@ -45,7 +45,7 @@ def linear_regret(
     from giro.experiments.paper import linear_regret as paper  # noqa: PLC0415  # quick start
 
     experiment = paper.experiment(rounds=rounds, runs=runs, seed=seed)
-    check_folder(out)
+    check_figures(out)
     place = Place(Kept(out), jobs, engine, address)
     traces, interrupted = finished_traces(experiment, place)
     outcome = _outcome(traces, rounds, judged=not interrupted)

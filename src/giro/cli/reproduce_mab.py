@@ -11,7 +11,7 @@ from giro.cli.engine import Address, Engine
 from giro.cli.output import print_json, print_line
 from giro.cli.playing import INTERRUPTED, Place, finished_traces, say_what_is_there
 from giro.cli.results import print_results
-from giro.cli.targets import check_folder
+from giro.cli.targets import check_figures
 from giro.cli.verdicts import print_claims, print_test
 from giro.experiments.claims import Judgement, finding_records, judge, record
 from giro.experiments.kept import Kept
@@ -48,7 +48,7 @@ def mab(
     """
     further = split_policies(also)
     experiment = paper.experiment(rounds=rounds, runs=runs, seed=seed, also=further)
-    check_folder(out)
+    check_figures(out)
     place = Place(Kept(out), jobs, engine, address)
     traces, interrupted = finished_traces(experiment, place)
     outcome = _outcome(traces, further, judged=not interrupted)

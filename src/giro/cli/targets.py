@@ -16,6 +16,13 @@ def check_folder(folder: Path) -> None:
         raise BadParameter(f"nothing can be written to {folder}")
 
 
+def check_figures(folder: Path) -> None:
+    """Refuse a folder for figures that cannot be written to, or that nothing can draw."""
+    import giro.plots as _  # noqa: F401, PLC0415  # quick start without matplotlib
+
+    check_folder(folder)
+
+
 def check_picture(path: Path) -> None:
     """Refuse a picture whose format is unknown or whose folder cannot be written to."""
     from giro.plots import check_format  # noqa: PLC0415  # quick start without matplotlib

@@ -3,14 +3,15 @@
 import itertools
 import math
 
-import matplotlib as mpl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-
-from giro.errors import BadParameter
+from giro.errors import BadParameter, needs_extra
 from giro.evaluation.result import Evaluation, Row
 from giro.figure_style import COLOURS, STYLE
+
+with needs_extra("a figure", "matplotlib", extra="plots"):
+    import matplotlib as mpl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 _WIDTH, _ROW, _EDGES = 5.6, 0.24, 0.9  # inches
 _MARKERS = "osD^vPX"

@@ -105,9 +105,7 @@ class Chunks:
     [1, 1, 1, 1, 1]
     """
 
-    def __init__(
-        self, runs: Sequence[int], *, workers: int, seconds: float | None = None
-    ) -> None:
+    def __init__(self, runs: Sequence[int], *, workers: int, seconds: float | None = None) -> None:
         """Begin with chunks of one run, as nothing is known about their length.
 
         `seconds` 0 leaves it at that.

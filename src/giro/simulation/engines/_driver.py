@@ -3,15 +3,16 @@
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple, Protocol
 
-from giro.errors import GiroError
+from giro.errors import GiroError, MissingExtra
 from giro.simulation.chunks import Chunks, Work, play_sent, received, send
 from giro.simulation.trace import Trace
 
 _ATTEMPTS = 3  # to have a chunk played while no other one ends
 _AHEAD = 4  # chunks per worker that are under way or wait for it
+_LOOKS = 5.0  # seconds after which it is asked whether anything can still come
 
 
 class Engine(ABC):
@@ -43,6 +44,7 @@ class Crew(NamedTuple):
     drop: Callable[[list[Any]], object]  # futures, begun or not
     lost: tuple[type[Exception], ...] = ()  # raised when the crew, not the runs, is the trouble
     read: Callable[[Any], Trace] = lambda trace: trace  # what has come back
+    check: Callable[[], object] = lambda: None  # raises if nothing can come back any more
 
 
 class Cluster(Engine):
@@ -55,12 +57,14 @@ class Cluster(Engine):
         submit: Callable[..., Future],
         drop: Callable[[list[Any]], object],
         lost: tuple[type[Exception], ...],
+        check: Callable[[], object] = lambda: None,
     ) -> None:
         """Use the workers that there are, by functions of the cluster's library.
 
         `submit` is given a function and its arguments; the rest is as in `Crew`.
         """
-        self._workers, self._submit, self._drop, self._lost = workers, submit, drop, lost
+        self._workers, self._submit, self._drop = workers, submit, drop
+        self._lost, self._check = lost, check
 
     def finished(self, work: Work, runs: Sequence[int]) -> Generator[Trace, None, None]:
         """Yield a trace for each chunk; runs that were lost with a worker are played again."""
@@ -71,9 +75,12 @@ class Cluster(Engine):
             drop=self._drop,
             lost=self._lost,
             read=received,
+            check=self._check,
         )
         try:
             yield from drive(crew, Chunks(runs, workers=crew.size), work.setting.policy)
+        except MissingExtra:
+            raise
         except ImportError as error:
             raise GiroError(_cannot_import(error)) from error
 
@@ -107,6 +114,7 @@ class _Desk:
     def send(self) -> bool:
         """Give everybody enough to do; return whether somebody has."""
         while len(self.under_way) < _AHEAD * self._crew.size and (chunk := self._chunks.take()):
+            self._crew.check()
             future = self._crew.submit(chunk)
             self.under_way[future] = chunk
             future.add_done_callback(self._ended.put)
@@ -114,7 +122,7 @@ class _Desk:
 
     def fetch(self) -> Trace:
         """Wait for the next chunk to end; raise what was raised there."""
-        future = self._ended.get()
+        future = self._next()
         chunk = self.under_way.pop(future)
         try:
             trace = self._crew.read(future.result())
@@ -125,6 +133,13 @@ class _Desk:
         self._losses.clear()
         self._chunks.adapt(trace)
         return trace
+
+    def _next(self) -> Future:
+        while True:
+            try:
+                return self._ended.get(timeout=_LOOKS)
+            except Empty:
+                self._crew.check()
 
     @property
     def is_hopeless(self) -> bool:

@@ -13,7 +13,7 @@ from giro.simulation.engines._address import PATIENCE, reach
 from giro.simulation.engines._driver import Cluster
 
 with needs_extra("the engine dask", "distributed", extra="dask"):
-    from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin
+    from distributed import Client, Future, KilledWorker, LocalCluster, WorkerPlugin
     from distributed.comm import CommClosedError
 
 
@@ -24,7 +24,8 @@ def dask_cluster(address: str | None, *, jobs: int) -> Iterator[Cluster]:
         yield Cluster(
             workers=partial(_cores, client),
             submit=partial(client.submit, pure=False),
-            drop=client.cancel,
+            drop=partial(_drop, client),
+            check=partial(_check, client),
             lost=(KilledWorker, CancelledError, CommClosedError, TimeoutError),
         )
 
@@ -36,7 +37,18 @@ def _cores(client: Client) -> int:
         address = client.scheduler.address
         way_out = f"dask worker {address}"
         raise GiroError(f"the scheduler at {address} has no worker: {way_out}") from None
-    return max(1, sum(client.nthreads().values()))
+    return max(1, int(sum(client.nthreads().values())))
+
+
+def _check(client: Client) -> None:
+    """Say so if the client has given up, which leaves some of its futures open for ever."""
+    if client.status == "closed":
+        raise GiroError("the Dask scheduler is gone, and did not come back")
+
+
+def _drop(client: Client, futures: list[Future]) -> None:
+    if client.status != "closed":
+        client.cancel(futures)
 
 
 def _connected(address: str) -> Client:

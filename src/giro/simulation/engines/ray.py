@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -45,10 +46,11 @@ class _Tasks:
     """Calls as tasks of Ray, each of which has a core for itself."""
 
     def __init__(self) -> None:
+        self._task = cache(ray.remote(num_cpus=1, max_retries=3))  # as Ray ships every new one
         self._refs: WeakKeyDictionary[Future[bytes], Any] = WeakKeyDictionary()
 
     def submit(self, function: Callable[..., bytes], *arguments: Any) -> Future[bytes]:
-        ref = ray.remote(num_cpus=1, max_retries=3)(function).remote(*arguments)
+        ref = self._task(function).remote(*arguments)
         future: Future[bytes] = ref.future()
         self._refs[future] = ref
         return future
