@@ -62,10 +62,10 @@ $(READY): pyproject.toml
 
 .venv-oldest/.ready: pyproject.toml tests/versions/oldest.txt
 	python3.11 -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c tests/versions/oldest.txt -e . pytest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c tests/versions/oldest.txt -e '.[plots,models]' pytest
 	touch $@
 
 .venv-newest/.ready: pyproject.toml
 	python3.11 -m venv .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -e . pytest
+	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -e '.[plots,models]' pytest
 	touch $@

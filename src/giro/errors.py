@@ -3,11 +3,12 @@
 GiroError
 ├── BadParameter   a value is outside what the function accepts
 ├── UnknownName    a name is not among the known ones
-└── BadFile        a file cannot be read as what it should be
+├── BadFile        a file cannot be read as what it should be
+└── MissingExtra   a package is not installed that only some features need
 """
 
-import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class GiroError(Exception):
@@ -31,6 +32,8 @@ class UnknownName(GiroError, KeyError):
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str]) -> None:
         """Say that no `kind` is called `name`, and which ones there are."""
+        import difflib  # noqa: PLC0415  # quick start
+
         names = sorted(known)
         near = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean '{near[0]}'? There are: " if near else "; there are: "
@@ -40,3 +43,23 @@ class UnknownName(GiroError, KeyError):
     def __str__(self) -> str:
         """Return the message without the quotes that KeyError adds."""
         return self.message
+
+
+class MissingExtra(GiroError, ImportError):
+    """A package is not installed that only some features need; the message says how to get it."""
+
+
+@contextmanager
+def needs_extra(what: str, package: str, *, extra: str) -> Iterator[None]:
+    """Say how to install a package where its import fails.
+
+    >>> with needs_extra("a figure", "matplotlibb", extra="plots"):
+    ...     import matplotlibb
+    Traceback (most recent call last):
+    giro.errors.MissingExtra: a figure needs matplotlibb: pip install 'giro-bandits[plots]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        way_out = f"pip install 'giro-bandits[{extra}]'"
+        raise MissingExtra(f"{what} needs {package}: {way_out}") from error

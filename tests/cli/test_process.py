@@ -70,7 +70,7 @@ from numba.core import event
 compiled = event.RecordingListener()
 event.register("numba:compile", compiled)
 from giro.cli.main import main
-heavy = ("sklearn", "matplotlib", "polars", "pandas", "joblib", "dask")
+heavy = ("sklearn", "matplotlib", "polars", "pandas", "cloudpickle", "dask")
 atexit.register(lambda: print(len(compiled.buffer), *(m for m in heavy if m in sys.modules)))
 main()
 """

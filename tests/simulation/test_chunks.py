@@ -7,7 +7,7 @@ import pytest
 from simulation.traces import small_trace
 
 from giro import GiroError, Policy, Problem
-from giro.simulation.chunks import Chunks, Work, play_chunk, versions
+from giro.simulation.chunks import Chunks, Work, play_sent, received, send
 from giro.simulation.experiment import make_setting
 from giro.simulation.simulate import simulate
 
@@ -38,7 +38,7 @@ def test_a_long_run_is_a_chunk_of_its_own() -> None:
 def test_a_chunk_is_played_as_its_runs_are_alone() -> None:
     setting = make_setting("ucb1", "beta", rounds=50, seed=4)
     work = Work(Policy.parse("ucb1"), Problem.parse("beta"), setting)
-    chunk = play_chunk(work, versions(), [5, 2])
+    chunk = received(play_sent(*send(work), [5, 2]))
     alone = simulate("ucb1", "beta", rounds=50, runs=6, seed=4)
     assert chunk.runs.tolist() == [2, 5]
     assert chunk.regret.tolist() == alone.regret[[2, 5]].tolist()
@@ -47,5 +47,6 @@ def test_a_chunk_is_played_as_its_runs_are_alone() -> None:
 def test_a_worker_with_other_versions_refuses() -> None:
     setting = make_setting("ucb1", "beta", rounds=50, seed=4)
     work = Work(Policy.parse("ucb1"), Problem.parse("beta"), setting)
+    answer = play_sent(send(work)[0], "giro 0", [1])
     with pytest.raises(GiroError, match="this process has giro 0: install the same on every"):
-        play_chunk(work, "giro 0", [1])
+        received(answer)

@@ -4,7 +4,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,11 @@ import pytest
 from simulation.notes import ONE_ARM, Notes, noting
 
 from giro import BadParameter, GiroError, Policy, Problem, Trace, UnknownName, simulate
+from giro.errors import MissingExtra
 from giro.policies.randomized import Randomized
-from giro.simulation import cluster as cluster_module
-from giro.simulation.chunks import Work
-from giro.simulation.cluster import Backend, Cluster
-from giro.simulation.engines import EngineName, open_engine
+from giro.simulation.chunks import Chunks, Work, timed_run
+from giro.simulation.engines import EngineName, _driver, open_engine
+from giro.simulation.engines._driver import Crew, drive
 from giro.simulation.experiment import Experiment, make_setting, run
 from giro.simulation.kept import Kept, load_folder
 from giro.simulation.trace import merge
@@ -67,11 +68,12 @@ def test_a_python_policy_without_text_is_sent_as_it_is(address: str, tmp_path: P
     assert numbers(there) == numbers(here)
 
 
-@pytest.mark.parametrize(("engine", "jobs"), [("dask", 1), ("dask", 2), ("ray", 2)])
+@pytest.mark.parametrize(("engine", "jobs"), [("threads", 2), ("dask", 1), ("dask", 2), ("ray", 2)])
 def test_a_killed_worker_costs_only_what_it_had(
     engine: EngineName, jobs: int, tmp_path: Path
 ) -> None:
-    pytest.importorskip(engine, reason="an extra, and Ray too large for every test environment")
+    if engine != "threads":
+        pytest.importorskip(engine, reason="an extra, and Ray too large for every test environment")
     notes, alone = Notes(tmp_path / "notes"), Notes(tmp_path / "alone")
     work, traces = _work(noting(notes.path, waits_after=60, dies="once")), list[Trace]()
     with open_engine(engine, jobs=jobs) as cluster:
@@ -94,7 +96,7 @@ def test_runs_that_kill_every_worker_are_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dask = pytest.importorskip("dask", reason="engine dask is an extra")
-    monkeypatch.setattr(cluster_module, "_ATTEMPTS", 1)
+    monkeypatch.setattr(_driver, "_ATTEMPTS", 1)
     notes = Notes(tmp_path / "notes")
     notes.go.touch()
     policy = noting(notes.path, waits_after=0, dies="always")
@@ -114,8 +116,8 @@ def test_runs_are_given_up_when_no_worker_is_left(monkeypatch: pytest.MonkeyPatc
             cluster.scale(0)
             while cluster.scheduler.workers:
                 time.sleep(0.01)
-            monkeypatch.setattr("giro.simulation.dask_cluster.PATIENCE", 0.1)
-            with pytest.raises(GiroError, match="2 runs of ucb1 did not come back"):
+            monkeypatch.setattr("giro.simulation.engines.dask.PATIENCE", 0.1)
+            with pytest.raises(GiroError, match="has no worker: dask worker tcp://"):
                 list(engine.finished(_work(), range(2)))
 
 
@@ -181,36 +183,44 @@ class _Lost(Exception):
     pass
 
 
-class _Unreliable(Cluster):
-    """Plays two runs at each attempt, then loses the others."""
+def _unreliable(work: Work, *, loses: Callable[[int], bool]) -> tuple[Crew, list[int]]:
+    """A crew that loses calls, told by their number, and a list of the runs it was asked for."""
+    asked_for: list[int] = []
 
-    def __init__(self, *, hopeless: bool) -> None:
-        super().__init__(Backend(lambda: None, workers=1, streams=True, lost=(_Lost,)))
-        self.asked_for: list[list[int]] = []
-        self._hopeless = hopeless
+    def submit(chunk: list[int]) -> Future[Trace]:
+        future: Future[Trace] = Future()
+        asked_for.extend(chunk)
+        if loses(len(asked_for) - 1):
+            future.set_exception(_Lost("a cable was pulled"))
+        else:
+            future.set_result(timed_run(work, *chunk))
+        return future
 
-    def _attempt(self, work: Work, runs: Any) -> Iterator[Trace]:
-        self.asked_for.append(runs)
-        if not self._hopeless:
-            whole = simulate(work.policy, work.problem, rounds=2, runs=6, seed=5)
-            yield whole.only(runs[0] + 2)
-        raise _Lost("a cable was pulled")
+    return Crew(size=1, submit=submit, drop=lambda futures: None, lost=(_Lost,)), asked_for
 
 
 def test_only_what_is_missing_is_sent_again() -> None:
-    cluster = _Unreliable(hopeless=False)
-    with pytest.raises(StopIteration):
-        iterator = cluster.finished(_work(), range(6))
-        while True:
-            next(iterator)
-    assert cluster.asked_for == [[0, 1, 2, 3, 4, 5], [2, 3, 4, 5], [4, 5]]
+    work = _work()
+    crew, asked_for = _unreliable(work, loses=lambda call: call in (1, 2, 4))
+    traces = list(drive(crew, Chunks(range(6), workers=1, seconds=0.0), "ucb1"))
+    assert numbers(merge(traces)) == numbers(simulate(UCB1, ONE_ARM, rounds=2, runs=6, seed=5))
+    assert asked_for[:4] == [0, 1, 2, 3]
+    assert sorted(asked_for) == sorted([*range(6), *(asked_for[call] for call in (1, 2, 4))])
 
 
 def test_a_cluster_that_gives_nothing_back_is_given_up() -> None:
-    cluster = _Unreliable(hopeless=True)
+    work = _work()
+    crew, asked_for = _unreliable(work, loses=lambda call: True)
     with pytest.raises(GiroError, match=r"6 runs of ucb1 .* sent 3 times: a cable was pulled"):
-        list(cluster.finished(_work(), range(6)))
-    assert len(cluster.asked_for) == 3
+        list(drive(crew, Chunks(range(6), workers=1), "ucb1"))
+    assert max(map(asked_for.count, range(6))) == 3
+
+
+def test_a_chunk_may_be_lost_many_times_while_others_end() -> None:
+    work = _work()
+    crew, asked_for = _unreliable(work, loses=lambda call: call > 0 and call % 3 > 0)
+    assert len(list(drive(crew, Chunks(range(20), workers=1, seconds=0.0), "ucb1"))) == 20
+    assert len(asked_for) > 50
 
 
 # -- refusals ----------------------------------------------------------------------------------
@@ -236,8 +246,9 @@ def test_a_missing_extra_is_named(
     engine: EngineName, module: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.delitem(sys.modules, f"giro.simulation.{engine}_cluster", raising=False)
-    with pytest.raises(GiroError, match=rf"pip install 'giro-bandits\[{engine}\]'"):
+    monkeypatch.delitem(sys.modules, f"giro.simulation.engines.{engine}", raising=False)
+    complaint = rf"engine {engine} needs {module}: pip install 'giro-bandits\[{engine}\]'"
+    with pytest.raises(MissingExtra, match=complaint):
         simulate("ucb1", "beta", rounds=10, runs=2, engine=engine)
 
 
@@ -264,7 +275,7 @@ def test_an_address_where_nobody_answers_is_refused(where: str, free_port: int) 
 def test_dask_which_would_try_for_long_is_not_asked_where_nobody_listens(
     free_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dask_cluster = pytest.importorskip("giro.simulation.dask_cluster", reason="an extra")
+    dask_cluster = pytest.importorskip("giro.simulation.engines.dask", reason="an extra")
     asked: list[str] = []
     monkeypatch.setattr(dask_cluster, "Client", lambda address, **rest: asked.append(address))
     with pytest.raises(GiroError, match="no Dask scheduler answers at"):

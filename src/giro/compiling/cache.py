@@ -35,8 +35,8 @@ def package_digest() -> str:
 
 def keep_on_disk(compiled: Any, function: Callable[..., Any]) -> None:
     """Let a compiled function of giro be kept; nothing tells when foreign source has changed."""
-    if function.__module__.split(".")[0] == "giro" and _folder():
-        compiled._cache = _Cache(function)
+    if function.__module__.split(".")[0] == "giro":
+        compiled._cache = _LaterCache(function)
 
 
 @functools.cache
@@ -134,6 +134,27 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]  # numba is untyped
     def save_overload(self, sig: Any, data: Any) -> None:
         if not _is_foreign(sig):
             super().save_overload(sig, data)
+
+
+class _LaterCache(caching.NullCache):  # type: ignore[misc]  # numba is untyped
+    """The cache of one function, made when that is called, as most never are."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @functools.cached_property
+    def _made(self) -> Any:
+        return _Cache(self._function) if _folder() else caching.NullCache()
+
+    @property
+    def cache_path(self) -> Any:
+        return self._made.cache_path
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        return self._made.load_overload(sig, target_context)
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        self._made.save_overload(sig, data)
 
 
 def _is_foreign(signature: Any) -> bool:

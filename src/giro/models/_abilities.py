@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, NamedTuple
 
-from giro.errors import BadParameter
+from giro.errors import BadParameter, needs_extra
 
 
 class Abilities(NamedTuple):
@@ -89,7 +89,8 @@ def _check_methods(estimator: Any) -> None:
 
 
 def _is_classifier(estimator: Any) -> bool:
-    from sklearn.base import is_classifier  # noqa: PLC0415  # quick start: only when needed
+    with needs_extra("an estimator", "scikit-learn", extra="models"):
+        from sklearn.base import is_classifier  # noqa: PLC0415  # quick start: only when needed
 
     return hasattr(estimator, "__sklearn_tags__") and bool(is_classifier(estimator))
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from giro.checks import check, whole
+from giro.errors import needs_extra
 from giro.model import Model
 from giro.models.estimator import Estimator
 
@@ -35,7 +36,8 @@ class Boosting(Model, name="boosting"):
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> Any:
         """Return slots without a fit."""
-        from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415  # quick start
+        with needs_extra("the model boosting", "scikit-learn", extra="models"):
+            from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
 
         estimator = HistGradientBoostingClassifier(
             max_iter=self.trees, max_leaf_nodes=self.leaves, early_stopping=False

@@ -65,6 +65,8 @@ def reproduce(study: Study, out: Path, *, json: bool, place: Place | None = None
 
     After Ctrl-C what was finished is kept and printed; tables and figures are not written.
     """
+    import giro.plots as _  # noqa: F401, PLC0415  # not after hours that nothing can be drawn
+
     check_folder(out)
     command, kept = study.command, Kept()
     traces: list[Trace] = []

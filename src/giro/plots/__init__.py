@@ -1,5 +1,10 @@
 """Figures: regret against rounds, bounds beside it, estimates with their intervals."""
 
+from giro.errors import needs_extra
+
+with needs_extra("a figure", "matplotlib", extra="plots"):
+    import matplotlib as _  # noqa: F401  # all modules here use it
+
 from giro.plots.evaluation import forest_figure
 from giro.plots.regret import Beside, bound_figure, regret_figure
 from giro.plots.style import STYLE, check_format, save

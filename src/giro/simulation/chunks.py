@@ -1,8 +1,10 @@
 """Runs in chunks: what one worker is asked to play, and how much at a time."""
 
 import math
+import pickle
 import platform
 import time
+import traceback
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -51,18 +53,49 @@ def versions() -> str:
     return f"giro {__version__} and NumPy {np.__version__}"
 
 
-def play_chunk(work: Work, wanted: str, runs: Sequence[int]) -> Trace:
-    """Return what happened in these runs, played one after the other; called in a worker.
-
-    `wanted` are the versions where the runs are asked for: others might give other numbers.
-    """
-    if versions() != wanted:
-        raise GiroError(
-            f"the worker on {platform.node()} has {versions()}, this process has {wanted}: "
-            "install the same on every machine"
-        )
+def play_chunk(work: Work, runs: Sequence[int]) -> Trace:
+    """Return what happened in these runs, played one after the other."""
     warm_up(work)
     return merge([timed_run(work, run) for run in runs])
+
+
+def send(work: Work) -> tuple[bytes, str]:
+    """Return what a worker must be given: the work, functions of `__main__` included, and versions.
+
+    With other versions than here it would give other numbers, or not understand the work.
+    """
+    import cloudpickle  # noqa: PLC0415  # quick start
+
+    return cloudpickle.dumps(work), versions()
+
+
+def play_sent(work: bytes, wanted: str, runs: Sequence[int]) -> bytes:
+    """Return what happened in these runs, for `received`; called in a worker, raises nothing."""
+    import cloudpickle  # noqa: PLC0415  # quick start
+
+    try:
+        if versions() != wanted:
+            raise GiroError(
+                f"the worker on {platform.node()} has {versions()}, this process has {wanted}: "
+                "install the same on every machine"
+            )
+        return bytes(cloudpickle.dumps(play_chunk(pickle.loads(work), runs)))
+    except Exception as error:
+        error.add_note(f"In a worker: {traceback.format_exc()}")
+        try:
+            pickled = bytes(cloudpickle.dumps(error))
+            pickle.loads(pickled)
+        except Exception:  # not every error can be sent
+            pickled = pickle.dumps(GiroError(f"{type(error).__name__}: {error}"))
+        return pickled
+
+
+def received(answer: bytes) -> Trace:
+    """Return the trace that a worker has sent, or raise its error."""
+    content = pickle.loads(answer)
+    if isinstance(content, Trace):
+        return content
+    raise content
 
 
 class Chunks:
@@ -72,20 +105,38 @@ class Chunks:
     [1, 1, 1, 1, 1]
     """
 
-    def __init__(self, runs: Sequence[int], *, workers: int) -> None:
-        """Begin with chunks of one run, as nothing is known about their length."""
-        self._runs, self._workers = runs, workers
-        self._seconds = max(_SECONDS, workers * _SECONDS_PER_WORKER)
+    def __init__(self, runs: Sequence[int], *, workers: int, seconds: float | None = None) -> None:
+        """Begin with chunks of one run, as nothing is known about their length.
+
+        `seconds` 0 leaves it at that.
+        """
+        self._runs, self._workers, self._begin = runs, workers, 0
+        usual = max(_SECONDS, workers * _SECONDS_PER_WORKER)
+        self._seconds = usual if seconds is None else seconds
         self._size = 1
+        self._again: list[list[int]] = []
 
     def __iter__(self) -> Iterator[list[int]]:
         """Yield the chunks, smaller ones towards the end."""
-        begin = 0
-        while begin < len(self._runs):
-            fair = (len(self._runs) - begin) / (_PER_WORKER * self._workers)
-            end = begin + math.ceil(min(self._size, max(fair, self._size * _SMALLEST)))
-            yield list(self._runs[begin:end])
-            begin = end
+        return iter(self.take, [])
+
+    def take(self) -> list[int]:
+        """Return the next chunk, first of all one that was given back; nothing after the last."""
+        if self._again:
+            return self._again.pop()
+        begin = self._begin
+        fair = (len(self._runs) - begin) / (_PER_WORKER * self._workers)
+        self._begin += math.ceil(min(self._size, max(fair, self._size * _SMALLEST)))
+        return list(self._runs[begin : self._begin])
+
+    def give_back(self, chunk: list[int]) -> None:
+        """Have a chunk taken again, which nobody has played."""
+        self._again.append(chunk)
+
+    @property
+    def left(self) -> int:
+        """The number of runs that nobody has taken."""
+        return max(0, len(self._runs) - self._begin) + sum(map(len, self._again))
 
     def adapt(self, ended: Trace) -> None:
         """Make the chunks still to come as long as these runs say."""

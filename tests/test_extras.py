@@ -1,0 +1,174 @@
+"""A plain installation: what works without the extras, and what says which one it needs.
+
+The extras are blocked in a process of their own, as if they were not installed.
+"""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.util import resolve_name
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "giro"
+
+BLOCKED = """
+import sys
+for extra in ("matplotlib", "sklearn", "distributed", "dask", "ray", "joblib", "pandas", "pyarrow"):
+    sys.modules[extra] = None
+"""
+CLI = "from giro.cli.main import main; main()"
+
+
+def run_plain(code: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run code where no extra is installed."""
+    return subprocess.run(
+        [sys.executable, "-c", BLOCKED + code, *words], capture_output=True, text=True, check=False
+    )
+
+
+def test_bandits_and_simulations_need_no_extra() -> None:
+    code = """
+import giro
+from giro.policies.randomized import Randomized
+bandit = giro.Bandit(["red", "green"], "giro-ensemble", seed=7)
+decision = bandit.decide({"hour": 14, "country": "de"})
+bandit.reward(decision.id, 1.0)
+trace = giro.simulate("giro", "bernoulli", rounds=20, runs=3)
+sent = giro.simulate(Randomized(lambda h, rng: rng.random()), "beta", rounds=5, runs=2, jobs=2)
+print(trace.runs.size, sent.runs.size)
+"""
+    done = run_plain(code)
+    assert done.stdout == "3 2\n", done.stderr
+
+
+def test_the_command_line_needs_no_extra(tmp_path: Path) -> None:
+    words = ["simulate", "ucb1", "giro", "--rounds", "20", "--runs", "2", "--out", str(tmp_path)]
+    done = run_plain(CLI, *words)
+    assert done.returncode == 0, done.stderr
+    assert run_plain(CLI, "policies").returncode == 0
+
+
+FIGURE = "a figure needs matplotlib: pip install 'giro-bandits[plots]'"
+SIMULATE = ("simulate", "ucb1", "--rounds", "10", "--runs", "2")
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("plot", "{folder}", "-o", "{folder}/a.png"), FIGURE),
+        ((*SIMULATE, "--plot", "{folder}/a.png"), FIGURE),
+        (("reproduce", "mab", "--out", "{folder}"), FIGURE),
+        (("reproduce", "linear-regret", "--out", "{folder}"), FIGURE),
+        (("reproduce", "contextual", "--out", "{folder}"), FIGURE),
+        (("theory", "bound", "--plot", "{folder}/a.png"), FIGURE),
+        (
+            (*SIMULATE, "contextual-giro:model=boosting", "--problem", "linear", "--jobs", "1"),
+            "the model boosting needs scikit-learn: pip install 'giro-bandits[models]'",
+        ),
+        (
+            (*SIMULATE, "--engine", "dask"),
+            "the engine dask needs distributed: pip install 'giro-bandits[dask]'",
+        ),
+        (
+            (*SIMULATE, "--engine", "ray"),
+            "the engine ray needs ray: pip install 'giro-bandits[ray]'",
+        ),
+    ],
+)
+def test_a_command_names_the_extra_it_needs(
+    words: tuple[str, ...], complaint: str, tmp_path: Path
+) -> None:
+    done = run_plain(CLI, *(word.format(folder=tmp_path) for word in words))
+    assert done.stderr.splitlines()[-1] == f"giro: {complaint}"
+    assert done.returncode == 2
+    assert not list(tmp_path.iterdir())  # it is said before anything is played
+
+
+@pytest.mark.parametrize(
+    ("code", "complaint"),
+    [
+        ("import giro.plots", FIGURE),
+        ("import giro.evaluation.figure", FIGURE),
+        (
+            """
+from types import SimpleNamespace
+from giro.policies.contextual_giro import ContextualGiro
+ContextualGiro(1.0, SimpleNamespace(fit=len, predict=len))
+""",
+            "an estimator needs scikit-learn: pip install 'giro-bandits[models]'",
+        ),
+    ],
+)
+def test_python_names_the_extra_it_needs(code: str, complaint: str) -> None:
+    done = run_plain(code)
+    assert done.stderr.splitlines()[-1] == f"giro.errors.MissingExtra: {complaint}"
+
+
+# -- private parts of other packages -----------------------------------------------------------
+
+PRIVATE = {
+    "numba.core.caching",
+    "numba.core.caching.CompileResultCacheImpl",
+    "numba.core.caching.FunctionCache",
+    "numba.core.caching.IndexDataCacheFile",
+    "numba.core.caching.NullCache",
+    "numba.core.caching._CacheLocator",
+    "numba.core.datamodel.models.PrimitiveModel",
+    "numba.core.datamodel.models.StructModel",
+    "numba.core.datamodel.models.UniTupleModel",
+    "numba.core.typing.signature",
+    "numba.experimental.structref",
+    "numba.experimental.structref.StructRefProxy",
+    "numba.experimental.structref.define_proxy",
+    "numba.experimental.structref.register",
+}
+UNSTABLE = ("numba.core", "numba.experimental")  # of which numba promises nothing
+
+
+def _imported(path: Path) -> set[str]:
+    """Return the dotted names that a file imports, and what it reads of them."""
+    module = ".".join(("giro", *path.relative_to(SOURCE).with_suffix("").parts))
+    modules: dict[str, str] = {}  # by the name that the file gives them
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        origin = ""
+        if isinstance(node, ast.ImportFrom):
+            package = module.rpartition(".")[0]
+            origin = resolve_name("." * node.level + (node.module or ""), package) + "."
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            modules |= {alias.asname or alias.name: origin + alias.name for alias in node.names}
+    read = {
+        f"{modules[node.value.id]}.{node.attr}"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id in modules
+    }
+    return {*modules.values(), *read}
+
+
+def _is_private(name: str) -> bool:
+    """Tell whether a name has a part like _this, which is not one like __this__."""
+    return any(re.match(r"_(?!_)", part) for part in name.split("."))
+
+
+def _private_names() -> set[str]:
+    imported = set().union(*(_imported(path) for path in SOURCE.glob("**/*.py")))
+    others = {name for name in imported if name.split(".")[0] not in ("giro", "__future__")}
+    return {name for name in others if _is_private(name) or name.startswith(UNSTABLE)}
+
+
+def test_no_other_private_parts_are_used() -> None:
+    assert _private_names() == PRIVATE
+
+
+@pytest.mark.parametrize("package", sorted({name.split(".")[0] for name in PRIVATE}))
+def test_packages_whose_private_parts_are_used_have_an_upper_bound(package: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (requirement,) = (text for text in project["dependencies"] if re.match(rf"{package}\b", text))
+    assert "<" in requirement
