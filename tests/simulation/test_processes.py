@@ -13,7 +13,7 @@ from giro import BadParameter, GiroError, Problem, simulate
 from giro.policies.randomized import Randomized
 from giro.simulation.chunks import Work
 from giro.simulation.engines import Threads
-from giro.simulation.simulate import make_setting
+from giro.simulation.experiment import make_setting
 
 SETTING: dict[str, Any] = {"rounds": 2, "runs": 4, "seed": 5}
 
@@ -41,7 +41,7 @@ from giro import simulate
 from giro.policies.randomized import Randomized
 from giro.simulation.chunks import Work
 from giro.simulation.engines import Threads
-from giro.simulation.simulate import make_setting
+from giro.simulation.experiment import make_setting
 
 def draw(history, rng):
     print("a policy may print")
