@@ -15,7 +15,7 @@ from simulation.notes import ONE_ARM, Notes, noting
 from giro import BadParameter, GiroError, Policy, Problem, Trace, UnknownName, simulate
 from giro.errors import MissingExtra
 from giro.policies.randomized import Randomized
-from giro.simulation.chunks import Chunks, Work, timed_run
+from giro.simulation.chunks import Chunks, Work, play_chunk
 from giro.simulation.engines import EngineName, _driver, open_engine
 from giro.simulation.engines._driver import Crew, drive
 from giro.simulation.experiment import Experiment, make_setting, run
@@ -187,22 +187,22 @@ def _unreliable(work: Work, *, loses: Callable[[int], bool]) -> tuple[Crew, list
     """A crew that loses calls, told by their number, and a list of the runs it was asked for."""
     asked_for: list[int] = []
 
-    def submit(chunk: list[int]) -> Future[Trace]:
+    def submit(play: Any, chunk: list[int]) -> Future[Trace]:
         future: Future[Trace] = Future()
         asked_for.extend(chunk)
         if loses(len(asked_for) - 1):
             future.set_exception(_Lost("a cable was pulled"))
         else:
-            future.set_result(timed_run(work, *chunk))
+            future.set_result(play(work, chunk))
         return future
 
-    return Crew(size=1, submit=submit, drop=lambda futures: None, lost=(_Lost,)), asked_for
+    return Crew(lambda: 1, submit, drop=lambda futures: None, lost=(_Lost,)), asked_for
 
 
 def test_only_what_is_missing_is_sent_again() -> None:
     work = _work()
     crew, asked_for = _unreliable(work, loses=lambda call: call in (1, 2, 4))
-    traces = list(drive(crew, Chunks(range(6), workers=1, seconds=0.0), "ucb1"))
+    traces = list(drive(crew, Chunks(range(6), workers=1, seconds=0.0), work, play_chunk))
     assert numbers(merge(traces)) == numbers(simulate(UCB1, ONE_ARM, rounds=2, runs=6, seed=5))
     assert asked_for[:4] == [0, 1, 2, 3]
     assert sorted(asked_for) == sorted([*range(6), *(asked_for[call] for call in (1, 2, 4))])
@@ -212,14 +212,14 @@ def test_a_cluster_that_gives_nothing_back_is_given_up() -> None:
     work = _work()
     crew, asked_for = _unreliable(work, loses=lambda call: True)
     with pytest.raises(GiroError, match=r"6 runs of ucb1 .* sent 3 times: a cable was pulled"):
-        list(drive(crew, Chunks(range(6), workers=1), "ucb1"))
+        list(drive(crew, Chunks(range(6), workers=1), work, play_chunk))
     assert max(map(asked_for.count, range(6))) == 3
 
 
 def test_a_chunk_may_be_lost_many_times_while_others_end() -> None:
     work = _work()
     crew, asked_for = _unreliable(work, loses=lambda call: call > 0 and call % 3 > 0)
-    assert len(list(drive(crew, Chunks(range(20), workers=1, seconds=0.0), "ucb1"))) == 20
+    assert len(list(drive(crew, Chunks(range(20), workers=1, seconds=0.0), work, play_chunk))) == 20
     assert len(asked_for) > 50
 
 

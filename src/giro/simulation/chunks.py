@@ -55,7 +55,6 @@ def versions() -> str:
 
 def play_chunk(work: Work, runs: Sequence[int]) -> Trace:
     """Return what happened in these runs, played one after the other."""
-    warm_up(work)
     return merge([timed_run(work, run) for run in runs])
 
 
@@ -79,7 +78,9 @@ def play_sent(work: bytes, wanted: str, runs: Sequence[int]) -> bytes:
                 f"the worker on {platform.node()} has {versions()}, this process has {wanted}: "
                 "install the same on every machine"
             )
-        return bytes(cloudpickle.dumps(play_chunk(pickle.loads(work), runs)))
+        content: Work = pickle.loads(work)
+        warm_up(content)
+        return bytes(cloudpickle.dumps(play_chunk(content, runs)))
     except Exception as error:
         error.add_note(f"In a worker: {traceback.format_exc()}")
         try:
@@ -110,7 +111,7 @@ class Chunks:
 
         `seconds` 0 leaves it at that.
         """
-        self._runs, self._workers, self._begin = runs, workers, 0
+        self._runs, self.workers, self._begin = runs, workers, 0
         usual = max(_SECONDS, workers * _SECONDS_PER_WORKER)
         self._seconds = usual if seconds is None else seconds
         self._size = 1
@@ -125,7 +126,7 @@ class Chunks:
         if self._again:
             return self._again.pop()
         begin = self._begin
-        fair = (len(self._runs) - begin) / (_PER_WORKER * self._workers)
+        fair = (len(self._runs) - begin) / (_PER_WORKER * self.workers)
         self._begin += math.ceil(min(self._size, max(fair, self._size * _SMALLEST)))
         return list(self._runs[begin : self._begin])
 

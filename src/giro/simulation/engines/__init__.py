@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Literal, TypeAlias, get_args
 
 from giro.errors import BadParameter, UnknownName
-from giro.simulation.chunks import Chunks, Work, timed_run, warm_up
+from giro.simulation.chunks import Chunks, Work, play_chunk, warm_up
 from giro.simulation.engines._driver import Crew, Engine, drive
 from giro.simulation.play import is_compiled
 from giro.simulation.trace import Trace
@@ -35,12 +35,10 @@ class Threads(Engine):
         warm_up(work)
         with ThreadPoolExecutor(self._jobs) as pool:
             crew = Crew(
-                size=self._jobs,
-                submit=lambda chunk: pool.submit(timed_run, work, *chunk),
-                drop=lambda futures: [future.cancel() for future in futures],
+                lambda: self._jobs, pool.submit, lambda futures: [f.cancel() for f in futures]
             )
             one_by_one = Chunks(runs, workers=self._jobs, seconds=0.0)
-            yield from drive(crew, one_by_one, work.setting.policy)
+            yield from drive(crew, one_by_one, work, play_chunk, work)
 
 
 def open_engine(

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from giro.errors import GiroError, MissingExtra
 from giro.simulation.chunks import Chunks, Work, play_sent, received, send
@@ -26,140 +26,91 @@ class Engine(ABC):
         """
 
 
-class Future(Protocol):
-    """A result to come, as those of concurrent.futures and of Dask are."""
-
-    def add_done_callback(self, fn: Callable[[Any], object], /) -> object:
-        """Call a function with this future when it has ended, however it did."""
-
-    def result(self) -> Any:
-        """Return the result or raise the error."""
-
-
 class Crew(NamedTuple):
-    """Those who play chunks."""
+    """Those who play chunks; a future is one of concurrent.futures, of Dask, or alike."""
 
-    size: int
-    submit: Callable[[list[int]], Future]
+    size: Callable[[], int]
+    submit: Callable[..., Any]  # of a function and its arguments; returns a future
     drop: Callable[[list[Any]], object]  # futures, begun or not
     lost: tuple[type[Exception], ...] = ()  # raised when the crew, not the runs, is the trouble
-    read: Callable[[Any], Trace] = lambda trace: trace  # what has come back
     check: Callable[[], object] = lambda: None  # raises if nothing can come back any more
 
 
 class Cluster(Engine):
-    """Workers in other processes, here or elsewhere."""
+    """A crew in other processes, here or elsewhere."""
 
-    def __init__(
-        self,
-        *,
-        workers: Callable[[], int],
-        submit: Callable[..., Future],
-        drop: Callable[[list[Any]], object],
-        lost: tuple[type[Exception], ...],
-        check: Callable[[], object] = lambda: None,
-    ) -> None:
-        """Use the workers that there are, by functions of the cluster's library.
-
-        `submit` is given a function and its arguments; the rest is as in `Crew`.
-        """
-        self._workers, self._submit, self._drop = workers, submit, drop
-        self._lost, self._check = lost, check
+    def __init__(self, crew: Crew) -> None:
+        """Use the workers that there are."""
+        self._crew = crew
 
     def finished(self, work: Work, runs: Sequence[int]) -> Generator[Trace, None, None]:
         """Yield a trace for each chunk; runs that were lost with a worker are played again."""
-        sent = send(work)
-        crew = Crew(
-            size=self._workers(),
-            submit=lambda chunk: self._submit(play_sent, *sent, chunk),
-            drop=self._drop,
-            lost=self._lost,
-            read=received,
-            check=self._check,
-        )
+        sent, chunks = send(work), Chunks(runs, workers=self._crew.size())
         try:
-            yield from drive(crew, Chunks(runs, workers=crew.size), work.setting.policy)
+            yield from drive(self._crew, chunks, work, play_sent, *sent, read=received)
         except MissingExtra:
             raise
         except ImportError as error:
-            raise GiroError(_cannot_import(error)) from error
+            raise GiroError(
+                f"a worker cannot load what it should play ({error}): install giro, and the "
+                "module of your policy or problem, on every machine"
+            ) from error
 
 
-def drive(crew: Crew, chunks: Chunks, policy: str) -> Generator[Trace, None, None]:
+def drive(
+    crew: Crew,
+    chunks: Chunks,
+    work: Work,
+    *call: Any,
+    read: Callable[[Any], Trace] = lambda trace: trace,
+) -> Generator[Trace, None, None]:
     """Yield the traces of chunks as they end, with few under way, so that memory stays small.
 
-    A chunk that was lost is sent again, until it was lost three times while no other one ended.
+    `call` is a function and its arguments before the chunk, `read` makes a trace of its result. A
+    chunk that was lost is sent again, until it was lost three times while no other one ended.
     """
-    desk = _Desk(crew, chunks)
+    ended: SimpleQueue[Any] = SimpleQueue()
+    under_way: dict[Any, list[int]] = {}
+    losses: Counter[int] = Counter()  # by first run
+    ahead = _AHEAD * chunks.workers
     try:
-        while desk.send():
-            try:
-                yield desk.fetch()
-            except crew.lost as error:
-                if desk.is_hopeless:
-                    raise GiroError(_given_up(desk.missing, policy, error)) from error
-    finally:
-        crew.drop(list(desk.under_way))
-
-
-class _Desk:
-    """Keeps count of who plays what."""
-
-    def __init__(self, crew: Crew, chunks: Chunks) -> None:
-        self._crew, self._chunks = crew, chunks
-        self._ended: SimpleQueue[Future] = SimpleQueue()
-        self._losses: Counter[int] = Counter()  # by first run, since a chunk has ended
-        self.under_way: dict[Future, list[int]] = {}
-
-    def send(self) -> bool:
-        """Give everybody enough to do; return whether somebody has."""
-        while len(self.under_way) < _AHEAD * self._crew.size and (chunk := self._chunks.take()):
-            self._crew.check()
-            future = self._crew.submit(chunk)
-            self.under_way[future] = chunk
-            future.add_done_callback(self._ended.put)
-        return bool(self.under_way)
-
-    def fetch(self) -> Trace:
-        """Wait for the next chunk to end; raise what was raised there."""
-        future = self._next()
-        chunk = self.under_way.pop(future)
-        try:
-            trace = self._crew.read(future.result())
-        except self._crew.lost:
-            self._losses[chunk[0]] += 1
-            self._chunks.give_back(chunk)
-            raise
-        self._losses.clear()
-        self._chunks.adapt(trace)
-        return trace
-
-    def _next(self) -> Future:
         while True:
+            while len(under_way) < ahead and (chunk := chunks.take()):
+                crew.check()
+                future = crew.submit(*call, chunk)
+                under_way[future] = chunk
+                future.add_done_callback(ended.put)
+            if not under_way:
+                return
+            future = _next(ended, crew)
+            chunk = under_way.pop(future)
             try:
-                return self._ended.get(timeout=_LOOKS)
-            except Empty:
-                self._crew.check()
+                trace = read(future.result())
+            except crew.lost as error:
+                chunks.give_back(chunk)
+                losses[chunk[0]] += 1
+                if losses[chunk[0]] == _ATTEMPTS:
+                    missing = chunks.left + sum(map(len, under_way.values()))
+                    raise GiroError(_given_up(work, missing, error)) from error
+                continue
+            losses.clear()
+            chunks.adapt(trace)
+            yield trace
+    finally:
+        crew.drop(list(under_way))
 
-    @property
-    def is_hopeless(self) -> bool:
-        return max(self._losses.values()) >= _ATTEMPTS
 
-    @property
-    def missing(self) -> int:
-        return self._chunks.left + sum(map(len, self.under_way.values()))
+def _next(ended: SimpleQueue[Any], crew: Crew) -> Any:
+    while True:
+        try:
+            return ended.get(timeout=_LOOKS)
+        except Empty:
+            crew.check()
 
 
-def _given_up(missing: int, policy: str, error: Exception) -> str:
+def _given_up(work: Work, missing: int, error: Exception) -> str:
     reason = " ".join(str(error).split()) or type(error).__name__
     return (
-        f"{missing} runs of {policy} did not come back from the workers, "
+        f"{missing} runs of {work.setting.policy} did not come back from the workers, "
         f"though they were sent {_ATTEMPTS} times: {reason}"
-    )
-
-
-def _cannot_import(error: ImportError) -> str:
-    return (
-        f"a worker cannot load what it should play ({error}): install giro, and the module "
-        "of your policy or problem, on every machine"
     )

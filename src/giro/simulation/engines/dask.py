@@ -10,7 +10,7 @@ from typing import Any
 
 from giro.errors import GiroError, needs_extra
 from giro.simulation.engines._address import PATIENCE, reach
-from giro.simulation.engines._driver import Cluster
+from giro.simulation.engines._driver import Cluster, Crew
 
 with needs_extra("the engine dask", "distributed", extra="dask"):
     from distributed import Client, Future, KilledWorker, LocalCluster, WorkerPlugin
@@ -21,13 +21,14 @@ with needs_extra("the engine dask", "distributed", extra="dask"):
 def dask_cluster(address: str | None, *, jobs: int) -> Iterator[Cluster]:
     """Give the cluster whose scheduler is at `address`, or one of `jobs` processes here."""
     with _connected(address) if address is not None else _started(jobs) as client:
-        yield Cluster(
-            workers=partial(_cores, client),
+        crew = Crew(
+            size=partial(_cores, client),
             submit=partial(client.submit, pure=False),
             drop=partial(_drop, client),
-            check=partial(_check, client),
             lost=(KilledWorker, CancelledError, CommClosedError, TimeoutError),
+            check=partial(_check, client),
         )
+        yield Cluster(crew)
 
 
 def _cores(client: Client) -> int:

@@ -10,12 +10,12 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from giro.simulation.engines._driver import Cluster
+from giro.simulation.engines._driver import Cluster, Crew
 
 _BEGIN = (
     "import pickle, sys; sys.path = pickle.load(sys.stdin.buffer); "
@@ -34,70 +34,55 @@ def processes(jobs: int) -> Iterator[Cluster]:
     players = _Players(jobs)
     try:
         with ThreadPoolExecutor(jobs) as pool:
-            yield Cluster(
-                workers=lambda: jobs,
-                submit=lambda *call: pool.submit(players.call, *call),
-                drop=players.drop,
-                lost=(_Died,),
-            )
+            submit = lambda *call: pool.submit(players.call, *call)  # noqa: E731
+            yield Cluster(Crew(lambda: jobs, submit, players.drop, lost=(_Died,)))
     finally:
-        players.end()
+        for process in players.started:
+            process.communicate()  # ends when it finds that nothing more will come
 
 
 class _Players:
-    """A process for each thread that calls a function in it."""
+    """A process for each thread that calls functions in it."""
 
     def __init__(self, jobs: int) -> None:
-        self._mine = threading.local()
-        self._lock, self._dropped = threading.Lock(), False
-        self._started: list[subprocess.Popen[bytes]] = []
+        self.started: list[subprocess.Popen[bytes]] = []
+        self._mine, self._lock, self._dropped = threading.local(), threading.Lock(), False
         threads = str(max(1, (os.cpu_count() or 1) // jobs))
         self._environment = dict.fromkeys(_THREADS, threads) | os.environ
 
-    def call(self, function: Callable[..., bytes], *arguments: Any) -> bytes:
-        """Return what a function of an installed module returns in another process."""
+    def call(self, *call: Any) -> Any:
+        """Return what a function, given its arguments, returns in another process."""
         process = getattr(self._mine, "process", None) or self._start()
         try:
-            _write(process.stdin, (function, arguments))
-            answer: bytes = pickle.load(process.stdout)
+            _write(process.stdin, call)
+            return pickle.load(process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
             self._mine.process = None
             process.kill()
             raise _Died(f"a process ended with status {process.wait()}") from None
-        return answer
 
     def _start(self) -> Any:
-        command = [sys.executable, "-c", _BEGIN]
         with self._lock:
             if self._dropped:
                 raise _Died("nobody waits for it")
-            process = subprocess.Popen(
-                command,
+            self._mine.process = process = subprocess.Popen(
+                [sys.executable, "-c", _BEGIN],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=self._environment,
                 start_new_session=True,  # Ctrl-C is for this process, which then decides
             )
-            self._started.append(process)
-        self._mine.process = process
+            self.started.append(process)
         _write(process.stdin, sys.path)
         return process
 
-    def drop(self, futures: list[Future[bytes]]) -> None:
-        """Drop calls, for good: end the processes if there are any."""
-        if not futures:
-            return
-        for future in futures:
-            future.cancel()
+    def drop(self, futures: list[Any]) -> None:
+        """Drop calls, and end the processes if there are any: none will follow."""
+        waiting = [future for future in futures if not future.cancel()]
         with self._lock:
-            self._dropped = True
-            for process in self._started:
+            self._dropped = bool(futures)
+            for process in self.started if waiting else ():
                 process.kill()
-
-    def end(self) -> None:
-        """Let the processes end, which have nothing more to do."""
-        for process in self._started:
-            process.communicate()
 
 
 def serve() -> None:
@@ -106,7 +91,7 @@ def serve() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     while True:
         try:
-            function, arguments = pickle.load(sys.stdin.buffer)
+            function, *arguments = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         _write(answers, function(*arguments))

@@ -3,64 +3,62 @@
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from giro.errors import GiroError, needs_extra
 from giro.simulation.engines._address import reach
-from giro.simulation.engines._driver import Cluster
-
-with needs_extra("the engine ray", "ray", extra="ray"):
-    import ray
+from giro.simulation.engines._driver import Cluster, Crew
 
 _QUIET = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 
 
-@contextmanager
-def ray_cluster(address: str | None, *, jobs: int) -> Iterator[Cluster]:
-    """Give the cluster whose head node is at `address`, or one of `jobs` processes here.
+def ray_cluster(address: str | None, *, jobs: int) -> AbstractContextManager[Cluster]:
+    """Return the cluster whose head node is at `address`, or one of `jobs` processes here.
 
     A connection that this process already has is used as it is.
     """
+    with needs_extra("the engine ray", "ray", extra="ray"):
+        import ray  # noqa: PLC0415  # too large for every environment that imports all modules
+
+    return _opened(ray, address, jobs)
+
+
+@contextmanager
+def _opened(ray: Any, address: str | None, jobs: int) -> Iterator[Cluster]:
     mine = not ray.is_initialized()
     if mine and address is None:
         ray.init(address="local", num_cpus=jobs, include_dashboard=False, **_QUIET)
     elif mine:
-        _connect(str(address))
-    tasks = _Tasks()
+        _connect(ray, str(address))
     try:
-        yield Cluster(
-            workers=lambda: max(1, int(ray.cluster_resources().get("CPU", 1))),
-            submit=tasks.submit,
-            drop=tasks.drop,
-            lost=(ray.exceptions.RayError,),
-        )
+        yield Cluster(_crew(ray))
     finally:
         if mine:
             ray.shutdown()
 
 
-class _Tasks:
-    """Calls as tasks of Ray, each of which has a core for itself."""
+def _crew(ray: Any) -> Crew:
+    task = cache(ray.remote(num_cpus=1, max_retries=3))  # Ray ships each new one to all workers
+    refs: WeakKeyDictionary[Future[bytes], Any] = WeakKeyDictionary()
 
-    def __init__(self) -> None:
-        self._task = cache(ray.remote(num_cpus=1, max_retries=3))  # as Ray ships every new one
-        self._refs: WeakKeyDictionary[Future[bytes], Any] = WeakKeyDictionary()
-
-    def submit(self, function: Callable[..., bytes], *arguments: Any) -> Future[bytes]:
-        ref = self._task(function).remote(*arguments)
+    def submit(function: Callable[..., bytes], *arguments: Any) -> Future[bytes]:
+        ref = task(function).remote(*arguments)
         future: Future[bytes] = ref.future()
-        self._refs[future] = ref
+        refs[future] = ref
         return future
 
-    def drop(self, futures: list[Future[bytes]]) -> None:
-        for future in futures:
-            ray.cancel(self._refs[future], force=True)
+    return Crew(
+        size=lambda: max(1, int(ray.cluster_resources().get("CPU", 1))),
+        submit=submit,
+        drop=lambda futures: [ray.cancel(refs[future], force=True) for future in futures],
+        lost=(ray.exceptions.RayError,),
+    )
 
 
-def _connect(address: str) -> None:
+def _connect(ray: Any, address: str) -> None:
     """Connect to host:port, ray://host:port, or `auto`, the cluster of this machine."""
     try:
         if address != "auto":
