@@ -93,7 +93,7 @@ def test_a_command_names_the_extra_it_needs(
     ("code", "complaint"),
     [
         ("import giro.plots", FIGURE),
-        ("import giro.evaluation.figure", FIGURE),
+        ("import giro.plots.evaluation", FIGURE),
         (
             """
 from types import SimpleNamespace

@@ -36,9 +36,9 @@ def test_the_last_tenth_has_at_least_one_round() -> None:
 @pytest.mark.parametrize(
     ("rounds", "points", "spacing", "complaint"),
     [
-        (0, 10, "even", "at least one round, got rounds=0"),
-        (-5, 10, "even", "at least one round"),
-        (10, 0, "even", "at least one point, got points=0"),
+        (0, 10, "even", "a whole number rounds >= 1, got rounds=0"),
+        (-5, 10, "even", "a whole number rounds >= 1"),
+        (10, 0, "even", "a whole number points >= 1, got points=0"),
         (10, 10, "odd", "even or log, got 'odd'"),
     ],
 )

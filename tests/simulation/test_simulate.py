@@ -66,7 +66,7 @@ def test_closing_the_iterator_early_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"rounds": 0}, "at least one round, got rounds=0"),
+        ({"rounds": 0}, "a whole number rounds >= 1, got rounds=0"),
         ({"rounds": 1.5}, "rounds is a whole number, got 1.5"),
         ({"rounds": "many"}, "rounds is a whole number, got 'many'"),
         ({"runs": 0}, "at least one run, got runs=0"),
@@ -74,7 +74,7 @@ def test_closing_the_iterator_early_is_no_error() -> None:
         ({"seed": -1}, "a seed is a whole number >= 0, got -1"),
         ({"seed": None}, "seed is a whole number, got None"),
         ({"jobs": 0}, "jobs is at least 1, got 0"),
-        ({"points": 0}, "at least one point"),
+        ({"points": 0}, "a whole number points >= 1"),
         ({"spacing": "odd"}, "spacing is even or log"),
         ({"policy": 3}, "a policy or its text is wanted, got 3"),
         ({"problem": None}, "a problem or its text is wanted, got None"),
