@@ -2,9 +2,11 @@
 
 from giro.plots.evaluation import forest_figure
 from giro.plots.regret import Beside, bound_figure, regret_figure
-from giro.plots.style import check_format, save
+from giro.plots.style import COLOURS, STYLE, check_format, save
 
 __all__ = [
+    "COLOURS",
+    "STYLE",
     "Beside",
     "bound_figure",
     "check_format",
