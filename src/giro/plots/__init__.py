@@ -7,9 +7,10 @@ with needs_extra("a figure", "matplotlib", extra="plots"):
 
 from giro.plots.evaluation import forest_figure
 from giro.plots.regret import Beside, bound_figure, regret_figure
-from giro.plots.style import STYLE, check_format, save
+from giro.plots.style import COLOURS, STYLE, check_format, save
 
 __all__ = [
+    "COLOURS",
     "STYLE",
     "Beside",
     "bound_figure",
