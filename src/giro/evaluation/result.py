@@ -44,13 +44,16 @@ class Evaluation:
         for row in self.rows:
             if row.estimator == estimator:
                 return row
-        there = ", ".join(dict.fromkeys(row.estimator for row in self.rows))
-        raise BadParameter(f"this evaluation has no '{estimator}', but {there}")
+        known = ", ".join(dict.fromkeys(row.estimator for row in self.rows))
+        raise BadParameter(f"this evaluation has no '{estimator}', but {known}")
 
     def __str__(self) -> str:
         """Return the table with what is needed to read it."""
         heading = [f"{key:<9}{value}" for key, value in self.heading()]
-        return "\n".join([*heading, "", *_aligned([list(_TITLES), *self.cells()])])
+        rows = [list(_TITLES), *self.cells()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["   ".join(map(_padded, range(len(row)), row, widths)).rstrip() for row in rows]
+        return "\n".join([*heading, "", *lines])
 
     def heading(self) -> list[tuple[str, str]]:
         """Return what holds for all rows."""
@@ -63,12 +66,16 @@ class Evaluation:
 
     def cells(self) -> list[list[str]]:
         """Return the rows as text, numbers with two digits of their uncertainty."""
-        decimals = _decimals([row.se for row in self.rows])
+        known = [row.se for row in self.rows if row.se > 0]
+        decimals = min(9, max(0, 1 - math.floor(math.log10(min(known))))) if known else 4
         return [
             [
                 row.policy,
                 row.estimator,
-                *(_number(x, decimals) for x in (row.value, row.se, row.low, row.high)),
+                *(
+                    "-" if math.isnan(x) else f"{x:.{decimals}f}"
+                    for x in (row.value, row.se, row.low, row.high)
+                ),
                 str(row.events),
                 f"{row.effective:.0f}",
                 row.note,
@@ -91,20 +98,6 @@ def joined(evaluations: Sequence[Evaluation]) -> Evaluation:
     """Return one evaluation with the rows of all, which are of the same log."""
     first, rows = evaluations[0], tuple(row for one in evaluations for row in one.rows)
     return Evaluation(rows, first.level, first.events, first.left_out)
-
-
-def _decimals(errors: Sequence[float]) -> int:
-    known = [error for error in errors if error > 0]
-    return min(9, max(0, 1 - math.floor(math.log10(min(known))))) if known else 4
-
-
-def _number(value: float, decimals: int) -> str:
-    return "-" if math.isnan(value) else f"{value:.{decimals}f}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["   ".join(map(_padded, range(len(row)), row, widths)).rstrip() for row in rows]
 
 
 def _padded(column: int, cell: str, width: int) -> str:
