@@ -63,10 +63,10 @@ class Encoder(NamedTuple):
         return self._asdict()
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> "Encoder":
+    def from_json(cls, plain: Mapping[str, Any]) -> "Encoder":
         """Return the encoder described by plain data."""
-        kinds = ((name, _kind(name, kind)) for name, kind in told["features"])
-        return cls(int(told["n_given"]), tuple(kinds), str(told.get("noun", "a context")))
+        kinds = ((name, _kind(name, kind)) for name, kind in plain["features"])
+        return cls(int(plain["n_given"]), tuple(kinds), str(plain.get("noun", "a context")))
 
     @property
     def is_empty(self) -> bool:
@@ -79,9 +79,17 @@ class Encoder(NamedTuple):
         return self.n_given + sum(_width(kind) for _, kind in self.features)
 
     def encode(self, context: Given) -> np.ndarray:
-        """Return the features of a context; anything unexpected is refused."""
+        """Return the features of a context, which has the form of the first one."""
         if isinstance(context, Mapping):
-            return self._from_mapping(context)
+            names = [name for name, _ in self.features]
+            if len(context) != len(names) or any(name not in context for name in names):
+                raise BadParameter(f"this bandit wants {self}, got {_listed(context)}")
+            row, first = np.zeros(self.n_features), 0
+            for name, kind in self.features:
+                position, number = _place(name, kind, context[name])
+                row[first + position] = number
+                first += _width(kind)
+            return row
         if context is None:
             if self.n_features > 0:
                 raise BadParameter(f"every decision of this bandit needs a context: {self}")
@@ -92,24 +100,13 @@ class Encoder(NamedTuple):
         return row
 
     def encode_arm(self, name: str, features: Given) -> np.ndarray:
-        """Return the features of an arm; anything unexpected is refused."""
+        """Return the features of an arm, which have the form of the first ones."""
         if features is None:
             raise BadParameter(f"arm '{name}' has no features: give those of every arm")
         try:
             return self.encode(features)
         except BadParameter as error:
             raise BadParameter(f"arm '{name}': {error}") from None
-
-    def _from_mapping(self, context: Mapping[str, Any]) -> np.ndarray:
-        names = [name for name, _ in self.features]
-        if len(context) != len(names) or any(name not in context for name in names):
-            raise BadParameter(f"this bandit wants {self}, got {_listed(context)}")
-        row, first = np.zeros(self.n_features), 0
-        for name, kind in self.features:
-            position, number = _place(name, kind, context[name])
-            row[first + position] = number
-            first += _width(kind)
-        return row
 
     def __str__(self) -> str:
         """Say what a context looks like."""
@@ -195,7 +192,7 @@ def _number(name: str, value: Any) -> float:
 
 
 def _row(context: Any, noun: str) -> np.ndarray:
-    """Return a sequence of numbers as an array of its own."""
+    """Return a copy of a sequence of numbers, as an array."""
     try:
         given = np.asarray(context)
     except (TypeError, ValueError):  # lists of different lengths
@@ -277,32 +274,25 @@ def _part(column: "pl.Series") -> tuple[np.ndarray, list[str]]:
     import polars as pl  # noqa: PLC0415  # quick start without polars
 
     if column.null_count():
-        row = int(column.is_null().arg_max() or 0)
-        raise BadParameter(f"row {row + 1} has no value in the column '{column.name}'")
+        first = int(column.is_null().arg_max() or 0)
+        raise BadParameter(f"row {first + 1} has no value in the column '{column.name}'")
     kind = column.dtype
     if isinstance(kind, pl.List | pl.Array):
-        return _lists(column)
+        rows = column.to_list()
+        for i, row in enumerate(rows):
+            if len(row) != len(rows[0]):
+                raise BadParameter(
+                    f"row {i + 1} has {len(row)} entries in the column '{column.name}', "
+                    f"row 1 has {len(rows[0])}: all have the same features"
+                )
+        return padded(rows, column.name)
     if kind.is_numeric() or kind == pl.Boolean:
         return column.cast(pl.Float64).to_numpy().reshape(-1, 1), [column.name]
     if kind in (pl.String, pl.Categorical, pl.Enum):
-        return _one_hot(column.cast(pl.String))
+        texts = np.array(column.cast(pl.String).to_list(), dtype=str)
+        values, codes = np.unique(texts, return_inverse=True)
+        return np.eye(values.size)[codes], [f"{column.name}={value}" for value in values]
     raise BadParameter(f"the column '{column.name}' holds {kind}: numbers or text are wanted")
-
-
-def _one_hot(column: "pl.Series") -> tuple[np.ndarray, list[str]]:
-    values, codes = np.unique(np.array(column.to_list(), dtype=str), return_inverse=True)
-    return np.eye(values.size)[codes], [f"{column.name}={value}" for value in values]
-
-
-def _lists(column: "pl.Series") -> tuple[np.ndarray, list[str]]:
-    rows = column.to_list()
-    for event, row in enumerate(rows):
-        if len(row) != len(rows[0]):
-            raise BadParameter(
-                f"row {event + 1} has {len(row)} entries in the column '{column.name}', "
-                f"row 1 has {len(rows[0])}: all have the same features"
-            )
-    return padded(rows, column.name)
 
 
 def padded(rows: Sequence[Sequence[float]], name: str) -> tuple[np.ndarray, list[str]]:

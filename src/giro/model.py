@@ -49,7 +49,7 @@ class Model(Named, kind="model"):
 
     @staticmethod
     def partial_fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-        """Take in the last row of the sample. A slot absorbs all its rows, or is refitted."""
+        """Take in the last row of the sample. A slot takes in all its rows so, or is refitted."""
         raise NotImplementedError("a model says how it takes in a row")
 
     @staticmethod

@@ -46,7 +46,7 @@ class Named:
         """Return the object that `text` describes; an object is returned as it is.
 
         The form is `name` or `name:parameter=value,...`. Numbers may be fractions (1/3), lists
-        stand in brackets ([0.7,0.4]), so does a value with parameters of its own
+        stand in brackets ([0.7,0.4]), so does a value that has parameters
         ([logistic:penalty=2]), and `none` leaves an optional parameter out.
         """
         if isinstance(text, cls):
@@ -56,7 +56,17 @@ class Named:
         name, _, parameters = text.strip().partition(":")
         if name not in cls._known:
             raise UnknownName(cls.kind, name, known=cls._known)
-        return typing.cast(Self, _build(cls._known[name], _split_parameters(name, parameters)))
+        found, given = cls._known[name], _split_parameters(name, parameters)
+        hints, wanted = typing.get_type_hints(found), defaults(found)
+        for key in given:
+            if key not in wanted:
+                raise UnknownName(f"parameter of {name}", key, known=wanted)
+        for key, default in wanted.items():
+            if default is ... and key not in given:
+                way_out = f"as in {name}:{key}=..." if has_text(found) else "use it from Python"
+                raise BadParameter(f"{name} needs {key}, {way_out}")
+        values = {key: _value(hints[key], value, f"{name}:{key}") for key, value in given.items()}
+        return typing.cast(Self, found(**values))
 
     @property
     def text(self) -> str:
@@ -142,21 +152,6 @@ def _number_text(value: float) -> str:
         if near.numerator / near.denominator == value:
             return f"{near.numerator}/{near.denominator}"
     return decimal
-
-
-def _build(cls: type[Named], given: Mapping[str, str]) -> Named:
-    """Make the object from the texts of its parameters."""
-    hints = typing.get_type_hints(cls)
-    wanted = defaults(cls)
-    for key in given:
-        if key not in wanted:
-            raise UnknownName(f"parameter of {cls.name}", key, known=wanted)
-    for key, default in wanted.items():
-        if default is ... and key not in given:
-            way_out = f"as in {cls.name}:{key}=..." if has_text(cls) else "use it from Python"
-            raise BadParameter(f"{cls.name} needs {key}, {way_out}")
-    values = {key: _value(hints[key], text, f"{cls.name}:{key}") for key, text in given.items()}
-    return cls(**values)
 
 
 def _split_parameters(name: str, text: str) -> dict[str, str]:

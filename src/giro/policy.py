@@ -39,8 +39,8 @@ class Policy(Named, kind="policy"):
     A subclass is a frozen dataclass with a name, `class Giro(Policy, name="giro")`, its fields are
     the parameters. `start` makes the state of one run; `choose` and `learn` are functions of that
     state, kernels where they compile and plain Python where they do not. A state is a named tuple
-    of arrays (and of such tuples) and of numbers that never change; each policy has a state class
-    of its own. A policy never keeps a generator or anything else that changes.
+    of arrays (and of such tuples) and of numbers that never change; each policy has its own
+    state class. A policy never keeps a generator or anything else that changes.
     """
 
     source: ClassVar[str] = ""  # author, year and numbered thing, shown by `giro policies`

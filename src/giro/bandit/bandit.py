@@ -39,15 +39,15 @@ class Bandit:
     - `seed`: the same seed and the same calls give the same decisions.
     - `reward_range`: the lowest and the highest reward there can be; policies see them as 0 and 1.
     - `rounds`: how many rewards are expected. Only a few policies plan with it (as ε-greedy with
-      `share`) and they need it; when there were so many, they plan for twice as many.
-    - `propensities`: whether the probabilities of all arms can be told. Many policies' are known
+      `share`) and they need it; when that many came, they plan for twice as many.
+    - `propensities`: whether the probabilities of all arms are found. Many policies' are known
       exactly and worked out when read. For the others the policy chooses `votes` times, and the arm
       is drawn from the shares of these votes mixed with a `floor`; with False such a policy just
       chooses, which is faster and closer to its paper, and no decision has a propensity.
     - `floor`: the probability of taking any arm instead of the policy's, so that no propensity is
       less than floor / arms. By default 0.01 where votes are taken, otherwise 0.
     - `features`: how contexts given as mappings become numbers: for each name "number", a list of
-      words (one column each), or "hashed:32" (words to so many columns). Without it the first
+      words (one column each), or "hashed:32" (words to 32 columns). Without it the first
       context decides: numbers stay, words are hashed to 16 columns. Decided once, for all contexts.
     - `first_decisions`: how many decisions an arm gets before its first reward is known; then it is
       left out until that comes (or `expire` gives it), provided that another arm has a reward. Most

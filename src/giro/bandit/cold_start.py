@@ -1,4 +1,4 @@
-"""Newcomers: arms whose first reward is still under way."""
+"""Cold start: arms whose first reward is still under way."""
 
 import math
 from collections import Counter
@@ -8,7 +8,7 @@ import numpy as np
 from giro.bandit.log import Log, column
 
 
-class Newcomers:
+class ColdStart:
     """Knows which arms to leave out because enough decisions of theirs wait for a first reward.
 
     Most policies choose an untried arm before all others. If rewards take long, a new arm would
@@ -33,14 +33,12 @@ class Newcomers:
             return among
         reduced = self._reduced.get(among)
         if reduced is None:
-            reduced = self._reduced[among] = self._without_waiting(among)
+            arms, reduced = self._log.sets[among], among
+            if not self._tried.isdisjoint(arms.tolist()):
+                left = [arm not in self._waiting for arm in arms.tolist()]
+                reduced = self._log.set_number(arms[left])
+            self._reduced[among] = reduced
         return reduced
-
-    def _without_waiting(self, among: int) -> int:
-        arms = self._log.sets[among]
-        if self._tried.isdisjoint(arms.tolist()):
-            return among
-        return self._log.set_number(arms[[arm not in self._waiting for arm in arms.tolist()]])
 
     def decided(self, arm: int) -> None:
         """Count a decision for this arm."""

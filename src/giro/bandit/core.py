@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from giro.bandit.cold_start import Newcomers
+from giro.bandit.cold_start import ColdStart
 from giro.bandit.decision import Decision
 from giro.bandit.log import PENDING, Log, column
 from giro.bandit.propensity import mixed, sample_arm
@@ -38,9 +38,9 @@ class Core:
         self.whole = 0  # the number of the set of all active arms
         self._arms_changed()
 
-    def _cold_start(self) -> Newcomers:
+    def _cold_start(self) -> ColdStart:
         setting = self.setting
-        return Newcomers(
+        return ColdStart(
             setting.first_decisions if setting.policy.prefers_untried else None, self.log
         )
 
@@ -70,8 +70,10 @@ class Core:
                 arm_encoder = Encoder.fitted_to_arm(*next(iter(arms.items())))
         row = NO_CONTEXT if encoder.is_empty and context is None else encoder.encode(context)
         features = self._features(arms, asked, arm_encoder)
-        if self.encoder is None:
-            self._use(encoder, arm_encoder)
+        if self.encoder is None:  # nothing was learned yet
+            n_arm_features = 0 if arm_encoder is None else arm_encoder.n_features
+            self.live = self._fresh(encoder.n_features, n_arm_features)
+            self.encoder, self.arm_encoder = encoder, arm_encoder
         among = self.cold_start.eligible(asked)
         if among != asked and features.size:
             features = features[np.isin(self.log.sets[asked], self.log.sets[among])]
@@ -90,12 +92,6 @@ class Core:
             )
         names = (self.log.arms[arm] for arm in self.log.sets[among])
         return np.array([encoder.encode_arm(name, arms[name]) for name in names])
-
-    def _use(self, encoder: Encoder, arm_encoder: Encoder | None) -> None:
-        """Fix the form of contexts and of features of arms; nothing was learned yet."""
-        n_arm_features = 0 if arm_encoder is None else arm_encoder.n_features
-        self.live = self._fresh(encoder.n_features, n_arm_features)
-        self.encoder, self.arm_encoder = encoder, arm_encoder
 
     def forget_first_context(self) -> None:
         """Let another context decide on the form if the first one led to no decision."""
@@ -124,7 +120,7 @@ class Core:
         return arm
 
     def check_widths(self, context: np.ndarray, features: np.ndarray, n_arms: int) -> None:
-        """Refuse features of a log that are not as many as those of the decisions before."""
+        """Check that features are finite, and as many as those of the decisions before."""
         shapes = (context.shape, features.shape)
         d, k = (0 if e is None else e.n_features for e in (self.encoder, self.arm_encoder))
         if shapes != ((d,), (n_arms, k) if k else (0, 0)):
@@ -138,7 +134,7 @@ class Core:
     # -- deciding ----------------------------------------------------------------------------
 
     def check_new_id(self, id: object) -> None:
-        """Refuse an id that is taken, or that could be the bandit's own."""
+        """Check that an id is a new word, and that it does not start as the bandit's own do."""
         if not isinstance(id, str) or not id:
             raise BadParameter(f"an id is a word, got {id!r}")
         if id.startswith(self.log.prefix):
@@ -197,36 +193,31 @@ class Core:
             return log.propensities[decision]
         if not self.setting.propensities or decision < log.made_elsewhere:
             return None
-        if self._was_voted(decision):
+        offer, seen = log.offer_of(decision), log.seen[decision]
+        if offer.arms.size == 1:
+            found = np.ones(1)
+        elif self.setting.is_voted(binary=log.is_binary(seen), shared=offer.features.size > 0):
             return None  # the log that was replayed has lost it
-        found = log.propensities[decision] = self._found(decision)
+        else:
+            found = self._exact(offer, seen)
+        log.propensities[decision] = found
         return found
 
-    def _was_voted(self, decision: int) -> bool:
-        offer, binary = self.log.offer_of(decision), self.log.is_binary(self.log.seen[decision])
-        shared = offer.features.size > 0
-        return offer.arms.size > 1 and self.setting.is_voted(binary=binary, shared=shared)
-
-    def _found(self, decision: int) -> np.ndarray:
-        offer, seen = self.log.offer_of(decision), self.log.seen[decision]
-        if offer.arms.size == 1:
-            return np.ones(1)
+    def _exact(self, offer: Offer, seen: int) -> np.ndarray:
+        """Return the policy's probabilities after `seen` rewards; its choices do not matter."""
         key = (seen, *(part.tobytes() for part in offer))
         if self._last is None or self._last[0] != key:
-            found = self._as_of(seen).propensities(offer)
+            live = self.live
+            if live is None or live.learned != seen:  # led through the log to that point
+                if self._past is None or self._past.learned > seen:
+                    self._past = self._fresh_as_live()
+                live = self._past
+                self._learn_log(live, seen)
+            found = live.propensities(offer)
             if found is None:
                 raise TypeError(f"{self.setting.policy} has no probabilities where it said so")
             self._last = (key, mixed(found, self.setting.floor_if(voted=False)))
         return self._last[1]
-
-    def _as_of(self, seen: int) -> LivePolicy:
-        """Return the policy, having learned the first `seen` rewards; choices do not matter."""
-        if self.live is not None and self.live.learned == seen:
-            return self.live
-        if self._past is None or self._past.learned > seen:
-            self._past = self._fresh_as_live()
-        self._learn_log(self._past, seen)
-        return self._past
 
     # -- rewarding ---------------------------------------------------------------------------
 

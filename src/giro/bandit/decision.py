@@ -37,7 +37,7 @@ class Decision:
     def propensities(self) -> Mapping[str, float] | None:
         """The probability of each arm that could be chosen, given all that was known then.
 
-        None if the bandit was told not to keep them (`propensities=False`), and for decisions of a
+        None if the bandit does not keep them (`propensities=False`), and for decisions of a
         policy whose place another has taken, unless they were read before.
         """
         if self._propensities is None:

@@ -43,6 +43,9 @@ def _decisions(log: Log) -> dict[str, Any]:
     arm_events = np.array([event.decisions for event in log.arm_events], np.int64)
     before = copied(log.seen) + np.searchsorted(arm_events, numbers, side="right")
     sets = [[log.arms[arm] for arm in arms] for arms in log.sets]
+    contexts = pl.repeat(None, numbers.size, dtype=pl.List(pl.Float64), eager=True)
+    if log.contexts.shape[1] > 0:
+        contexts = pl.Series(log.contexts[: numbers.size]).cast(pl.List(pl.Float64))
     return {
         "number": numbers + before,
         "kind": [KINDS[DECISION]] * numbers.size,
@@ -50,7 +53,7 @@ def _decisions(log: Log) -> dict[str, Any]:
         "time": copied(log.decided),
         "arm": pl.Series(log.arms, dtype=pl.String).gather(chosen),
         "arms": pl.Series(sets, dtype=pl.List(pl.String)).gather(among),
-        "context": _lists(log.contexts[: numbers.size]),
+        "context": contexts,
         **_probabilities(log, among, chosen),
         **({"features": [known.tolist() for known in log.features]} if log.features else {}),
     }
@@ -64,19 +67,9 @@ def _probabilities(log: Log, among: np.ndarray, chosen: np.ndarray) -> dict[str,
     positions = (log.sets[s].searchsorted(arm) for s, arm in zip(among, chosen, strict=True))
     pairs = list(zip(known, positions, strict=True))
     return {
-        "propensity": [None if law is None else float(law[position]) for law, position in pairs],
-        "propensities": [None if law is None else law.tolist() for law in known],
+        "propensity": [None if p is None else float(p[position]) for p, position in pairs],
+        "propensities": [None if p is None else p.tolist() for p in known],
     }
-
-
-def _lists(rows: np.ndarray) -> "pl.Series":
-    """Return a list for each row; nothing where rows are empty."""
-    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
-
-    kind = pl.List(pl.Float64)
-    if rows.shape[1] == 0:
-        return pl.repeat(None, rows.shape[0], dtype=kind, eager=True)
-    return pl.Series(rows).cast(kind)
 
 
 def _ids(log: Log) -> "pl.Series":
@@ -218,25 +211,20 @@ def _note_decision(core: Core, event: Mapping[str, Any], time: float, *, constan
         raise BadParameter(f"'{event['arm']}' is not one of the arms {event['arms']}, in order")
     context = np.array(event["context"] or [], np.float64)
     context = context[:-1] if constant else context
-    features = _features(event.get("features"))
+    rows, features = event.get("features"), NO_FEATURES
+    if rows:
+        if len({len(row) for row in rows}) > 1:
+            raise BadParameter(f"arms have as many features each, got {[len(row) for row in rows]}")
+        features = np.array(rows, np.float64)
     core.check_widths(context, features, arms.size)
     is_own = event["id"] != f"{core.log.prefix}{core.log.n_decisions}"
     if is_own:
         core.check_new_id(event["id"])
-    law = event["propensities"]
-    law = None if law is None else np.array(law, np.float64)
-    if law is not None and not (
-        law.size == arms.size and law.min() >= 0.0 and abs(law.sum() - 1.0) <= _SUM_TOLERANCE
+    logged = event["propensities"]
+    p = None if logged is None else np.array(logged, np.float64)
+    if p is not None and not (
+        p.size == arms.size and p.min() >= 0.0 and abs(p.sum() - 1.0) <= _SUM_TOLERANCE
     ):
         raise BadParameter(f"{event['propensities']} are no probabilities of {arms.size} arms")
     id = event["id"] if is_own else None
-    core.note_decision(arm, among, Offer(arms, context, features), time, id, law)
-
-
-def _features(rows: list[list[float]] | None) -> np.ndarray:
-    """Return the features of the arms of a decision, [i, feature]."""
-    if not rows:
-        return NO_FEATURES
-    if len({len(row) for row in rows}) > 1:
-        raise BadParameter(f"arms have as many features each, got {[len(row) for row in rows]}")
-    return np.array(rows, np.float64)
+    core.note_decision(arm, among, Offer(arms, context, features), time, id, p)

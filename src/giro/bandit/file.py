@@ -29,7 +29,7 @@ _REWARDS = ("rewarded", "value", "came", "expired")
 
 
 class Packed(NamedTuple):
-    """A bandit at one moment, as plain data and arrays of its own."""
+    """A bandit at one moment, as plain data and copied arrays."""
 
     header: dict[str, Any]
     decisions: dict[str, np.ndarray]
@@ -100,20 +100,7 @@ def read(path: Path) -> "Packed | pl.DataFrame":
         raise BadFile(f"{path} cannot be read: {error}") from error
     first = content.find(b"\n") + 1
     second = content.find(b"\n", first) + 1
-    version = _version(path, content[: max(first - 1, 0)])
-    body = memoryview(content)[second:]
-    if hashlib.sha256(body).hexdigest().encode() != content[first : second - 1]:
-        raise BadFile(f"{path} is damaged: it was cut short or altered after it was saved")
-    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
-
-    try:
-        return pl.read_parquet(io.BytesIO(body)) if version == 1 else _unpacked(body)
-    except (pl.exceptions.PolarsError, zipfile.BadZipFile, ValueError, KeyError) as error:
-        raise BadFile(f"{path} is damaged: {error}") from error
-
-
-def _version(path: Path, line: bytes) -> int:
-    magic, _, version = line.partition(b" ")
+    magic, _, version = content[: max(first - 1, 0)].partition(b" ")
     if magic != _MAGIC or not version.isdigit() or int(version) < 1:
         raise BadFile(f"{path} is not a bandit saved by giro")
     if int(version) > _FORMAT:
@@ -121,7 +108,15 @@ def _version(path: Path, line: bytes) -> int:
             f"{path} was saved by a newer giro, in format {int(version)}; "
             f"this one reads formats up to {_FORMAT}"
         )
-    return int(version)
+    body = memoryview(content)[second:]
+    if hashlib.sha256(body).hexdigest().encode() != content[first : second - 1]:
+        raise BadFile(f"{path} is damaged: it was cut short or altered after it was saved")
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    try:
+        return pl.read_parquet(io.BytesIO(body)) if int(version) == 1 else _unpacked(body)
+    except (pl.exceptions.PolarsError, zipfile.BadZipFile, ValueError, KeyError) as error:
+        raise BadFile(f"{path} is damaged: {error}") from error
 
 
 def _unpacked(body: memoryview) -> Packed:
@@ -164,8 +159,8 @@ def log_of(content: Packed) -> Log:
     if "known" in content.arrays:
         known = content.arrays["known"]
         ends = np.cumsum(sizes[content.decisions["among"][known]])
-        laws = np.split(content.arrays["propensities"], ends[:-1])
-        log.propensities = dict(zip(known.tolist(), laws, strict=True))
+        propensities = np.split(content.arrays["propensities"], ends[:-1])
+        log.propensities = dict(zip(known.tolist(), propensities, strict=True))
     for decision, id in header["own_ids"].items():
         log.name(int(decision), id)
     log.first_fraction, log.made_elsewhere = header["first_fraction"], header["made_elsewhere"]

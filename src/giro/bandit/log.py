@@ -28,7 +28,7 @@ class Log:
 
     Arms, decisions and rewards are numbered from 0, each in the order they came. A decision knows
     how many rewards came before, an event of an arm how many of both: this is the order of all
-    events. Nothing is checked here: what is refused must not get this far.
+    events. Nothing is checked here: `Core` does so before it notes an event.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -140,7 +140,10 @@ class Log:
         """Note a decision and return its number."""
         decision, context = len(self.chosen), offer.context
         if decision >= len(self.contexts) or context.size != self.contexts.shape[1]:
-            self._make_room(context.size)
+            grown = np.empty((max(_FIRST_ROOM, 2 * len(self.contexts)), context.size))
+            if context.size == self.contexts.shape[1]:
+                grown[: len(self.contexts)] = self.contexts
+            self.contexts = grown
         self.contexts[decision] = context
         if offer.features.size:
             self.features.append(offer.features)
@@ -179,12 +182,6 @@ class Log:
             del column[left:]
         if self.is_binary(left):
             self.first_fraction = None
-
-    def _make_room(self, n_features: int) -> None:
-        grown = np.empty((max(_FIRST_ROOM, 2 * len(self.contexts)), n_features))
-        if n_features == self.contexts.shape[1]:
-            grown[: len(self.contexts)] = self.contexts
-        self.contexts = grown
 
 
 def column(values: array, begin: int = 0, end: int | None = None) -> np.ndarray:  # type: ignore[type-arg]  # of any number

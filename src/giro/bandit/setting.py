@@ -1,4 +1,4 @@
-"""Setting: what a bandit is told once, as plain data."""
+"""Setting: the parameters of a bandit, as plain data."""
 
 import contextlib
 import dataclasses
@@ -74,42 +74,37 @@ class Setting:
         """Return what ids start with: the name, or a digest of what makes this bandit special."""
         if self.name is not None:
             return f"{self.name}-"
-        told = json.dumps([self.policy.text, self.seed, arms])
-        return f"{hashlib.sha256(told.encode()).hexdigest()[:6]}-"
+        special = json.dumps([self.policy.text, self.seed, arms])
+        return f"{hashlib.sha256(special.encode()).hexdigest()[:6]}-"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data from which `from_json` makes an equal setting."""
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        has_text = False
+        with contextlib.suppress(GiroError):
+            has_text = Policy.parse(self.policy.text) == self.policy
+        features = None
+        if self.features is not None:  # words as a list, which JSON has
+            kinds = self.features.items()
+            features = {n: k if isinstance(k, str | int) else list(k) for n, k in kinds}
         return plain | {
             "policy": self.policy.text,
-            "policy_has_text": _parses_back(self.policy),
+            "policy_has_text": has_text,
             "reward_range": list(self.reward_range),
-            "features": None if self.features is None else _plain(self.features),
+            "features": features,
             "giro": __version__,
         }
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any], policy: Policy | str | None = None) -> "Setting":
+    def from_json(cls, plain: Mapping[str, Any], policy: Policy | str | None = None) -> "Setting":
         """Return the setting; `policy` takes the place of the one described."""
         known = {field.name for field in dataclasses.fields(cls)}
-        given = {key: value for key, value in told.items() if key in known}
-        if policy is None and not told.get("policy_has_text"):
+        given = {key: value for key, value in plain.items() if key in known}
+        if policy is None and not plain.get("policy_has_text"):
             raise BadParameter(
-                f"the policy {told.get('policy')} holds Python objects, which are not stored: "
+                f"the policy {plain.get('policy')} holds Python objects, which are not stored: "
                 "give policy=... again"
             )
-        given["policy"] = told["policy"] if policy is None else policy
-        given["reward_range"] = tuple(told["reward_range"])
+        given["policy"] = plain["policy"] if policy is None else policy
+        given["reward_range"] = tuple(plain["reward_range"])
         return cls(**given)
-
-
-def _parses_back(policy: Policy) -> bool:
-    with contextlib.suppress(GiroError):
-        return Policy.parse(policy.text) == policy
-    return False
-
-
-def _plain(features: Mapping[str, Any]) -> dict[str, Any]:
-    """Return declared features as JSON has them."""
-    words = {name: kind for name, kind in features.items() if not isinstance(kind, str | int)}
-    return dict(features) | {name: list(kind) for name, kind in words.items()}

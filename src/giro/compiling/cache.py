@@ -48,17 +48,13 @@ def _folder() -> Path | None:
             if not folder.exists():
                 folder.mkdir(parents=True)
                 _forget_old(root)
-            if _is_mine(root) and os.access(folder, os.W_OK):
+            mine = not hasattr(os, "getuid") or root.stat().st_uid == os.getuid()
+            if mine and os.access(folder, os.W_OK):  # nobody else put code there: /tmp is shared
                 os.utime(folder)
                 return folder
         except OSError:
             continue
     return None
-
-
-def _is_mine(root: Path) -> bool:
-    """Tell whether nobody else could have put code there (of interest in a shared /tmp)."""
-    return not hasattr(os, "getuid") or root.stat().st_uid == os.getuid()
 
 
 def _cache_roots() -> list[Path]:

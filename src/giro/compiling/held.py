@@ -1,6 +1,6 @@
 """States handed to numba once, for callers that call kernels from Python again and again."""
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -35,11 +35,7 @@ class HeldInPython(NamedTuple):
     learning: np.random.Generator
 
 
+@kernel
 def hold(state: Any, choosing: np.random.Generator, learning: np.random.Generator) -> Held:
     """Return the state and its generators in a form that kernels take at little cost."""
-    return cast(Held, _hold(state, choosing, learning))
-
-
-@kernel
-def _hold(state: Any, choosing: np.random.Generator, learning: np.random.Generator) -> Any:
     return Held(state, choosing, learning)

@@ -49,7 +49,10 @@ def _compiled_as(write: Callable[..., Any], *, result: Any) -> Callable[[Functio
     """
 
     def generate(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
-        bare = (_bare(context, builder, *pair) for pair in zip(its.args, arguments, strict=True))
+        bare = list(arguments)
+        for i, kind in enumerate(its.args):
+            if isinstance(kind, types.Array):
+                bare[i] = context.make_array(kind)(context, builder, arguments[i]).data
         value = write(builder, *bare)
         return context.get_dummy_value() if result is types.none else value
 
@@ -70,12 +73,6 @@ def _wanted(kind: Any) -> Any:
     if isinstance(kind, types.Integer):
         return types.intp
     return types.float64 if isinstance(kind, types.Float) else kind
-
-
-def _bare(context: Any, builder: Any, kind: Any, argument: Any) -> Any:
-    if isinstance(kind, types.Array):
-        return context.make_array(kind)(context, builder, argument).data
-    return argument
 
 
 # -- LLVM code ---------------------------------------------------------------------------------

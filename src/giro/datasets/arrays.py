@@ -14,7 +14,16 @@ _WORDS = "OUST"  # its kinds of objects and strings
 
 def dataset_from_arrays(features: Any, labels: Any) -> Dataset:
     """Return rows of numbers and one label for each, of any kind that can be sorted."""
-    matrix, labels = _matrix(features), _label_array(labels)
+    matrix = _matrix(features)
+    if isinstance(labels, list | tuple):  # NumPy would make 1 and "one" words, and of pairs a table
+        given, labels = labels, np.empty(len(labels), object)
+        for i, label in enumerate(given):
+            labels[i] = label
+    labels = _array(labels, "labels")
+    if labels.ndim != 1:
+        raise BadParameter(f"labels are a list, one for each row, got shape {labels.shape}")
+    if labels.dtype.kind not in _NUMERIC + _WORDS:
+        raise BadParameter(f"labels are words or whole numbers, got an array of {labels.dtype}")
     if labels.size != matrix.shape[0]:
         raise BadParameter(
             f"each row has one label, got {matrix.shape[0]} rows and {labels.size} labels"
@@ -31,7 +40,11 @@ def _matrix(features: Any) -> np.ndarray:
         raise BadParameter(
             f"contexts are a table of at least one row and one column, got shape {array.shape}"
         )
-    _check_numeric(array)
+    if array.dtype.kind not in _NUMERIC + "O":
+        raise BadParameter(f"contexts are numbers, got an array of {array.dtype}")
+    for value in array.ravel() if array.dtype.kind == "O" else ():
+        if not isinstance(value, Real):
+            raise BadParameter(f"contexts are numbers, got {value!r}")
     matrix = np.array(array, np.float64, order="F")
     wrong = np.argwhere(~np.isfinite(matrix))
     if wrong.size:
@@ -40,33 +53,6 @@ def _matrix(features: Any) -> np.ndarray:
             f"contexts are finite numbers, got {matrix[row, column]} in row {row}, column {column}"
         )
     return matrix
-
-
-def _check_numeric(array: np.ndarray) -> None:
-    if array.dtype.kind in _NUMERIC:
-        return
-    if array.dtype.kind != "O":
-        raise BadParameter(f"contexts are numbers, got an array of {array.dtype}")
-    for value in array.ravel():
-        if not isinstance(value, Real):
-            raise BadParameter(f"contexts are numbers, got {value!r}")
-
-
-def _label_array(labels: Any) -> np.ndarray:
-    array = _objects(labels) if isinstance(labels, list | tuple) else _array(labels, "labels")
-    if array.ndim != 1:
-        raise BadParameter(f"labels are a list, one for each row, got shape {array.shape}")
-    if array.dtype.kind not in _NUMERIC + _WORDS:
-        raise BadParameter(f"labels are words or whole numbers, got an array of {array.dtype}")
-    return array
-
-
-def _objects(labels: list[Any] | tuple[Any, ...]) -> np.ndarray:
-    """Return the labels as they are: NumPy would make 1 and "one" words, and of pairs a table."""
-    array = np.empty(len(labels), object)
-    for i, label in enumerate(labels):
-        array[i] = label
-    return array
 
 
 def _array(values: Any, what: str) -> np.ndarray:

@@ -9,33 +9,31 @@ from giro.errors import BadParameter
 
 
 def encoded(labels: np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """Return the class of each row, and what the classes are called.
+    """Return the class of each row, and what the classes are called; objects can be hashed.
 
     >>> encoded(np.array(["oak", "ash", "oak"]))
     (array([1, 0, 1]), ('ash', 'oak'))
     """
     if labels.dtype.kind == "O":
-        return _encoded_objects(labels.tolist())
+        given = labels.tolist()
+        try:
+            distinct = set(given)
+            _check_labels(distinct)
+            ordered = sorted(distinct)
+        except TypeError as error:
+            raise BadParameter(
+                f"labels can be compared with each other, these not: {error}"
+            ) from None
+        position = {label: i for i, label in enumerate(ordered)}
+        return np.array([position[label] for label in given], np.int64), tuple(ordered)
     if labels.dtype.kind == "f":
         _check_labels(np.unique(labels).tolist())
     classes, codes = np.unique(labels, return_inverse=True)
     return codes.astype(np.int64), tuple(classes.tolist())
 
 
-def _encoded_objects(labels: list[Any]) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """Do the same for Python objects, which need to be hashable and comparable."""
-    try:
-        distinct = set(labels)
-        _check_labels(distinct)
-        classes = sorted(distinct)
-    except TypeError as error:
-        raise BadParameter(f"labels can be compared with each other, these not: {error}") from None
-    place = {label: i for i, label in enumerate(classes)}
-    return np.array([place[label] for label in labels], np.int64), tuple(classes)
-
-
 def _check_labels(labels: Iterable[Any]) -> None:
-    """Refuse missing labels, and measured numbers, of which each row has its own."""
+    """Check that no label is missing, and that none is a fraction: measured, not a class."""
     for label in labels:
         if label is None or label != label:  # noqa: PLR0124  # NaN, of whatever type
             raise BadParameter(f"every row needs a label, got {label}")

@@ -3,23 +3,16 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from giro.datasets.dataset import Dataset
-from giro.errors import BadFile, BadParameter, UnknownName
-
-if TYPE_CHECKING:
-    import polars as pl
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from giro.datasets.dataset import encoded, frozen
+from giro.datasets.dataset import Dataset, encoded, frozen
+from giro.errors import BadFile, BadParameter, UnknownName
 from giro.features import matrix_of_columns
 
 if TYPE_CHECKING:
     import polars as pl
 
-
+FORMATS = (".parquet", ".csv")
 _MOST_WORDS = 1_000  # different ones in a column: more are rather keys or free text
 
 
@@ -37,7 +30,8 @@ def dataset_of(frame: "pl.DataFrame", *, label: str) -> Dataset:
         raise BadParameter(f"a data set needs columns besides '{label}'")
     for column in frame:
         _check_complete(column)
-    labels, classes = encoded(_label_values(frame[label]))
+    values = frame[label] if _is_numeric(frame[label]) else frame[label].cast(str)
+    labels, classes = encoded(values.to_numpy())
     for column in frame.drop(label):
         if not _is_numeric(column) and (words := column.n_unique()) > _MOST_WORDS:
             raise BadParameter(
@@ -56,7 +50,7 @@ def _is_numeric(column: "pl.Series") -> bool:
 
 
 def _check_complete(column: "pl.Series") -> None:
-    """Refuse what is neither numbers nor words, and what is missing or not finite."""
+    """Check that a column holds numbers or words, that none is missing, and all are finite."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     if not _is_numeric(column) and column.dtype not in (pl.String, pl.Categorical, pl.Enum):
@@ -72,13 +66,6 @@ def _check_complete(column: "pl.Series") -> None:
         raise BadParameter(f"column '{column.name}' has numbers that are not finite: NaN or inf")
 
 
-def _label_values(column: "pl.Series") -> np.ndarray:
-    return column.to_numpy() if _is_numeric(column) else column.cast(str).to_numpy()
-
-
-FORMATS = (".parquet", ".csv")
-
-
 def is_file_name(text: str) -> bool:
     """Tell whether a text names a file that can be read as a data set."""
     return text.lower().endswith(FORMATS)
@@ -86,22 +73,19 @@ def is_file_name(text: str) -> bool:
 
 def read_dataset(path: Path, *, label: str) -> Dataset:
     """Return the data set in a Parquet or CSV file, with the classes of column `label`."""
-    frame = _read(path)
-    try:
-        return dataset_of(frame, label=label)
-    except (BadParameter, UnknownName) as error:
-        raise BadFile(f"{path}: {error}") from None
-
-
-def _read(path: Path) -> "pl.DataFrame":
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     if not path.is_file():
         raise BadFile(f"there is no file {path}")
     try:
         if path.suffix.lower() == ".csv":
-            return pl.read_csv(path, infer_schema_length=None)
-        return pl.read_parquet(path)
+            frame = pl.read_csv(path, infer_schema_length=None)
+        else:
+            frame = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).split("\n")[0]
         raise BadFile(f"{path} cannot be read as {path.suffix[1:].lower()}: {reason}") from None
+    try:
+        return dataset_of(frame, label=label)
+    except (BadParameter, UnknownName) as error:
+        raise BadFile(f"{path}: {error}") from None

@@ -43,7 +43,9 @@ class _Measure(NamedTuple):
 def _measure(column: np.ndarray, scale: Scale) -> _Measure:
     if scale == "none":
         return _Measure(1.0, 0.0, 1.0)
-    factor = _factor(float(np.abs(column).max()))
+    factor, largest = 1.0, float(np.abs(column).max())
+    if largest > 0.0 and not 1.0 / _USUAL < largest < _USUAL:  # a power of two: it loses no digits
+        factor = math.ldexp(1.0, min(1_000, -math.frexp(largest)[1]))
     handy = column if factor == 1.0 else column * factor
     low, high = float(handy.min()), float(handy.max())
     if low == high:  # a computed deviation may be rounding, and not 0
@@ -51,13 +53,3 @@ def _measure(column: np.ndarray, scale: Scale) -> _Measure:
     if scale == "range":
         return _Measure(factor, low, high - low)
     return _Measure(factor, float(handy.mean()), float(np.std(handy)))
-
-
-def _factor(largest: float) -> float:
-    """Return a power of two that makes the largest number of a column a usual one.
-
-    For nearly all columns that is 1; for others, squares would overflow or vanish.
-    """
-    if largest == 0.0 or 1.0 / _USUAL < largest < _USUAL:
-        return 1.0
-    return math.ldexp(1.0, min(1_000, -math.frexp(largest)[1]))

@@ -35,8 +35,8 @@ SHAPES = {
 def load(name: str) -> Dataset:
     """Return a data set of the paper: adult, covertype or statlog.
 
-    It is read anew at each call, which takes at most a second or so: nothing large stays in memory
-    that is not needed. The classification problem keeps what it makes of it.
+    It is read at each call, which takes at most a second or so: nothing large stays in memory that
+    is not needed. The classification problem keeps what it makes of it.
 
     >>> load("statlog").features.shape
     (43500, 9)
@@ -50,7 +50,7 @@ def _adult() -> Dataset:
     """Return the census: guess the occupation.
 
     Rows with a missing value are dropped. Incomes of the test rows end with a full stop, and so
-    count as values of their own: that gives the 94 features of Riquelme et al. (2018).
+    count as other values: that gives the 94 features of Riquelme et al. (2018).
     """
     return dataset_of(_read("adult").drop_nulls(), label="occupation")
 

@@ -35,8 +35,8 @@ def weights_of(target: Target, log: Log, clip: float | None) -> Weights:
     raw = target.logged / log.probability
     se = float(raw.std(ddof=1) / np.sqrt(raw.size)) if raw.size > 1 else float("nan")
     if clip is None:
-        known = log.probability if log.probabilities is None else _positive(log.probabilities)
-        return Weights(raw, float(1.0 / known.min()), 0, float(raw.mean()), se)
+        known = log.probability if log.probabilities is None else log.probabilities
+        return Weights(raw, float(1.0 / known[known > 0.0].min()), 0, float(raw.mean()), se)
     return Weights(np.minimum(raw, clip), clip, int(np.sum(raw > clip)), float(raw.mean()), se)
 
 
@@ -57,10 +57,6 @@ def notes_on(weights: Weights) -> list[str]:
             "the policy chooses arms that the log never does"
         )
     return notes
-
-
-def _positive(probabilities: np.ndarray) -> np.ndarray:
-    return probabilities[probabilities > 0.0]
 
 
 class Terms(NamedTuple):

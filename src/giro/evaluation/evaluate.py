@@ -118,7 +118,8 @@ def _weighted_rows(
 
 def _replay_row(log: Log, policy: Any, name: str, settings: _Settings) -> Row:
     rejection = name == "rejection-replay"
-    if _learns(policy):
+    fixed = isinstance(policy, str) and (policy == LOGGED or policy.startswith(ALWAYS))
+    if isinstance(policy, str | Policy) and not fixed:
         learner = Policy.parse(policy)
         kept = replayed(learner, log, settings.learning, rejection=rejection)
         called = learner.text
@@ -144,11 +145,6 @@ def _replay_row(log: Log, policy: Any, name: str, settings: _Settings) -> Row:
 def _estimated(terms: Terms, settings: _Settings, position: int) -> Estimate:
     rng = stream(settings.learning.seed, 2, position)
     return estimate(terms, level=settings.level, interval=settings.interval, rng=rng)
-
-
-def _learns(policy: Any) -> bool:
-    fixed = isinstance(policy, str) and (policy == LOGGED or policy.startswith(ALWAYS))
-    return isinstance(policy, str | Policy) and not fixed
 
 
 def _checked(settings: _Settings, estimators: Sequence[str]) -> _Settings:

@@ -44,38 +44,18 @@ def estimate(
     value = float(terms.numerator.sum()) / total
     residuals = terms.numerator - value * terms.denominator
     se = math.sqrt(float(residuals @ residuals) * n / (n - 1)) / total if n > 1 else math.nan
-    below, above = _margins(terms, value, se, level, interval, rng)
-    return Estimate(value, se, value - below, value + above)
-
-
-def _margins(
-    terms: Terms,
-    value: float,
-    se: float,
-    level: float,
-    interval: Interval,
-    rng: np.random.Generator,
-) -> tuple[float, float]:
     if interval == "normal" or math.isnan(se):
-        return (_normal_quantile(level) * se,) * 2
-    if interval == "bernstein":
-        return (_bernstein(terms, se, level),) * 2
-    ratios = _studentised(terms, value, rng)
-    low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
-    return float(high) * se, -float(low) * se
+        from scipy.special import ndtri  # noqa: PLC0415  # quick start without scipy
 
-
-def _normal_quantile(level: float) -> float:
-    from scipy.special import ndtri  # noqa: PLC0415  # quick start without scipy
-
-    return float(ndtri((1.0 + level) / 2.0))
-
-
-def _bernstein(terms: Terms, se: float, level: float) -> float:
-    """Return the margin: sqrt(2 var ln(4/δ) / n) + 7 span ln(4/δ) / (3 (n - 1)), both sides δ/2."""
-    n, mean = terms.numerator.size, float(terms.denominator.mean())
-    log_term = math.log(4.0 / (1.0 - level))
-    return se * math.sqrt(2.0 * log_term) + 7.0 * terms.span * log_term / (3.0 * (n - 1)) / mean
+        below = above = float(ndtri((1.0 + level) / 2.0)) * se
+    elif interval == "bernstein":  # sqrt(2 var ln(4/δ) / n) + 7 span ln(4/δ) / (3 (n - 1))
+        mean, ln = float(terms.denominator.mean()), math.log(4.0 / (1.0 - level))
+        below = above = se * math.sqrt(2.0 * ln) + 7.0 * terms.span * ln / (3.0 * (n - 1)) / mean
+    else:
+        ratios = _studentised(terms, value, rng)
+        low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
+        below, above = float(high) * se, -float(low) * se
+    return Estimate(value, se, value - below, value + above)
 
 
 def _studentised(terms: Terms, value: float, rng: np.random.Generator) -> np.ndarray:

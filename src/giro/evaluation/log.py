@@ -1,6 +1,6 @@
 """Log: decisions of a policy with their probabilities and rewards, as arrays."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -62,13 +62,21 @@ def checked(log: Log) -> Log:
         raise BadParameter(f"the log is empty{without}")
     _check_finite(log.reward, "reward")
     _check_finite(log.contexts, "context")
-    _check_probability(log.probability)
+    wrong = np.flatnonzero(~((log.probability > 0.0) & (log.probability <= 1.0)))
+    if wrong.size:
+        raise BadParameter(
+            f"event {wrong[0] + 1} has the probability {log.probability[wrong[0]]}; that of a "
+            "logged arm lies in (0, 1], for an arm of probability 0 is never chosen"
+        )
     if log.eligible is not None:
-        _check_eligible(log)
+        wrong = np.flatnonzero(~log.eligible[np.arange(log.events), log.arm])
+        if wrong.size:
+            name = log.arm_names[log.arm[wrong[0]]]
+            raise BadParameter(f"event {wrong[0] + 1} has the arm '{name}', which was not eligible")
     if log.probabilities is not None:
         _check_probabilities(log.probabilities)
     if log.features is not None:
-        _check_features(log)
+        _check_features(log, log.features)
     return log
 
 
@@ -91,6 +99,21 @@ def arm_indices(
     return np.array([index[name] for name in logged], np.int64), names
 
 
+def by_event_and_arm(given: Any, log: Log, what: str) -> np.ndarray:
+    """Return numbers as an array [event, arm]; `what` names them in errors."""
+    wanted = (log.events, len(log.arm_names))
+    try:
+        array = np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise BadParameter(f"{what} are an array of numbers [event, arm]") from None
+    if array.shape != wanted:
+        raise BadParameter(
+            f"{what} have a row for each of {wanted[0]} events and a column for each of "
+            f"{wanted[1]} arms, got an array of shape {array.shape}"
+        )
+    return array
+
+
 def _number_first(name: str) -> tuple[bool, int, str]:
     is_number = name.isascii() and name.isdigit()
     return not is_number, int(name) if is_number else 0, name
@@ -101,23 +124,6 @@ def _check_finite(values: np.ndarray, what: str) -> None:
     if wrong.size:
         value = values[tuple(wrong[0])]
         raise BadParameter(f"event {wrong[0][0] + 1} has the {what} {value}; a number is wanted")
-
-
-def _check_probability(probability: np.ndarray) -> None:
-    wrong = np.flatnonzero(~((probability > 0.0) & (probability <= 1.0)))
-    if wrong.size:
-        raise BadParameter(
-            f"event {wrong[0] + 1} has the probability {probability[wrong[0]]}; that of a logged "
-            "arm lies in (0, 1], for an arm of probability 0 is never chosen"
-        )
-
-
-def _check_eligible(log: Log) -> None:
-    assert log.eligible is not None
-    wrong = np.flatnonzero(~log.eligible[np.arange(log.events), log.arm])
-    if wrong.size:
-        name = log.arm_names[log.arm[wrong[0]]]
-        raise BadParameter(f"event {wrong[0] + 1} has the arm '{name}', which was not eligible")
 
 
 def _check_probabilities(probabilities: np.ndarray) -> None:
@@ -131,10 +137,9 @@ def _check_probabilities(probabilities: np.ndarray) -> None:
         )
 
 
-def _check_features(log: Log) -> None:
-    assert log.features is not None
-    width = log.features[0].shape[-1] if log.features else 0
-    for event, features in enumerate(log.features):
+def _check_features(log: Log, by_event: list[np.ndarray]) -> None:
+    width = by_event[0].shape[-1] if by_event else 0
+    for event, features in enumerate(by_event):
         wanted = (log.offer_of(event).arms.size, width)
         if features.shape != wanted or not np.isfinite(features).all():
             raise BadParameter(

@@ -16,8 +16,8 @@ def replayed(policy: Policy, log: Log, learning: Learning, *, rejection: bool) -
     """Return the numbers of the events that the policy kept, in their order.
 
     In each event the policy chooses. If that is the logged arm, the event is kept and the policy
-    learns from it, otherwise nothing happens. The kept events have the law of as many rounds of
-    the policy online, if every arm was logged with the same probability whatever the context.
+    learns from it, otherwise nothing happens. The kept events are distributed as that many rounds
+    of the policy online, if every arm was logged with the same probability whatever the context.
     With `rejection` a log with other probabilities is first thinned to such a one: an event stays
     with probability smallest / its own.
     """
@@ -50,7 +50,11 @@ def _offered(log: Log, seed: int, *, rejection: bool) -> np.ndarray:
     if log.eligible is not None:
         raise BadParameter("replay needs a log in which all arms can be chosen in every event")
     if rejection:
-        share = _smallest(log) / log.probability
+        known = log.probability if log.probabilities is None else log.probabilities
+        if known.min() == 0.0:
+            event = int(np.flatnonzero(known.min(axis=1) == 0.0)[0])
+            raise BadParameter(f"no thinning helps: in event {event + 1} an arm had probability 0")
+        share = float(known.min()) / log.probability
         return np.flatnonzero(stream(seed, 1, 1).random(log.events) < share)
     uniform = 1.0 / len(log.arm_names)
     wrong = np.flatnonzero(np.abs(log.probability / uniform - 1.0) > _SAME)
@@ -61,11 +65,3 @@ def _offered(log: Log, seed: int, *, rejection: bool) -> np.ndarray:
             "'rejection-replay' thins such a log by its known probabilities"
         )
     return np.arange(log.events)
-
-
-def _smallest(log: Log) -> float:
-    known = log.probability if log.probabilities is None else log.probabilities
-    if known.min() == 0.0:
-        event = int(np.flatnonzero(known.min(axis=1) == 0.0)[0])
-        raise BadParameter(f"no thinning helps: in event {event + 1} an arm had probability 0")
-    return float(known.min())

@@ -41,8 +41,8 @@ class Evaluation:
         for row in self.rows:
             if row.estimator == estimator:
                 return row
-        there = ", ".join(dict.fromkeys(row.estimator for row in self.rows))
-        raise BadParameter(f"this evaluation has no '{estimator}', but {there}")
+        known = ", ".join(dict.fromkeys(row.estimator for row in self.rows))
+        raise BadParameter(f"this evaluation has no '{estimator}', but {known}")
 
     def __str__(self) -> str:
         """Return the table with what is needed to read it."""

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.evaluation.log import Log
+from giro.evaluation.log import Log, by_event_and_arm
 
 _PENALTY = 1.0  # of the squared coefficients of features scaled to variance 1
 
 
 class _Model(NamedTuple):
-    """Ridge regression per arm; an arm's mean where there are no features."""
+    """Ridge regression per arm, (x'x + penalty)^-1 x'y; its mean where there are no features."""
 
     intercepts: np.ndarray  # [arm] mean reward
     coefficients: np.ndarray  # [arm, feature] of (context - centre) / scale
@@ -22,33 +22,31 @@ class _Model(NamedTuple):
     lowest: float  # rewards it was fitted to
     highest: float
 
+    def predicted(self, contexts: np.ndarray) -> np.ndarray:
+        """Return [event, arm], within the rewards the model was fitted to."""
+        slopes = self.coefficients / self.scale
+        offsets = self.intercepts - np.sum(slopes * self.centres, axis=1)
+        predicted: np.ndarray = np.clip(contexts @ slopes.T + offsets, self.lowest, self.highest)
+        return predicted
+
 
 def fitted_rewards(log: Log, folds: int | None) -> np.ndarray:
     """Return [event, arm] the predicted reward, by a model that has not seen the event.
 
-    With `folds`, events are dealt to so many folds in turn and each fold is predicted by a model
+    With `folds`, events are dealt to that many folds in turn and each fold is predicted by a model
     of the others. With None, an event is predicted from earlier ones only (at least half of
     them): for a log whose policy learned, where later events depend on earlier rewards.
     """
     predicted = np.zeros((log.events, len(log.arm_names)))
     for known, asked in _splits(log.events, folds):
         if known.size:
-            predicted[asked] = _predicted(_fitted(log, known), log.contexts[asked])
+            predicted[asked] = _fitted(log, known).predicted(log.contexts[asked])
     return predicted
 
 
 def checked_predictions(predicted: Any, log: Log) -> np.ndarray:
     """Return predictions of the caller's, or say what is wrong with them."""
-    wanted = (log.events, len(log.arm_names))
-    try:
-        rewards = np.asarray(predicted, float)
-    except (TypeError, ValueError):
-        raise BadParameter("predicted rewards are an array of numbers [event, arm]") from None
-    if rewards.shape != wanted:
-        raise BadParameter(
-            f"predicted rewards have a row for each of {wanted[0]} events and a column for each "
-            f"of {wanted[1]} arms, got an array of shape {rewards.shape}"
-        )
+    rewards = by_event_and_arm(predicted, log, "predicted rewards")
     if not np.isfinite(rewards).all():
         raise BadParameter("predicted rewards are finite numbers")
     return rewards
@@ -86,20 +84,7 @@ def _fitted(log: Log, known: np.ndarray) -> _Model:
         model.intercepts[k] = reward[its].mean()
         model.centres[k] = contexts[its].mean(axis=0)
         centred = (contexts[its] - model.centres[k]) / scale
-        model.coefficients[k] = _ridge(centred, reward[its] - model.intercepts[k])
+        inner = centred.T @ centred + _PENALTY * np.eye(n_features)
+        moment = centred.T @ (reward[its] - model.intercepts[k])
+        model.coefficients[k] = np.linalg.solve(inner, moment)
     return model
-
-
-def _ridge(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return (x'x + penalty)^-1 x'y."""
-    inner = x.T @ x + _PENALTY * np.eye(x.shape[1])
-    coefficients: np.ndarray = np.linalg.solve(inner, x.T @ y)
-    return coefficients
-
-
-def _predicted(model: _Model, contexts: np.ndarray) -> np.ndarray:
-    """Return [event, arm], within the rewards the model was fitted to."""
-    slopes = model.coefficients / model.scale
-    offsets = model.intercepts - np.sum(slopes * model.centres, axis=1)
-    predicted: np.ndarray = np.clip(contexts @ slopes.T + offsets, model.lowest, model.highest)
-    return predicted

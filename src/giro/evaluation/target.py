@@ -1,13 +1,13 @@
 """Target: the probabilities of the policy that is to be evaluated, in every event of a log."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.checks import finite_range
 from giro.errors import BadParameter, UnknownName
-from giro.evaluation.log import Log
+from giro.evaluation.log import Log, by_event_and_arm
 from giro.live import LivePolicy
 from giro.named import text_of
 from giro.offer import Shape, case_of, position_of
@@ -95,17 +95,26 @@ class Learning(NamedTuple):
 def target_of(policy: Any, log: Log, learning: Learning) -> Target:
     """Return the target that `policy` stands for; see `giro.evaluate`."""
     if isinstance(policy, str) and policy == LOGGED:
-        return _logging_policy(log)
+        known = log.probabilities
+        if known is None:  # any do, as the arm in the log has weight 1: DR becomes the mean
+            known = np.eye(len(log.arm_names))[log.arm]
+        return Target(LOGGED, known, log.probability)
     if isinstance(policy, str) and policy.startswith(ALWAYS):
-        return _fixed(log, _one_arm(policy.removeprefix(ALWAYS), log), policy)
+        return _fixed(log, _by_arm({policy.removeprefix(ALWAYS): 1.0}, log), policy)
     if isinstance(policy, str | Policy):
-        return _learning(Policy.parse(policy), log, learning)
+        policy, votes = Policy.parse(policy), learning.votes
+        rewards = unit_rewards(log.reward, learning.reward_range)
+        found = probabilities_in(policy, log, rewards, votes=votes, seed=learning.seed)
+        note = f"probabilities by {votes} votes" if found.voted else ""
+        return _fixed(log, found.probabilities, policy.text)._replace(note=note)
     if isinstance(policy, Mapping):
-        return _fixed(log, _by_arm(policy, log), _text_of_mapping(policy))
+        text = ",".join(f"{arm}={text_of(float(share))}" for arm, share in policy.items())
+        return _fixed(log, _by_arm(policy, log), text)
     if callable(policy):
-        return _fixed(log, _by_context(policy, log), getattr(policy, "__name__", "function"))
+        rows = [policy(context) for context in log.contexts]
+        return _fixed(log, rows, getattr(policy, "__name__", "function"))
     if isinstance(policy, np.ndarray | Sequence):
-        return _fixed(log, _as_array(policy), "array")
+        return _fixed(log, policy, "array")
     raise BadParameter(
         "a policy is a giro policy or its text, 'logged', 'always:ARM', a mapping of arms to "
         f"probabilities, a function of the context or an array, got {type(policy).__name__}"
@@ -123,35 +132,9 @@ def restricted(probabilities: np.ndarray, eligible: np.ndarray | None) -> np.nda
     return scaled
 
 
-def _logging_policy(log: Log) -> Target:
-    """Return the policy of the log itself, whose weights are all 1."""
-    known = log.probabilities
-    if known is None:  # any law does, as the arm in the log has weight 1: DR becomes the mean
-        known = np.eye(len(log.arm_names))[log.arm]
-    return Target(LOGGED, known, log.probability)
-
-
-def _learning(policy: Policy, log: Log, learning: Learning) -> Target:
-    rewards = unit_rewards(log.reward, learning.reward_range)
-    probabilities, voted = probabilities_in(
-        policy, log, rewards, votes=learning.votes, seed=learning.seed
-    )
-    note = f"probabilities by {learning.votes} votes" if voted else ""
-    return _fixed(log, probabilities, policy.text)._replace(note=note)
-
-
-def _fixed(log: Log, probabilities: np.ndarray, name: str) -> Target:
-    allowed = restricted(_checked(probabilities, log), log.eligible)
-    return Target(name, allowed, allowed[np.arange(log.events), log.arm])
-
-
-def _checked(probabilities: np.ndarray, log: Log) -> np.ndarray:
-    wanted = (log.events, len(log.arm_names))
-    if probabilities.shape != wanted:
-        raise BadParameter(
-            f"probabilities have a row for each of {wanted[0]} events and a column for each of "
-            f"{wanted[1]} arms, got an array of shape {probabilities.shape}"
-        )
+def _fixed(log: Log, given: Any, name: str) -> Target:
+    """Return the target with these probabilities, [event, arm], restricted to eligible arms."""
+    probabilities = by_event_and_arm(given, log, "probabilities")
     good = (probabilities >= 0.0).all(axis=1)
     good &= np.abs(probabilities.sum(axis=1) - 1.0) <= _SUM_TOLERANCE
     if not good.all():
@@ -160,11 +143,8 @@ def _checked(probabilities: np.ndarray, log: Log) -> np.ndarray:
             f"the policy's probabilities in event {wrong + 1} are not >= 0 with sum 1: "
             f"{probabilities[wrong]}"
         )
-    return probabilities
-
-
-def _one_arm(name: str, log: Log) -> np.ndarray:
-    return _by_arm({name: 1.0}, log)
+    allowed = restricted(probabilities, log.eligible)
+    return Target(name, allowed, allowed[np.arange(log.events), log.arm])
 
 
 def _by_arm(by_arm: Mapping[Any, float], log: Log) -> np.ndarray:
@@ -175,18 +155,3 @@ def _by_arm(by_arm: Mapping[Any, float], log: Log) -> np.ndarray:
             raise UnknownName("arm", str(name), known=log.arm_names)
         row[log.arm_names.index(str(name))] = probability
     return np.tile(row, (log.events, 1))
-
-
-def _by_context(function: Callable[[np.ndarray], Any], log: Log) -> np.ndarray:
-    return np.array([np.asarray(function(context), float) for context in log.contexts])
-
-
-def _as_array(rows: Any) -> np.ndarray:
-    try:
-        return np.asarray(rows, float)
-    except (TypeError, ValueError):
-        raise BadParameter("probabilities are an array of numbers [event, arm]") from None
-
-
-def _text_of_mapping(by_arm: Mapping[Any, float]) -> str:
-    return ",".join(f"{arm}={text_of(float(share))}" for arm, share in by_arm.items())

@@ -4,7 +4,7 @@ import inspect
 import numbers
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from giro.errors import BadParameter, needs_extra
@@ -20,31 +20,35 @@ class Abilities(NamedTuple):
     seeds: tuple[str, ...]  # parameters to be set to an integer before each fit
     warm: str | None  # the parameter that lets a fit begin at the last one
 
-    def quiet(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
         """Silence complaints that a fit has not converged, where the next one goes on from it."""
-        return nullcontext() if self.warm is None else _without_convergence_warnings()
+        if self.warm is None:
+            yield
+            return
+        from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415  # quick start
 
-
-@contextmanager
-def _without_convergence_warnings() -> Iterator[None]:
-    from sklearn.exceptions import ConvergenceWarning  # noqa: PLC0415  # quick start
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            yield
 
 
 def abilities_of(estimator: Any) -> Abilities:
-    """Return what the estimator can do; refuse what cannot be fitted, or not be asked."""
+    """Return what the estimator can do; it needs `fit`, and `predict` or `predict_proba`."""
     _check_methods(estimator)
-    parameters = _parameters(estimator)
+    seeds = tuple(  # those that would not repeat themselves, or share a generator
+        name
+        for name, value in _parameters(estimator).items()
+        if name == "random_state" or name.endswith("__random_state")
+        if not isinstance(value, numbers.Integral)
+    )
     weights = _weight_parameters(estimator)
     return Abilities(
         hasattr(estimator, "predict_proba"),
         weights is not None,
         weights or (),
         hasattr(estimator, "partial_fit") and _takes_weights(estimator.partial_fit),
-        tuple(name for name, value in parameters.items() if _is_unseeded(name, value)),
+        seeds,
         _warm_parameter(estimator),
     )
 
@@ -81,18 +85,15 @@ def _check_methods(estimator: Any) -> None:
             "a model, its text, or a scikit-learn estimator with fit and predict is wanted, "
             f"got {estimator!r}"
         )
-    if _is_classifier(estimator) and not hasattr(estimator, "predict_proba"):
+    with needs_extra("an estimator", "scikit-learn", extra="models"):
+        from sklearn.base import is_classifier  # noqa: PLC0415  # quick start: only when needed
+
+    classifies = hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator)
+    if classifies and not hasattr(estimator, "predict_proba"):
         raise BadParameter(
             f"{estimator!r} is a classifier without predict_proba, which says how likely a reward "
             "is: wrap it as sklearn.calibration.CalibratedClassifierCV(estimator)"
         )
-
-
-def _is_classifier(estimator: Any) -> bool:
-    with needs_extra("an estimator", "scikit-learn", extra="models"):
-        from sklearn.base import is_classifier  # noqa: PLC0415  # quick start: only when needed
-
-    return hasattr(estimator, "__sklearn_tags__") and bool(is_classifier(estimator))
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:
@@ -100,25 +101,23 @@ def _parameters(estimator: Any) -> dict[str, Any]:
     return dict(estimator.get_params(deep=True)) if hasattr(estimator, "get_params") else {}
 
 
-def _is_unseeded(name: str, value: Any) -> bool:
-    """Tell whether it is a random_state that would not repeat itself, or share a generator."""
-    is_seed = name == "random_state" or name.endswith("__random_state")
-    return is_seed and not isinstance(value, numbers.Integral)
-
-
 def _weight_parameters(estimator: Any) -> tuple[str, ...] | None:
     """Return which parameters of `fit` take weights, or None if not all that is fitted does.
 
     If a step of a pipeline took no weights, it would see each row once, however often it was drawn.
     """
+    import sklearn  # noqa: PLC0415  # quick start: only when needed
+    from sklearn.utils import get_tags  # noqa: PLC0415  # likewise
+
     steps = getattr(estimator, "steps", None)
     if steps is None:
         return ("sample_weight",) if _takes_weights(estimator.fit) else None
-    if _routes_metadata():
+    if sklearn.get_config()["enable_metadata_routing"]:  # `fit` takes no parameters of steps
         return None
     names: list[str] = []
     for name, step in steps:
-        inner = () if _needs_no_fit(step) else _weight_parameters(step)
+        fitted = step is not None and step != "passthrough" and get_tags(step).requires_fit
+        inner = _weight_parameters(step) if fitted else ()
         if inner is None:
             return None
         names += [f"{name}__{parameter}" for parameter in inner]
@@ -127,19 +126,6 @@ def _weight_parameters(estimator: Any) -> tuple[str, ...] | None:
 
 def _takes_weights(fit: Any) -> bool:
     return "sample_weight" in inspect.signature(fit).parameters
-
-
-def _needs_no_fit(step: Any) -> bool:
-    from sklearn.utils import get_tags  # noqa: PLC0415  # quick start: only when needed
-
-    return step is None or step == "passthrough" or not get_tags(step).requires_fit
-
-
-def _routes_metadata() -> bool:
-    """Tell whether pipelines were told to take no parameters of their steps in `fit`."""
-    import sklearn  # noqa: PLC0415  # quick start: only when needed
-
-    return bool(sklearn.get_config()["enable_metadata_routing"])
 
 
 def _last_step(estimator: Any) -> Any:

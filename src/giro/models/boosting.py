@@ -1,4 +1,4 @@
-"""Boosting: gradient-boosted trees of scikit-learn, under a name of their own."""
+"""Boosting: gradient-boosted trees of scikit-learn, under a short name."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -47,7 +47,12 @@ def training_rows(
     whole.
     """
     s = sample.positions.size
-    targets, weights = _classes(sample, rng) if classifies else _rewards(sample)
+    if classifies:
+        targets, weights = _classes(sample, rng)
+    else:  # observed rewards, then pseudo rewards 1, then 0
+        observed = sample.rows.rewards[sample.positions]
+        targets = np.concatenate([observed, np.ones(s), np.zeros(s)])
+        weights = sample.counts.T.astype(np.float64).ravel()
     drawn = np.flatnonzero(weights > 0)
     contexts = sample.rows.contexts[sample.positions[drawn % s]]
     return TrainingRows(contexts, targets[drawn], weights[drawn], int(sample.counts.sum()))
@@ -63,14 +68,6 @@ def repeated(rows: TrainingRows) -> TrainingRows:
     """Return the same sample with each row as often as its weight says, and weights of 1."""
     contexts, targets = one_each(rows)
     return TrainingRows(contexts, targets, np.ones(targets.size), rows.draws)
-
-
-def _rewards(sample: Sample) -> tuple[np.ndarray, np.ndarray]:
-    """Return targets and weights: observed rewards, then pseudo rewards 1, then 0."""
-    s = sample.positions.size
-    observed = sample.rows.rewards[sample.positions]
-    targets = np.concatenate([observed, np.ones(s), np.zeros(s)])
-    return targets, sample.counts.T.astype(np.float64).ravel()
 
 
 def _classes(sample: Sample, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
@@ -114,8 +111,12 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
     if estimator is None or not goes_on(estimator, state.abilities):
         estimator = fresh(state.estimator)
     _seed(estimator, state.abilities, rng)
+    contexts, targets = rows.contexts, rows.targets
+    if not state.abilities.weighs:
+        contexts, targets = one_each(rows)
+    weights = dict.fromkeys(state.abilities.weights, rows.weights)
     with state.abilities.quiet():
-        _complaining(state, rows.draws, lambda: _fit(estimator, state.abilities, rows))
+        _complaining(state, rows.draws, lambda: estimator.fit(contexts, targets, **weights))
     state.fitted[slot], state.constant[slot] = estimator, np.nan
 
 
@@ -161,18 +162,10 @@ def _training_rows(
 
 
 def _seed(estimator: Any, abilities: Abilities, rng: np.random.Generator) -> None:
-    """Give the estimator integers to draw its random numbers from, anew for each fit."""
+    """Give the estimator integers to draw its random numbers from, new ones for each fit."""
     if abilities.seeds:
         drawn = integers_below(2**32, len(abilities.seeds), rng).tolist()
         estimator.set_params(**dict(zip(abilities.seeds, drawn, strict=True)))
-
-
-def _fit(estimator: Any, abilities: Abilities, rows: TrainingRows) -> None:
-    if abilities.weighs:
-        weights = dict.fromkeys(abilities.weights, rows.weights)
-        estimator.fit(rows.contexts, rows.targets, **weights)
-    else:
-        estimator.fit(*one_each(rows))
 
 
 def _complaining(state: _State, draws: int | None, act: Callable[[], Any]) -> Any:
@@ -208,7 +201,7 @@ class Estimator(Model, name="estimator"):
 
     Fits begin at the last one where the estimator has `warm_start` and its coefficients (`coef_` or
     `coefs_`) are what it continues from; those that would add trees are always fitted afresh. A
-    `random_state` of None is drawn anew for each fit; an integer is left as it is. Your object
+    `random_state` of None is drawn again for each fit; an integer is left as it is. Your object
     is copied, and never fitted itself.
     """
 
@@ -239,7 +232,12 @@ class Estimator(Model, name="estimator"):
         """Tell whether both are the same kind of estimator with the same parameters."""
         if not isinstance(other, Estimator):
             return NotImplemented
-        return self.fewest == other.fewest and _is_same(self.estimator, other.estimator)
+        first, second = self.estimator, other.estimator
+        try:
+            same = first is second or pickle.dumps(first) == pickle.dumps(second)
+        except (pickle.PicklingError, AttributeError, TypeError):
+            same = False  # what cannot be written out is unlike all others
+        return same and self.fewest == other.fewest
 
     def __hash__(self) -> int:
         """Return a number that is the same for equal models."""
@@ -250,11 +248,3 @@ class Estimator(Model, name="estimator"):
         fitted: list[Any] = [None] * slots
         abilities = abilities_of(self.estimator)
         return _State(self.estimator, abilities, self.fewest, fitted, np.full(slots, _UNKNOWN))
-
-
-def _is_same(first: Any, second: Any) -> bool:
-    """Tell whether two estimators hold the same; if one cannot be written out, it is unlike all."""
-    try:
-        return first is second or pickle.dumps(first) == pickle.dumps(second)
-    except (pickle.PicklingError, AttributeError, TypeError):
-        return False

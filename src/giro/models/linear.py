@@ -22,7 +22,7 @@ class _State(NamedTuple):
     factor: (
         np.ndarray
     )  # [slot, feature, feature] U with U'U = Σ w x x' + penalty I, see `partial_fit`
-    moment: np.ndarray  # [slot, feature] Σ z x of the absorbed rows
+    moment: np.ndarray  # [slot, feature] Σ z x of the rows taken in
     phase: np.ndarray  # [slot] whether the factor is in use, and whether θ lags behind it
     penalty: float
 
@@ -75,7 +75,7 @@ class Linear(Model, name="linear"):
     """Ridge regression: least squares plus `penalty` times the squared length of θ.
 
     The constant that policies add is penalised like every other coefficient. Fitted exactly, so
-    the slot's last fit does not matter. A slot is either refitted or absorbs all its rows.
+    the slot's last fit does not matter. A slot is either refitted or takes in all its rows.
     """
 
     source = "Hoerl and Kennard 1970"

@@ -89,6 +89,6 @@ class Tree(Model, name="tree"):
 
 
 def check_limits(name: str, *, depth: int | None, leaf: int) -> None:
-    """Refuse limits of a tree that are not whole or too small."""
+    """Check that depth is None or a whole number >= 1, and leaf a whole number >= 1."""
     check(name, optional(whole(1)), depth=depth)
     check(name, whole(1), leaf=leaf)

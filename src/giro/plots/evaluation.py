@@ -36,7 +36,10 @@ def forest_figure(evaluation: "Evaluation") -> Figure:
         panel = figure.subplots()
         _draw(panel, groups, looks)
         panel.set_xlabel(f"reward per event, with {100 * evaluation.level:g} % intervals")
-        handles = [_handle(*look) for look in looks.values()]
+        handles = [
+            Line2D([], [], color=color, marker=marker, markersize=4.5, linewidth=1.5)
+            for color, marker in looks.values()
+        ]
         figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
     return figure
 
@@ -55,7 +58,3 @@ def _draw(panel: Axes, groups: "list[list[Row]]", looks: dict[str, tuple[str, st
     panel.set_ylim(position - 1, -1)
     panel.grid(axis="y", visible=False)
     panel.tick_params(axis="y", length=0)
-
-
-def _handle(color: str, marker: str) -> Line2D:
-    return Line2D([], [], color=color, marker=marker, markersize=4.5, linewidth=1.5)

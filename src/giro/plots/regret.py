@@ -116,22 +116,16 @@ def bound_figure(
 
 def _lines(traces: Sequence[Trace], metric: Metric, names: Mapping[str, str]) -> list[_Line]:
     """Return what is to be drawn, as plain numbers."""
-    differences = _differences(traces)
-    labels = [_label(trace, differences) for trace in traces]
-    problems = [trace.setting.problem for trace in traces]
-    return [
-        _Line(names.get(label, label), names.get(problem, problem), _curve(trace, metric))
-        for label, problem, trace in zip(labels, problems, traces, strict=True)
-    ]
-
-
-def _curve(trace: Trace, metric: Metric) -> Curve:
-    """Return the curve, without its band if few runs make that meaningless."""
-    curve = curve_of(trace, metric)
-    if trace.runs.size >= _FEWEST_RUNS:
-        return curve
-    nothing = np.full(curve.mean.shape, np.nan)
-    return curve._replace(low=nothing, high=nothing)
+    differences, lines = _differences(traces), []
+    for trace in traces:
+        problem, curve = trace.setting.problem, curve_of(trace, metric)
+        parts = [f"{name} {getattr(trace.setting, name)}" for name in differences]
+        label = trace.setting.policy + (f" ({', '.join(parts)})" if parts else "")
+        if trace.runs.size < _FEWEST_RUNS:
+            no_band = np.full(curve.mean.shape, np.nan)
+            curve = curve._replace(low=no_band, high=no_band)
+        lines.append(_Line(names.get(label, label), names.get(problem, problem), curve))
+    return lines
 
 
 def _differences(traces: Sequence[Trace]) -> list[str]:
@@ -142,11 +136,6 @@ def _differences(traces: Sequence[Trace]) -> list[str]:
     names = [field.name for field in dataclasses.fields(Setting)]
     varied = [n for n in names if len({getattr(trace.setting, n) for trace in traces}) > 1]
     return [name for name in varied if name not in ("policy", "problem")]
-
-
-def _label(trace: Trace, differences: Sequence[str]) -> str:
-    parts = [f"{name} {getattr(trace.setting, name)}" for name in differences]
-    return trace.setting.policy + (f" ({', '.join(parts)})" if parts else "")
 
 
 def _looks(lines: Sequence[_Line]) -> dict[str, _Look]:

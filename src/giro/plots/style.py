@@ -10,8 +10,8 @@ from giro.errors import BadParameter
 
 _FORMATS = ("png", "svg", "pdf")
 
-# Okabe and Ito's colours without the yellow, which white paper swallows, each with dashes of its
-# own: seven curves differ even in grey, and the dashes shift before a colour comes again.
+# Okabe and Ito's colours without the yellow, which white paper swallows, each with its own
+# dashes: seven curves differ even in grey, and the dashes shift before a colour comes again.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES: tuple[Any, ...] = (
     "-",

@@ -24,7 +24,7 @@ INCREMENTAL, SETTLES, GOES_ON = 0, 1, 2  # how a model follows its history, see 
 
 
 class _State(NamedTuple):
-    rows: Rows  # only the last one, if the model absorbs rows
+    rows: Rows  # only the last one, if the model is incremental
     pulls: np.ndarray  # [model] rows so far
     model: Any  # fitted coefficients, a slot for each model
     counts: np.ndarray  # [i, kind] every observed reward once
@@ -91,7 +91,7 @@ def learn_by_model(
         refit(state.model, model, Sample(state.rows, positions, taken), rng)
 
 
-def law_by_model(state: _State, offer: Offer) -> np.ndarray:
+def propensities_by_model(state: _State, offer: Offer) -> np.ndarray:
     """Return the probability of each arm; empty where a model is trained further to choose."""
     if state.follows == GOES_ON:
         return np.empty(0)
@@ -115,7 +115,7 @@ def start_by_model(
 ) -> _State:
     """Return the state before the first round.
 
-    A model that absorbs rows takes in each as it comes, one that settles is fitted again to the
+    An incremental model takes in each row as it comes, a deterministic one is fitted again to the
     history of the pulled arm, and one that goes on (a network) is trained in every round on the
     histories of all arms, as Kveton et al. (2019), Section 6.2, do.
     """

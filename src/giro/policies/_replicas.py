@@ -19,15 +19,15 @@ from giro.models.estimator import as_model
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 
-_EACH_TIME = 8  # rows up to which a model that cannot absorb is refitted with every new one
+_EACH_TIME = 8  # rows up to which a model that is not incremental is refitted with every new one
 
 
 class _State(NamedTuple):
-    rows: Rows  # only the last one, if the model absorbs rows
+    rows: Rows  # only the last one, if the model is incremental
     pulls: np.ndarray  # [model] rows so far
     model: Any  # fitted coefficients in slot model * replicas + replica
     weights: np.ndarray  # [row, replica, kind] how often the replica takes a row; the last only,
-    # if the model absorbs rows
+    # if the model is incremental
     counts: np.ndarray  # [i, kind] workspace for the weights of one model's rows
     due: np.ndarray  # [slot] rows of the model at which the slot is refitted next
     only: np.ndarray  # [1] number of the only row, 0
@@ -110,8 +110,10 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
     ranking = of_arms(state.ranking, offer.arms)
     if not state.design.shared:
         return replica_probabilities(values, ranking)
-    laws = [argmax_probabilities(np.ascontiguousarray(column), ranking) for column in values.T]
-    return np.asarray(np.mean(laws, axis=0))
+    columns = (np.ascontiguousarray(column) for column in values.T)
+    return np.asarray(
+        np.mean([argmax_probabilities(column, ranking) for column in columns], axis=0)
+    )
 
 
 @kernel
@@ -129,12 +131,12 @@ def _values(state: _State, offer: Offer) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ReplicaPolicy(Policy):
-    """Pulls the arm that expects most, as told by one replica of its model, drawn for each arm.
+    """Pulls the arm of which one replica of its model, drawn for each arm, expects most.
 
     If arms have features they share a model, and one replica is drawn for all of them.
 
-    Each observation enters each replica with weights drawn once. Models that can, absorb it at a
-    cost that does not grow (linear: O(d²) per replica); others are fitted again when the arm's
+    Each observation enters each replica with weights drawn once. Incremental models take it in at
+    a cost that does not grow (linear: O(d²) per replica); others are fitted again when the arm's
     history has grown by the factor `growth`. An untried arm is pulled first.
     """
 

@@ -1,11 +1,17 @@
-"""Parameters that the policies with a confidence width share."""
+"""What the policies with a confidence width share."""
 
 import math
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from giro.checks import LEVEL, NOT_NEGATIVE, POSITIVE, check, optional
+from giro.compiling import kernel
 from giro.kernels.highest.ties import Ties
-from giro.policy import Policy
+from giro.kernels.regression.design import Design, put_arm, round_row
+from giro.kernels.regression.inverse import squared_width
+from giro.kernels.regression.vectors import dot
+from giro.policy import Offer, Policy
 
 NOISE = 0.5  # rewards in [0, 1] are sub-Gaussian with this R or sigma (Hoeffding, 1963)
 
@@ -27,6 +33,20 @@ class OptimisticPolicy(Policy):
         check_width(
             self.name, scale=self.scale, penalty=self.penalty, delta=self.delta, norm=self.norm
         )
+
+
+@kernel
+def scores_and_widths(
+    design: Design, offer: Offer, theta: np.ndarray, factor: np.ndarray, workspace: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return x'θ and (x'V⁻¹x)^(1/2) of each arm on offer, factor[model] being U with U'U = V."""
+    scores, widths = np.empty(offer.arms.size), np.empty(offer.arms.size)
+    x = round_row(design, offer.context)
+    for i in range(scores.size):
+        model = put_arm(design, offer, i)
+        scores[i] = dot(x, theta[model])
+        widths[i] = math.sqrt(squared_width(factor[model], x, workspace))
+    return scores, widths
 
 
 def check_width(

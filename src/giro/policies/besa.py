@@ -40,30 +40,26 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 def _winner(state: _State, a: int, b: int, rng: np.random.Generator) -> int:
     """Return the arm with the higher sum of n rewards, n the pulls of the less pulled arm.
 
+    Those of the other arm are drawn without replacement.
     A tie goes to the less pulled arm, so an arm never pulled beats any that was.
     """
-    pulls = state.rewards.history.length
+    rewards, pulls = state.rewards, state.rewards.history.length
     if pulls[a] > pulls[b]:
         a, b = b, a
     n = pulls[a]
-    lead = state.rewards.total[a] - _sum_of(state.rewards, b, n, rng)
+    if n == pulls[b]:
+        total = float(rewards.total[b])
+    elif rewards.binary[b]:
+        ones = int(rewards.total[b])
+        total = float(hypergeometric(ones, pulls[b] - ones, n, rng))
+    else:
+        total = subsampled_sum(rewards_of(rewards.history, b), n, rng)
+    lead = rewards.total[a] - total
     if abs(lead) > _ROUNDING * n:
         return a if lead > 0.0 else b
     if n < pulls[b]:
         return a
     return b if beats_in_tie(b, a, 2, state.ranking, rng) else a
-
-
-@kernel
-def _sum_of(rewards: Rewards, arm: int, n: int, rng: np.random.Generator) -> float:
-    """Return the sum of n of the arm's rewards, drawn without replacement."""
-    length = rewards.history.length[arm]
-    if n == length:
-        return float(rewards.total[arm])
-    if rewards.binary[arm]:
-        ones = int(rewards.total[arm])
-        return float(hypergeometric(ones, length - ones, n, rng))
-    return subsampled_sum(rewards_of(rewards.history, arm), n, rng)
 
 
 @kernel

@@ -22,7 +22,7 @@ from giro.policy import Case, Offer, Policy, Shape
 
 class _State(NamedTuple):
     rewards: Rewards
-    values: BinomialValues  # the laws of the arms' values while all rewards are 0 or 1
+    values: BinomialValues  # distributions of the arms' values while all rewards are 0 or 1
     pulls: int  # of each arm before the bootstrap begins
     ranking: np.ndarray  # order of tied arms
 
@@ -79,7 +79,7 @@ class Bootstrap(Policy, name="bootstrap"):
         check(self.name, whole(1), pulls=self.pulls)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether the law is known: while all rewards are 0 or 1."""
+        """Tell whether the probabilities are known: while all rewards are 0 or 1."""
         return binary
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:

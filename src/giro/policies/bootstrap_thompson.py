@@ -96,7 +96,7 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
         check(self.name, whole(0), zeros=self.zeros, ones=self.ones)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether the law is known: of a beta or binomial draw, while rewards are 0 or 1."""
+        """Tell whether the probabilities are known: while all rewards are 0 or 1."""
         return binary and (self.weights == "multinomial" or min(self.zeros, self.ones) > 0)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:

@@ -53,7 +53,7 @@ def _solve(state: _State, arm: int, x: np.ndarray) -> None:
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-    """Show every model the reward with noise of its own."""
+    """Show every model the reward with its own noise."""
     x, arm = case_row(state.design, case), model_of(state.design, arm)
     if x.size == 1:
         state.factor[arm, 0, 0] = math.sqrt(state.factor[arm, 0, 0] ** 2 + 1.0)
@@ -89,7 +89,7 @@ class Ensemble(Policy, name="ensemble"):
 
     Each model starts from its own draw of every arm's N(1/2, prior_sd^2) prior, sees every reward
     with its own N(0, noise_sd^2) added, and values an arm at the posterior mean given these. So a
-    model's value has the law of the posterior, were rewards Gaussian. `noise_sd` is by default the
+    model's value is a draw from the posterior, were rewards Gaussian. `noise_sd` is by default the
     largest standard deviation of a reward in [0, 1]; with `prior_sd` the same, the prior is worth
     one reward. With contexts, an arm's value is 1/2 + x'θ with a N(0, prior_sd^2 I) prior of θ.
 

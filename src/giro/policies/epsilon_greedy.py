@@ -18,8 +18,8 @@ from giro.policies._greedy_models import (
     Schedule,
     choose_by_model,
     exploring,
-    law_by_model,
     learn_by_model,
+    propensities_by_model,
     start_by_model,
 )
 from giro.policy import Case, Functions, Offer, Policy, Shape
@@ -148,11 +148,11 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
         """Return those for means or for models."""
         if self.model is None:
             return super().functions()
-        functions = Functions(choose_by_model, learn_by_model, law_by_model)
+        functions = Functions(choose_by_model, learn_by_model, propensities_by_model)
         return functions if self.compiles else functions.in_python
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether the law is known: not for a model that is fitted further to choose."""
+        """Tell whether probabilities are known: not if a model is fitted further to choose."""
         return not self.choose_mutates_state
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:

@@ -1,12 +1,12 @@
 """Giro: garbage in, reward out (Kveton et al., 2019, Algorithm 2)."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from giro.checks import NOT_NEGATIVE, check
-from giro.compiling import inline_kernel, kernel
+from giro.compiling import kernel
 from giro.kernels.giro.lazy_argmax import lazy_argmax
 from giro.kernels.giro.ordered import is_empty
 from giro.kernels.giro.partial_sample import PartialSamples, add, begin, empty_samples
@@ -25,7 +25,7 @@ from giro.policy import Case, Offer, Policy, Shape
 
 class _State(NamedTuple):
     samples: PartialSamples  # histories of observed rewards: pseudo rewards are counted, not stored
-    values: BinomialValues  # the laws of the arms' values while all rewards are 0 or 1
+    values: BinomialValues  # distributions of the arms' values while all rewards are 0 or 1
     a: float  # pseudo rewards of each kind per pull
     ranking: np.ndarray  # order of tied arms
 
@@ -42,38 +42,30 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     add(state.samples, arm, reward)
     if is_empty(state.samples.rewards):
-        _enter_race(state.values, state.samples.rewards.arms[arm], arm, state.a)
-
-
-@inline_kernel
-def _enter_race(values: BinomialValues, its: Any, arm: int, a: float) -> None:
-    """Set the binomial law of the arm's value: m = s + 2k draws of which (ones + k) / m are 1."""
-    floor, share = pseudo_count_distribution(a, its.pulls)
-    for variant in range(2 if share > 0.0 else 1):
-        k = floor + variant
-        m = its.pulls + 2 * k
-        set_variant(values, arm, variant, 0.0, m, (its.total + k) / m, m)
-    set_share(values, arm, share)
+        its = state.samples.rewards.arms[arm]
+        floor, share = pseudo_count_distribution(state.a, its.pulls)
+        for variant in range(2 if share > 0.0 else 1):
+            k = floor + variant
+            m = its.pulls + 2 * k  # draws, of which (ones + k) / m are 1
+            set_variant(state.values, arm, variant, 0.0, m, (its.total + k) / m, m)
+        set_share(state.values, arm, share)
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    known = is_empty(state.samples.rewards)
-    return (
-        binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
-        if known
-        else np.empty(0)
-    )
+    if not is_empty(state.samples.rewards):
+        return np.empty(0)
+    return binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
 
 
 @dataclass(frozen=True)
 class Giro(Policy, name="giro"):
     """Pulls the arm with the best bootstrap mean, of its history and `a` zeros and ones per pull.
 
-    The chosen arm has exactly the law of Algorithm 2, at a cost that hardly grows with the history:
-    see `binomial_argmax` for rewards 0 and 1, `lazy_argmax` for any others. An untried arm has the
-    value infinity. Real `a` follows Section 6.1: floor(a s) or ceil(a s) pseudo rewards of each
-    kind, drawn anew in each round. Differs from the paper: ties are broken anew each time unless
-    `ties=fixed`, and values of fractional rewards that agree to 12 digits count as tied.
+    The chosen arm has exactly the distribution of Algorithm 2, at a cost that hardly grows with the
+    history: see `binomial_argmax` for rewards 0 and 1, `lazy_argmax` for any others. An untried arm
+    has the value infinity. Real `a` follows Section 6.1: floor(a s) or ceil(a s) pseudo rewards of
+    each kind, drawn in each round. Differs from the paper: ties are broken at random each time
+    unless `ties=fixed`, and values of fractional rewards that agree to 12 digits count as tied.
     """
 
     source = "Kveton et al. 2019, Algorithm 2"
@@ -90,7 +82,7 @@ class Giro(Policy, name="giro"):
         check(self.name, NOT_NEGATIVE, a=self.a)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether the law is known: while all rewards are 0 or 1."""
+        """Tell whether the probabilities are known: while all rewards are 0 or 1."""
         return binary
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:

@@ -9,13 +9,11 @@ import numpy as np
 from giro.compiling import kernel
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax, tie_ranking
-from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
-from giro.kernels.regression.inverse import squared_width
+from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.kernels.regression.logistic import sigmoid
-from giro.kernels.regression.vectors import dot
 from giro.offer import of_arms
 from giro.policies._logistic_arms import LogisticArms, empty_logistic_arms, observe
-from giro.policies._widths import OptimisticPolicy, logistic_slope
+from giro.policies._widths import OptimisticPolicy, logistic_slope, scores_and_widths
 from giro.policy import Case, Offer, Shape
 
 
@@ -37,11 +35,9 @@ def _bounds(state: _State, offer: Offer) -> np.ndarray:
     """Return μ(x'θ) + ρ(t) (x'M⁻¹x)^(1/2) of each arm on offer."""
     arms, t = state.arms, state.arms.rows.filled[0] + 1
     rho = state.width if state.is_fixed else state.width * math.sqrt(math.log(t))
-    bounds, x = np.empty(offer.arms.size), round_row(state.design, offer.context)
+    bounds, widths = scores_and_widths(state.design, offer, arms.theta, arms.factor, arms.workspace)
     for i in range(bounds.size):
-        model = put_arm(state.design, offer, i)
-        width = math.sqrt(squared_width(arms.factor[model], x, arms.workspace))
-        bounds[i] = sigmoid(dot(x, arms.theta[model])) + rho * width
+        bounds[i] = sigmoid(bounds[i]) + rho * widths[i]
     return bounds
 
 
@@ -74,15 +70,16 @@ class GlmUcb(OptimisticPolicy, name="glm-ucb"):
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return models fitted to nothing."""
+        d, width = shape.width, self.scale
+        if width is None:
+            kappa = math.sqrt(3 + 2 * math.log(1 + 2 / self.penalty))
+            slopes = logistic_slope(0.0) / logistic_slope(self.norm)
+            squared = 2 * d * math.log(2 * d * shape.rounds / self.delta)
+            width = 2 * kappa * slopes * math.sqrt(squared)
         return _State(
-            empty_logistic_arms(shape.n_models, shape.width, shape.capacity, self.penalty),
-            self._width(shape.width, shape.rounds) if self.scale is None else float(self.scale),
+            empty_logistic_arms(shape.n_models, d, shape.capacity, self.penalty),
+            float(width),
             self.scale is not None,
             design_of(shape),
             tie_ranking(self.ties, shape.n_arms, rng),
         )
-
-    def _width(self, d: int, n: int) -> float:
-        kappa = math.sqrt(3 + 2 * math.log(1 + 2 / self.penalty))
-        slopes = logistic_slope(0.0) / logistic_slope(self.norm)
-        return 2 * kappa * slopes * math.sqrt(2 * d * math.log(2 * d * n / self.delta))

@@ -32,21 +32,16 @@ class _State(NamedTuple):
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     values, x = np.zeros(offer.arms.size), round_row(state.design, offer.context)
     if not mark_untried(state.rows.of_arm.length, state.design, offer.arms, values):
-        for i in range(values.size):
-            values[i] = _perturbed_value(state, offer.arms[i], x, rng)
+        for i in range(values.size):  # x'G⁻¹ Σ X (Y + Z) as Σ Y u'X + Σ Z u'X, u = G⁻¹x: O(d) a row
+            arm, u = offer.arms[i], state.workspace
+            u[:] = x
+            solve(state.factor[arm], u)
+            positions = positions_of(state.rows, arm)
+            score = state.score[: positions.size]
+            scores(state.rows, positions, u, score)
+            perturbed = perturbed_sum(score, state.pseudo[: score.size], rng)
+            values[i] = rounded(dot(state.moment[arm], u) + perturbed, 1e12)
     return argmax(values, offer.arms, state.ranking, rng)
-
-
-@kernel
-def _perturbed_value(state: _State, arm: int, x: np.ndarray, rng: np.random.Generator) -> float:
-    """Return x'G⁻¹ Σ X (Y + Z), summed as Σ Y u'X + Σ Z u'X with u = G⁻¹x: O(d) a row."""
-    positions, u = positions_of(state.rows, arm), state.workspace
-    u[:] = x
-    solve(state.factor[arm], u)
-    score = state.score[: positions.size]
-    scores(state.rows, positions, u, score)
-    value = dot(state.moment[arm], u) + perturbed_sum(score, state.pseudo[: score.size], rng)
-    return rounded(value, 1e12)
 
 
 @kernel

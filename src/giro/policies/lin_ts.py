@@ -11,10 +11,9 @@ from giro.kernels.draws.normal import standard_normal
 from giro.kernels.highest.normal_probabilities import normal_argmax_probabilities
 from giro.kernels.highest.ties import argmax
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
-from giro.kernels.regression.inverse import squared_width
 from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
 from giro.kernels.regression.vectors import dot
-from giro.policies._widths import NOISE, check_width
+from giro.policies._widths import NOISE, check_width, scores_and_widths
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -40,13 +39,11 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 @kernel
 def _posterior(state: _State, offer: Offer) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and deviation of x'θ for each arm on offer, θ being N(B⁻¹f, v² B⁻¹)."""
-    ridge, v, x = state.ridge, _spread(state), round_row(state.design, offer.context)
-    means, deviations = np.empty(offer.arms.size), np.empty(offer.arms.size)
-    for i in range(means.size):
-        model = put_arm(state.design, offer, i)
-        means[i] = dot(x, ridge.theta[model])
-        deviations[i] = v * math.sqrt(squared_width(ridge.factor[model], x, ridge.workspace))
-    return means, deviations
+    ridge = state.ridge
+    means, widths = scores_and_widths(
+        state.design, offer, ridge.theta, ridge.factor, ridge.workspace
+    )
+    return means, _spread(state) * widths
 
 
 @kernel
@@ -97,12 +94,12 @@ class LinTs(Policy, name="lin-ts"):
     """Pulls the arm with the highest reward under parameters drawn from their posterior.
 
     Each arm's parameters are N(θ, v² B⁻¹) with the ridge estimate θ and B = penalty I + Σ x x'.
-    Only x'θ matters, and arms are independent: one normal draw an arm has the same law as drawing
-    whole vectors. `scale` takes the place of v, as the standard deviation of the noise; theory's v
-    is R (9 d log(t / δ))^(1/2) with R = 1/2 for rewards in [0, 1], as in the authors' last version
-    on arXiv (1209.3352; the proceedings have 24 / epsilon in place of 9). Differs from the paper:
-    parameters are shared between arms only if arms have features (one draw of the vector then is
-    that of all arms), d is the length of one row, and its penalty is 1.
+    Only x'θ matters, and arms are independent: one normal draw an arm is distributed as if whole
+    vectors were drawn. `scale` takes the place of v, as the standard deviation of the noise;
+    theory's v is R (9 d log(t / δ))^(1/2) with R = 1/2 for rewards in [0, 1], as in the authors'
+    last version on arXiv (1209.3352; the proceedings have 24 / epsilon in place of 9). Differs from
+    the paper: parameters are shared between arms only if arms have features (one draw of the vector
+    then is that of all arms), d is the length of one row, and its penalty is 1.
     """
 
     source = "Agrawal and Goyal 2013 (linear payoffs), Algorithm 1"

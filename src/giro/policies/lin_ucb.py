@@ -9,12 +9,11 @@ import numpy as np
 from giro.compiling import kernel
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax, tie_ranking
-from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.kernels.regression.inverse import squared_width
 from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
-from giro.kernels.regression.vectors import dot
 from giro.offer import of_arms
-from giro.policies._widths import NOISE, OptimisticPolicy
+from giro.policies._widths import NOISE, OptimisticPolicy, scores_and_widths
 from giro.policy import Case, Offer, Shape
 
 
@@ -37,12 +36,10 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 @kernel
 def _bounds(state: _State, offer: Offer) -> np.ndarray:
     """Return x'θ + radius (x'V⁻¹x)^(1/2) of each arm on offer."""
-    ridge, x = state.ridge, round_row(state.design, offer.context)
-    bounds = np.empty(offer.arms.size)
+    design, ridge = state.design, state.ridge
+    bounds, widths = scores_and_widths(design, offer, ridge.theta, ridge.factor, ridge.workspace)
     for i in range(bounds.size):
-        model = put_arm(state.design, offer, i)
-        width = math.sqrt(squared_width(ridge.factor[model], x, ridge.workspace))
-        bounds[i] = dot(x, ridge.theta[model]) + state.radius[model] * width
+        bounds[i] += state.radius[model_of(design, offer.arms[i])] * widths[i]
     return bounds
 
 
@@ -71,7 +68,7 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 class LinUcb(OptimisticPolicy, name="lin-ucb"):
     """Pulls the arm with the highest reward that a confidence ellipsoid of its parameters allows.
 
-    Each arm has a ridge regression of its own, and the radius of Theorem 2, which holds in all
+    Each arm has its own ridge regression, and the radius of Theorem 2, which holds in all
     rounds at once with probability 1 - `delta` for an arm (1 - K `delta` for all K of them) if its
     parameters are no longer than `norm` (S) and rewards lie in [0, 1] (R = 1/2). `scale` takes the
     place of the radius, as alpha does in Li et al. (2010). An arm never pulled has a bound as any

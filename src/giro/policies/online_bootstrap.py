@@ -48,7 +48,7 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
 @dataclass(frozen=True)
 class OnlineBootstrap(Policy, name="online-bootstrap"):
-    """Pulls the arm with the highest mean in one of its replicas, drawn anew for each arm.
+    """Pulls the arm with the highest mean in one of its replicas, drawn for each arm.
 
     A reward enters each replica of the pulled arm with probability 1/2: the double-or-nothing
     bootstrap, where we count a kept reward once, which only rescales the prior. Replicas start

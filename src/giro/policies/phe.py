@@ -23,7 +23,7 @@ from giro.policy import Case, Offer, Policy, Shape
 class _State(NamedTuple):
     pulls: np.ndarray  # [arm]
     total: np.ndarray  # [arm] sum of rewards
-    values: BinomialValues  # the laws of the arms' values
+    values: BinomialValues  # distributions of the arms' values
     a: float  # pseudo rewards per pull
     ranking: np.ndarray  # order of tied arms
 
@@ -37,16 +37,10 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     state.pulls[arm] += 1
     state.total[arm] += reward
-    n = _pseudo_rewards(state.a, state.pulls[arm])
+    below, share = pseudo_count_distribution(state.a, state.pulls[arm])
+    n = below + 1 if share > 0.0 else below  # ceil(a s), but for rounding
     set_variant(state.values, arm, 0, state.total[arm], n, 0.5, state.pulls[arm] + n)
     set_share(state.values, arm, 0.0)
-
-
-@kernel
-def _pseudo_rewards(a: float, s: int) -> int:
-    """Return ceil(a s), where a product that is whole but for rounding counts as whole."""
-    below, share = pseudo_count_distribution(a, s)
-    return below + 1 if share > 0.0 else below
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:

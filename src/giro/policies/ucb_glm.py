@@ -11,12 +11,10 @@ from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax, tie_ranking
-from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
-from giro.kernels.regression.inverse import squared_width
-from giro.kernels.regression.vectors import dot
+from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.offer import of_arms
 from giro.policies._logistic_arms import LogisticArms, empty_logistic_arms, observe
-from giro.policies._widths import NOISE, OptimisticPolicy, logistic_slope
+from giro.policies._widths import NOISE, OptimisticPolicy, logistic_slope, scores_and_widths
 from giro.policy import Case, Offer, Shape
 
 
@@ -46,13 +44,9 @@ def _draws(state: _State, offer: Offer) -> bool:
 @kernel
 def _bounds(state: _State, offer: Offer) -> np.ndarray:
     """Return x'θ + α (x'V⁻¹x)^(1/2) of each arm on offer."""
-    arms, x = state.arms, round_row(state.design, offer.context)
-    bounds = np.empty(offer.arms.size)
-    for i in range(bounds.size):
-        model = put_arm(state.design, offer, i)
-        width = math.sqrt(squared_width(arms.factor[model], x, arms.workspace))
-        bounds[i] = dot(x, arms.theta[model]) + state.alpha * width
-    return bounds
+    arms = state.arms
+    scores, widths = scores_and_widths(state.design, offer, arms.theta, arms.factor, arms.workspace)
+    return scores + state.alpha * widths
 
 
 @kernel
@@ -94,14 +88,14 @@ class UcbGlm(OptimisticPolicy, name="ucb-glm"):
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return models fitted to nothing."""
+        d, alpha = shape.width, self.scale
+        if alpha is None:
+            squared = d / 2 * math.log(1 + 2 * shape.rounds / d) - math.log(self.delta)
+            alpha = NOISE / logistic_slope(self.norm + 1.0) * math.sqrt(squared)
         return _State(
-            empty_logistic_arms(shape.n_models, shape.width, shape.capacity, self.penalty),
-            self._alpha(shape.width, shape.rounds) if self.scale is None else float(self.scale),
+            empty_logistic_arms(shape.n_models, d, shape.capacity, self.penalty),
+            float(alpha),
             -1 if self.tau is None else self.tau,
             design_of(shape),
             tie_ranking(self.ties, shape.n_arms, rng),
         )
-
-    def _alpha(self, d: int, n: int) -> float:
-        kappa = logistic_slope(self.norm + 1.0)
-        return NOISE / kappa * math.sqrt(d / 2 * math.log(1 + 2 * n / d) - math.log(self.delta))

@@ -63,7 +63,7 @@ def inner_product(theta: np.ndarray, x: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class DrawnProblem(Problem):
-    """Arms whose mean depends on a drawn context through parameters of their own.
+    """Arms whose mean depends on a drawn context through its own parameters.
 
     A context is a point of the unit sphere with `dimension` coordinates, drawn uniformly in each
     round. An arm's parameters, one for each coordinate and a constant, are drawn uniformly from a

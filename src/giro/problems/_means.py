@@ -1,4 +1,4 @@
-"""Where the means of context-free arms come from: given, or drawn anew in each run."""
+"""Where the means of context-free arms come from: given, or drawn in each run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ def reveal_means(instance: Any, t: int, rng: np.random.Generator) -> tuple[Offer
 
 @dataclass(frozen=True)
 class MeansProblem(Problem):
-    """Arms whose reward law is set by its mean.
+    """Arms whose distribution of rewards is set by its mean.
 
     `n_arms` means are drawn uniformly from [low, high] in each run (Kveton et al., 2019,
     Section 6.1), or `means` are the same in all runs.

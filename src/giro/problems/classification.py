@@ -74,7 +74,7 @@ _ARRAYS = "arrays-"  # and a digest: data that came from Python and have no name
 class _Instance(NamedTuple):
     contexts: np.ndarray  # [row, feature] shared by all runs
     labels: np.ndarray  # [row] shared by all runs
-    order: np.ndarray  # [i] rows; the first so many were visited in this pass
+    order: np.ndarray  # [i] rows; those visited in this pass come first
     means: np.ndarray  # [arm] of the present round
     arms: np.ndarray  # [arm] all of them
     features: np.ndarray  # of arms: none
@@ -82,24 +82,19 @@ class _Instance(NamedTuple):
 
 @kernel
 def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
-    row = _next_row(instance.order, t, rng)
-    means = instance.means
+    """Reveal a row that was not visited in this pass through all of them.
+
+    Fisher and Yates' shuffle, one step a round; a new pass starts from the order of the last.
+    """
+    order, means = instance.order, instance.means
+    i = t % order.size
+    j = i + int(rng.random() * (order.size - i))
+    order[i], order[j] = order[j], order[i]
+    row = order[i]
     for arm in range(means.size):
         means[arm] = 0.0
     means[instance.labels[row]] = 1.0
     return Offer(instance.arms, instance.contexts[row], instance.features), means, 1.0
-
-
-@kernel
-def _next_row(order: np.ndarray, t: int, rng: np.random.Generator) -> int:
-    """Return a row that was not visited in this pass through all of them.
-
-    Fisher and Yates' shuffle, one step a round; a new pass starts from the order of the last.
-    """
-    i = t % order.size
-    j = i + int(rng.random() * (order.size - i))
-    order[i], order[j] = order[j], order[i]
-    return int(order[i])
 
 
 @kernel
@@ -112,8 +107,8 @@ class Classification(Problem, name="classification"):
     """Rows of a data set in random order; the arm of the row's class has reward 1, others 0.
 
     `data` is adult, covertype or statlog, or a Parquet or CSV file with its classes in column
-    `label`; there, words become a feature for each word. Every run visits all rows in an order of
-    its own before any row comes again. `scale` is what is done to the features: `column` gives each
+    `label`; there, words become a feature for each word. Every run visits all rows in its own
+    order before any row comes again. `scale` is what is done to the features: `column` gives each
     mean 0 and standard deviation 1 over the data set, `unit` does so and then gives each row length
     one, `range` maps each to [0, 1], `none` leaves them.
 
@@ -139,9 +134,26 @@ class Classification(Problem, name="classification"):
             known = ", ".join(get_args(Scale))
             raise BadParameter(f"classification needs a scale of {known}; got '{self.scale}'")
         if is_file_name(self.data):
-            self._take(_rows_of_file(self.data, self.label, self.scale))
+            if self.label is None:
+                raise BadParameter(
+                    f"classification needs the column of classes in {self.data}: label=COLUMN"
+                )
+            for text in (self.data, self.label):
+                if set(text) & set(",[]") or text.strip() != text or text == "none":
+                    raise BadParameter(f"'{text}' cannot stand in the text of a problem: rename it")
+            self._take(file_rows(Path(self.data), self.label, self.scale))
+        elif self.data.startswith(_ARRAYS):
+            raise BadParameter(f"{self.data} came from Python: use Classification.from_arrays")
+        elif self.data not in SHAPES:
+            raise UnknownName(
+                "data set", self.data, known=[*SHAPES, *(f"FILE{f}" for f in FORMATS)]
+            )
+        elif self.label is not None:
+            raise BadParameter(
+                f"{self.data} has classes of its own, got label={self.label}: leave it out"
+            )
         else:
-            shape = _shape_of_shipped(self.data, self.label)
+            shape = SHAPES[self.data]
             self._set(n_arms=shape.classes, n_features=shape.features)
 
     @classmethod
@@ -194,22 +206,3 @@ class Classification(Problem, name="classification"):
     def _set(self, **values: Any) -> None:
         for key, value in values.items():
             object.__setattr__(self, key, value)
-
-
-def _rows_of_file(data: str, label: str | None, scale: Scale) -> Rows:
-    if label is None:
-        raise BadParameter(f"classification needs the column of classes in {data}: label=COLUMN")
-    for text in (data, label):
-        if set(text) & set(",[]") or text.strip() != text or text == "none":
-            raise BadParameter(f"'{text}' cannot stand in the text of a problem: rename it")
-    return file_rows(Path(data), label, scale)
-
-
-def _shape_of_shipped(data: str, label: str | None) -> Any:
-    if data.startswith(_ARRAYS):
-        raise BadParameter(f"{data} came from Python: use Classification.from_arrays")
-    if data not in SHAPES:
-        raise UnknownName("data set", data, known=[*SHAPES, *(f"FILE{f}" for f in FORMATS)])
-    if label is not None:
-        raise BadParameter(f"{data} has classes of its own, got label={label}: leave it out")
-    return SHAPES[data]

@@ -66,7 +66,7 @@ class Discrete(Problem, name="discrete"):
             _check_arm(arm, values, probabilities)
 
     def start(self, rng: np.random.Generator) -> _Instance:
-        """Return the laws of the arms, the same in every run."""
+        """Return the distributions of the arms, the same in every run."""
         values = _rectangle(self._values_by_arm())
         cumulative = np.cumsum(_rectangle(self.probabilities), axis=1)
         cumulative /= cumulative[:, -1:]

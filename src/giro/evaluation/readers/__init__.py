@@ -58,11 +58,16 @@ def read_log(
         raise UnknownName("format", format, known=get_args(Format))
     items = None
     if isinstance(source, str | Path):
-        path = _existing(file_in_folder(Path(source)))
+        path = file_in_folder(Path(source))
+        if not path.is_file():
+            raise BadFile(f"there is no file {path}")
         if format == "vw" or (format == "auto" and _looks_like_vw(path)):
-            return log_of_vw(_lines(path))
-        frame = _frame_of_file(path)
-        items = _items_beside(path)
+            try:
+                return log_of_vw(path.read_text(encoding="utf-8").split("\n"))
+            except UnicodeDecodeError:
+                raise BadFile(f"{path} is not text") from None
+        frame, beside = _frame_of_file(path), path.with_name(ITEMS)
+        items = beside if beside.is_file() else None
     else:
         frame = _frame_of(source)
     columns = Columns(arm, reward, probability, context)
@@ -78,21 +83,13 @@ def _log_of_frame(
 ) -> Log:
     if form == "vw":
         raise BadParameter("logs of Vowpal Wabbit are read from files, not from tables")
-    if form == "auto":
-        form = _format_of(frame, columns)
-    if form == "giro":
+    if form == "giro" or (form == "auto" and set(NEEDED) <= set(frame.columns)):
         return log_of_events(frame)
-    if form == "open-bandit":
+    is_table = {columns.arm, columns.reward, columns.probability} <= set(frame.columns)
+    found = form == "auto" and not is_table and is_open_bandit(frame.columns)
+    if form == "open-bandit" or found:
         return log_of_open_bandit(frame, None if items is None else _frame_of_file(items))
     return log_of_table(frame, columns, arms)
-
-
-def _format_of(frame: "pl.DataFrame", columns: Columns) -> Format:
-    """Return the format that the columns show; a table if any of its columns is there."""
-    if set(NEEDED) <= set(frame.columns):
-        return "giro"
-    asked_for = {columns.arm, columns.reward, columns.probability} <= set(frame.columns)
-    return "open-bandit" if not asked_for and is_open_bandit(frame.columns) else "table"
 
 
 def _frame_of(source: Any) -> "pl.DataFrame":
@@ -141,26 +138,8 @@ def _frame_of_file(path: Path) -> "pl.DataFrame":
         raise BadFile(f"{path} cannot be read as {path.suffix}: {first}") from None
 
 
-def _items_beside(path: Path) -> Path | None:
-    beside = path.with_name(ITEMS)
-    return beside if beside.is_file() else None
-
-
-def _existing(path: Path) -> Path:
-    if not path.is_file():
-        raise BadFile(f"there is no file {path}")
-    return path
-
-
 def _looks_like_vw(path: Path) -> bool:
     if path.suffix.lower() not in _JSON:
         return False
     with path.open(encoding="utf-8", errors="replace") as file:
         return any('"_label' in line for _, line in zip(range(100), file, strict=False))
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError:
-        raise BadFile(f"{path} is not text") from None

@@ -33,15 +33,11 @@ def log_of_events(frame: "pl.DataFrame") -> Log:
     if settled["id"].n_unique() < settled.height:
         raise BadParameter("the events give a decision two rewards; each has one")
     joined = decisions.join(settled, on="id", how="left", maintain_order="left")
+    headers = frame["setting"].drop_nulls().to_list() if "setting" in frame.columns else []
+    encoder = json.loads(headers[0]).get("encoder") if headers else None
+    constant = bool((encoder or {}).get("bias"))  # at the end of contexts: written by giro 0.1.0
     rewarded, left_out = joined.filter(pl.col("settled").is_not_null()), joined["settled"]
-    return _log(rewarded, left_out.null_count(), constant=_has_constant(frame))
-
-
-def _has_constant(frame: "pl.DataFrame") -> bool:
-    """Tell whether contexts end with a constant 1, as those of giro 0.1.0 do."""
-    told = frame["setting"].drop_nulls().to_list() if "setting" in frame.columns else []
-    encoder = json.loads(told[0]).get("encoder") if told else None
-    return bool((encoder or {}).get("bias"))
+    return _log(rewarded, left_out.null_count(), constant=constant)
 
 
 def _log(rewarded: "pl.DataFrame", left_out: int, *, constant: bool) -> Log:
@@ -56,6 +52,7 @@ def _log(rewarded: "pl.DataFrame", left_out: int, *, constant: bool) -> Log:
     arms = rewarded["arms"].to_list() if "arms" in rewarded.columns else None
     names = tuple(dict.fromkeys(name for row in arms or [] for name in row)) or None
     index, names = arm_indices(rewarded["arm"].to_list(), names)
+    eligible = None if arms is None else np.array([[n in row for n in names] for row in arms], bool)
     contexts, feature_names = _contexts(rewarded)
     if constant:  # policies have their own
         contexts, feature_names = np.ascontiguousarray(contexts[:, :-1]), feature_names[:-1]
@@ -67,7 +64,7 @@ def _log(rewarded: "pl.DataFrame", left_out: int, *, constant: bool) -> Log:
             rewarded["propensity"].to_numpy().astype(float),
             contexts,
             feature_names,
-            eligible=None if arms is None else _eligible(arms, names),
+            eligible=None if eligible is None or eligible.all() else eligible,
             probabilities=_probabilities(rewarded, arms, names),
             adaptive=True,
             left_out=left_out,
@@ -84,12 +81,6 @@ def _contexts(rewarded: "pl.DataFrame") -> tuple[np.ndarray, tuple[str, ...]]:
     filled = rewarded.select(pl.col("context").cast(pl.List(pl.Float64)).fill_null([]))
     contexts, names = padded(filled["context"].to_list(), "context")  # 0: not known at the time
     return contexts, tuple(names)
-
-
-def _eligible(arms: list[list[str]], names: tuple[str, ...]) -> np.ndarray | None:
-    """Return [event, arm] which arms could be chosen, None if always all could."""
-    eligible = np.array([[name in row for name in names] for row in arms], bool)
-    return None if eligible.all() else eligible
 
 
 def _probabilities(

@@ -23,6 +23,8 @@ from giro.errors import BadFile, BadParameter
 from giro.evaluation.log import Log, arm_indices, checked
 from giro.features import flattened, matrix_of_records
 
+_HEADER = ("line", "a", "p", "pdrop", "Version", "EventId", "Timestamp", "VWState")
+
 
 class _Event(NamedTuple):
     arm: int  # from 1
@@ -43,13 +45,24 @@ def log_of_vw(lines: Iterable[str]) -> Log:
     left out and counted. `pdrop` has to be the same in all lines.
     """
     records = [_record(line, number) for number, line in enumerate(lines, 1) if line.strip()]
-    labelled = [record for record in records if "_label_cost" in record and not _skipped(record)]
-    _check_drop(labelled)
+    labelled = [r for r in records if "_label_cost" in r and not r.get("_skipLearn", False)]
+    shares = {float(record.get("pdrop", 0.0)) for record in labelled}
+    if len(shares) > 1:
+        raise BadParameter(
+            f"events were dropped with different probabilities (pdrop from {min(shares)} to "
+            f"{max(shares)}); evaluate them apart"
+        )
     events = [_event(record) for record in labelled]
     n_arms = max((max(event.arm, event.n_arms) for event in events), default=0)
     names = tuple(str(arm + 1) for arm in range(n_arms))
     index, names = arm_indices([str(event.arm) for event in events], names)
     contexts, features = matrix_of_records([event.context for event in events])
+    listed = np.array([event.n_arms or n_arms for event in events])
+    eligible = np.arange(n_arms)[None, :] < listed[:, None]
+    probabilities = None
+    if all(event.probabilities for event in events):
+        rows = [[e.probabilities.get(arm + 1, 0.0) for arm in range(n_arms)] for e in events]
+        probabilities = np.array(rows)
     return checked(
         Log(
             index,
@@ -58,8 +71,8 @@ def log_of_vw(lines: Iterable[str]) -> Log:
             np.array([event.probability for event in events]),
             contexts,
             features,
-            eligible=_eligible(events, n_arms),
-            probabilities=_probabilities(events, n_arms),
+            eligible=None if eligible.all() else eligible,
+            probabilities=probabilities,
             left_out=len(records) - len(labelled),
         )
     )
@@ -93,18 +106,18 @@ def _label(part: Mapping[str, Any]) -> dict[str, Any]:
     return label
 
 
-def _skipped(record: Mapping[str, Any]) -> bool:
-    return bool(record.get("_skipLearn", False))
-
-
 def _event(record: Mapping[str, Any]) -> _Event:
     shared = record["c"] if isinstance(record.get("c"), dict) else record
     multi = shared.get("_multi", [])
     actions, chances = record.get("a", []), record.get("p", [])
     try:
-        arm = _arm(record)
+        if "_labelindex" in record:  # says surest which action it was
+            arm = int(record["_labelindex"]) + 1
+        else:
+            arm = int(record["_label_action"])
         cost, probability = float(record["_label_cost"]), float(record["_label_probability"])
-        context = flattened(_without_header(record) if shared is record else shared)
+        header = _HEADER if shared is record else ()
+        context = flattened({key: value for key, value in shared.items() if key not in header})
         all_arms = dict(zip(map(int, actions), map(float, chances), strict=True))
     except (KeyError, TypeError, ValueError) as error:
         raise BadParameter(f"line {record['line']} has no readable label: {error}") from None
@@ -113,39 +126,3 @@ def _event(record: Mapping[str, Any]) -> _Event:
         raise BadParameter(f"line {record['line']} has the unknown arm {arm} of {n_arms}")
     known = sorted(all_arms) == list(range(1, n_arms + 1))
     return _Event(arm, n_arms, -cost, probability, context, all_arms if known else {})
-
-
-def _arm(record: Mapping[str, Any]) -> int:
-    """Return the number of the logged action; its place says it surest."""
-    if "_labelindex" in record:
-        return int(record["_labelindex"]) + 1
-    return int(record["_label_action"])
-
-
-_HEADER = ("line", "a", "p", "pdrop", "Version", "EventId", "Timestamp", "VWState")
-
-
-def _without_header(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in record.items() if key not in _HEADER}
-
-
-def _check_drop(records: list[dict[str, Any]]) -> None:
-    shares = {float(record.get("pdrop", 0.0)) for record in records}
-    if len(shares) > 1:
-        raise BadParameter(
-            f"events were dropped with different probabilities (pdrop from {min(shares)} to "
-            f"{max(shares)}); evaluate them apart"
-        )
-
-
-def _eligible(events: list[_Event], n_arms: int) -> np.ndarray | None:
-    """Return [event, arm] which arms a line lists, None if always all."""
-    listed = np.array([event.n_arms or n_arms for event in events])
-    eligible = np.arange(n_arms)[None, :] < listed[:, None]
-    return None if eligible.all() else eligible
-
-
-def _probabilities(events: list[_Event], n_arms: int) -> np.ndarray | None:
-    if not all(event.probabilities for event in events):
-        return None
-    return np.array([[e.probabilities.get(arm + 1, 0.0) for arm in range(n_arms)] for e in events])

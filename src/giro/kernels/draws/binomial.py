@@ -5,10 +5,11 @@ import math
 import numpy as np
 
 from giro.compiling import borrowed, inline_kernel, kernel
+from giro.kernels.draws.rejection import KEPT, proposed
 from giro.kernels.draws.stirling import binomial_surprise
 from giro.kernels.draws.uniform import COINS, coins
 
-_FEW = 6 * COINS  # so many fair coins are counted faster than a general binomial is drawn
+_FEW = 6 * COINS  # up to here fair coins are counted faster than a general binomial is drawn
 _SMALL_MEAN = 10.0  # from here on the constants of the rejection below hold
 _NEAR = 15  # of the mode: ratios of successive probabilities are multiplied
 _NEVER = 1e-18  # chance below which a search ends, if rounding did not let it end before
@@ -61,8 +62,7 @@ def _by_rejection(n: int, p: float, rng: np.random.Generator) -> int:
     """Return the draw by transformed rejection, p <= 1/2 (Hörmann, 1993, algorithm BTRD).
 
     A point (u, v) of the unit square stands for k = floor(G(u)); it is kept if v is below
-    P(k) G'(u) / alpha, relative to the mode. In the part |u| <= 0.43, v <= v_r all are: there, one
-    uniform number gives v, and divided by v_r it gives u.
+    P(k) G'(u) / alpha, relative to the mode.
     """
     rng = borrowed(rng)
     sd = np.sqrt(n * p * (1.0 - p))
@@ -71,17 +71,10 @@ def _by_rejection(n: int, p: float, rng: np.random.Generator) -> int:
     c = n * p + 0.5
     v_r = 0.92 - 4.2 / b
     while True:
-        v = rng.random()
-        if v <= 0.86 * v_r:
-            u = v / v_r - 0.43
-            return int((2.0 * a / (0.5 - abs(u)) + b) * u + c)
-        if v >= v_r:
-            u = rng.random() - 0.5
-        else:  # |u| > 0.43
-            u = v / v_r - 0.93
-            u = (0.5 if u > 0.0 else -0.5) - u
-            v = v_r * rng.random()
+        u, v = proposed(v_r, rng)
         distance = 0.5 - abs(u)
+        if v == KEPT:
+            return int((2.0 * a / distance + b) * u + c)
         if distance <= 0.0:
             continue
         x = (2.0 * a / distance + b) * u + c

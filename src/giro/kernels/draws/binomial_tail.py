@@ -7,8 +7,8 @@ k or more exactly if an exponential variable exceeds
     C = -log[b(k) / (1 - r)],
 
 and then, for Z = k + G with P(G = g) = (1 - r) r^g, a second exponential exceeds the logarithm of
-b(k) r^G / b(Z); Z then has the law of S given that it is at least k. What the first exponential has
-beyond C is exponential again, so it gives G without another draw.
+b(k) r^G / b(Z); Z then is distributed as S given that it is at least k. What the first
+exponential has beyond C is exponential again, so it gives G without another draw.
 """
 
 import math

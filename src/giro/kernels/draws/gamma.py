@@ -88,21 +88,15 @@ def beta(a: float, b: float, rng: np.random.Generator) -> float:
 
 @kernel
 def _beta_of_small(a: float, b: float, rng: np.random.Generator) -> float:
-    """Return the draw where a side is below 1, or both are 1."""
-    rng = borrowed(rng)
-    if a <= 1.0 and b <= 1.0:
-        return _beta_up_to_1(a, b, rng)
-    one, other = standard_gamma(a, rng), standard_gamma(b, rng)
-    return one / (one + other)
+    """Return the draw where a side is below 1, or both are 1.
 
-
-@inline_kernel
-def _beta_up_to_1(a: float, b: float, rng: np.random.Generator) -> float:
-    """Return x = U^(1/a) as a share of itself and y = V^(1/b), given x + y <= 1 (Jöhnk, 1964).
-
-    Where both are too small for a number, their logarithms still tell.
+    With both up to 1, x = U^(1/a) as a share of itself and y = V^(1/b), given x + y <= 1 (Jöhnk,
+    1964). Where these are too small for a number, their logarithms still tell.
     """
     rng = borrowed(rng)
+    if a > 1.0 or b > 1.0:
+        one, other = standard_gamma(a, rng), standard_gamma(b, rng)
+        return one / (one + other)
     if a == b == 1.0:
         return rng.random()
     if a < _SMALLEST and b < _SMALLEST:

@@ -7,7 +7,7 @@ import numpy as np
 from giro.compiling import borrowed, inline_kernel, kernel
 from giro.kernels.draws.stirling import log_factorial
 
-_FEW = 12  # so many entries are drawn one by one faster than otherwise
+_FEW = 12  # entries: up to here they are drawn one by one faster than otherwise
 _NARROW = 25.0  # variance up to which a search from the mode is faster than rejection
 _NEVER = 1e-18  # chance below which a search ends, if rounding did not let it end before
 _D1 = 1.7155277699214135  # sqrt(8 / e)
@@ -34,20 +34,15 @@ def _rare_among_few(rare: int, n: int, few: int, rng: np.random.Generator) -> in
     if rare < few:
         rare, few = few, rare  # which are drawn and which are ones may be exchanged
     if few <= _FEW:
-        return _one_by_one(rare, n, few, rng)
+        left = rare
+        for i in range(few):
+            left -= int(rng.random() * (n - i) < left)
+        return rare - left
     share = rare / n
     variance = few * share * (1.0 - share) * (n - few) / (n - 1.0)
     if variance <= _NARROW:
         return _by_inversion(rare, n, few, rng)
     return _by_rejection(rare, n, few, variance, rng)
-
-
-@inline_kernel
-def _one_by_one(rare: int, n: int, few: int, rng: np.random.Generator) -> int:
-    left = rare
-    for i in range(few):
-        left -= int(rng.random() * (n - i) < left)
-    return rare - left
 
 
 @kernel

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from giro.compiling import borrowed, inline_kernel, kernel
+from giro.kernels.draws.rejection import KEPT, proposed
 from giro.kernels.draws.stirling import poisson_surprise
 
 _SMALL_MEAN = 10.0  # from here on the constants of the rejection below hold
@@ -53,8 +54,7 @@ def _by_rejection(mean: float, rng: np.random.Generator) -> int:
     """Return the draw by transformed rejection (Hörmann, 1993, algorithm PTRD).
 
     A point (u, v) of the unit square stands for k = floor(G(u)); it is kept if v is below
-    P(k) G'(u) alpha. In the part |u| <= 0.43, v <= v_r all are: there, one uniform number gives v,
-    and divided by v_r it gives u.
+    P(k) G'(u) alpha.
     """
     rng = borrowed(rng)
     b = 0.931 + 2.53 * np.sqrt(mean)
@@ -62,28 +62,15 @@ def _by_rejection(mean: float, rng: np.random.Generator) -> int:
     c = mean + 0.445
     v_r = 0.9277 - 3.6224 / (b - 2.0)
     while True:
-        v = rng.random()
-        if v <= 0.86 * v_r:
-            u = v / v_r - 0.43
-            return int((2.0 * a / (0.5 - abs(u)) + b) * u + c)
-        if v >= v_r:
-            u = rng.random() - 0.5
-        else:  # |u| > 0.43
-            u = v / v_r - 0.93
-            u = (0.5 if u > 0.0 else -0.5) - u
-            v = v_r * rng.random()
+        u, v = proposed(v_r, rng)
         distance = 0.5 - abs(u)
+        if v == KEPT:
+            return int((2.0 * a / distance + b) * u + c)
         if distance < 0.013 and v > distance:
             continue
         x = (2.0 * a / distance + b) * u + c
         if x < 0.0:
             continue
         v *= (1.1239 + 1.1328 / (b - 3.4)) / (a / (distance * distance) + b)
-        if _is_below(v, int(x), mean):
+        if math.log(max(v, _TINY)) <= -poisson_surprise(int(x), mean):
             return int(x)
-
-
-@kernel
-def _is_below(v: float, k: int, mean: float) -> bool:
-    """Tell whether v is at most the probability of k."""
-    return math.log(max(v, _TINY)) <= -poisson_surprise(k, mean)

@@ -46,7 +46,10 @@ def lazy_argmax(
     guess = highest(records, arms)
     if records[guess].centre == np.inf:
         return an_untried_arm(records, arms, ranking, rng)
-    enough = math.log(arms.size * max(_entries(records, arms) / _WORTH, 20.0))
+    entries = 0
+    for arm in arms:
+        entries += records[arm].m
+    enough = math.log(arms.size * max(entries / _WORTH, 20.0))
     x = _lay_threshold(samples, arms, guess, _MARGIN * enough, rng)
     guess, rival, c = _guess(records, arms, x)
     while c < enough:
@@ -58,17 +61,13 @@ def lazy_argmax(
         guess = _highest_in(records, arms)
         best = _among_equals(records, arms, guess, ranking, rng)
     if records[guess].noise == 0.0 and records[guess].centre < x:
-        _draw_those_out(samples, arms, x, rng)
+        for arm in arms:  # draw those out, given that their means are below x
+            while records[arm].out:
+                restart(samples, arm)
+                finish(samples, arm, 0.0, rng)
+                records[arm].out = records[arm].centre >= x
         best = _among_equals(records, arms, highest(records, arms), ranking, rng)
     return best
-
-
-@kernel
-def _entries(records: np.ndarray, arms: np.ndarray) -> int:
-    entries = 0
-    for arm in arms:
-        entries += records[arm].m
-    return entries
 
 
 @kernel
@@ -181,18 +180,6 @@ def _doubt(
             weight += math.exp(thetas[i] * ahead)
             reached = reached or ahead >= 0.0
     return reached and rng.random() * weight < 1.0
-
-
-@kernel
-def _draw_those_out(
-    samples: PartialSamples, arms: np.ndarray, x: float, rng: np.random.Generator
-) -> None:
-    """Draw the samples of the arms that are out, given that their means are below x."""
-    for arm in arms:
-        while samples.rewards.arms[arm].out:
-            restart(samples, arm)
-            finish(samples, arm, 0.0, rng)
-            samples.rewards.arms[arm].out = samples.rewards.arms[arm].centre >= x
 
 
 @kernel

@@ -29,7 +29,7 @@ class Ordered(NamedTuple):
     as large as the rewards in it, plus eight per arm.
     """
 
-    arms: np.ndarray  # [arm] records with the fields of PLACE
+    arms: np.ndarray  # [arm] records with the fields of STORAGE
     pool: np.ndarray  # [entry]
     sums: np.ndarray  # [arm, 2^level + part, power - 1] of the rewards of a part and their squares
 

@@ -126,23 +126,17 @@ def refine(samples: PartialSamples, arm: int, rng: np.random.Generator) -> None:
         finish(samples, arm, 0.0, rng)
         return
     if its.level == _UNDRAWN:
-        _split(samples, arm, rng)
+        # how many entries are pseudo rewards, and all those from the latest rewards
+        observed = binomial(its.m, its.pulls / its.m, rng) if its.k > 0 else its.m
+        latest = binomial(observed, 1.0 - its.ordered / its.length, rng)
+        its.drawn = float(fair_binomial(its.m - observed, rng))
+        its.drawn += _sum_of_draws(samples, arm, its.ordered, its.length, latest, 0.0, rng)
+        samples.counts[arm, 0] = observed - latest
+        its.level = 0
         for _ in range(_FIRST_LEVEL - 1):
             _halve(samples, arm, rng)
     _halve(samples, arm, rng)
     _assess(samples, arm)
-
-
-@kernel
-def _split(samples: PartialSamples, arm: int, rng: np.random.Generator) -> None:
-    """Draw how many entries are pseudo rewards, and all those from the latest rewards."""
-    its = samples.rewards.arms[arm]
-    observed = binomial(its.m, its.pulls / its.m, rng) if its.k > 0 else its.m
-    latest = binomial(observed, 1.0 - its.ordered / its.length, rng)
-    its.drawn = float(fair_binomial(its.m - observed, rng))
-    its.drawn += _sum_of_draws(samples, arm, its.ordered, its.length, latest, 0.0, rng)
-    samples.counts[arm, 0] = observed - latest
-    its.level = 0
 
 
 @kernel
@@ -261,7 +255,14 @@ def cumulant(samples: PartialSamples, arm: int, u: float) -> float:
     if its.level == _FINISHED:
         return 0.0
     if its.level == _UNDRAWN:
-        return _whole_cumulant(samples, arm, u)
+        h = (its.total + its.k) / its.m
+        zero, one = math.exp(-u * h), math.exp(u * (1.0 - h))
+        whole = its.k * (zero + one)
+        if its.fractional:
+            whole += weight_of(samples, arm, 0, its.pulls, u, h)
+        else:
+            whole += (its.pulls - its.total) * zero + its.total * one
+        return float(its.m * math.log(whole / its.m))
     result = 0.0
     for part in range(1 << its.level):
         low, high = part_of(its.ordered, its.level, part)
@@ -269,19 +270,6 @@ def cumulant(samples: PartialSamples, arm: int, u: float) -> float:
         weight = weight_of(samples, arm, low, high, u, mean)
         result += samples.counts[arm, part] * math.log(weight / (high - low))
     return result
-
-
-@kernel
-def _whole_cumulant(samples: PartialSamples, arm: int, u: float) -> float:
-    its = samples.rewards.arms[arm]
-    h = (its.total + its.k) / its.m
-    zero, one = math.exp(-u * h), math.exp(u * (1.0 - h))
-    weight = its.k * (zero + one)
-    if its.fractional:
-        weight += weight_of(samples, arm, 0, its.pulls, u, h)
-    else:
-        weight += (its.pulls - its.total) * zero + its.total * one
-    return float(its.m * math.log(weight / its.m))
 
 
 @kernel

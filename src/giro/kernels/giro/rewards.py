@@ -47,7 +47,7 @@ def remember(rewards: Rewards, arm: int, reward: float) -> None:
 
 @kernel
 def entries_of(rewards: Rewards, arm: int, zeros: int, ones: int) -> Entries:
-    """Return the arm's rewards and so many prior zeros and ones."""
+    """Return the arm's rewards, with these numbers of prior zeros and ones."""
     total, binary = rewards.total[arm], rewards.binary[arm]
     return Entries(rewards_of(rewards.history, arm), total, binary, zeros, ones)
 

@@ -35,21 +35,8 @@ def rate_of(samples: PartialSamples, arm: int, x: float) -> float:
 def tail_test(samples: PartialSamples, arm: int, x: float, rng: np.random.Generator) -> None:
     """Draw whether the undrawn arm reaches x: then finish its sample, else mark it as out."""
     its = samples.rewards.arms[arm]
-    _tune(samples, arm, x)
-    if standard_exponential(rng) < its.tilt * its.m * x - its.test_cost:
-        its.out = True
-        return
-    finish(samples, arm, its.tilt, rng)
-    excess = its.m * (its.centre - x)
-    its.out = excess < 0.0 or standard_exponential(rng) < its.tilt * excess
-
-
-@kernel
-def _tune(samples: PartialSamples, arm: int, x: float) -> None:
-    """Choose the u of the arm's test, unless the one it has will do."""
-    its = samples.rewards.arms[arm]
     u = min((x - its.centre) / (its.m * its.noise), _STEEPEST)
-    if u > _DRIFT * its.tilt or u * _DRIFT < its.tilt:
+    if u > _DRIFT * its.tilt or u * _DRIFT < its.tilt:  # the u of the last test will not do
         its.tilt, its.test_k = u, -1
         if its.fractional:
             its.weight = weight_of(samples, arm, 0, its.pulls, u, 0.0)
@@ -59,3 +46,9 @@ def _tune(samples: PartialSamples, arm: int, x: float) -> None:
         its.test_k = its.k
         pseudo = its.k * (1.0 + math.exp(its.tilt))
         its.test_cost = its.m * math.log((its.weight + pseudo) / its.m)
+    if standard_exponential(rng) < its.tilt * its.m * x - its.test_cost:
+        its.out = True
+        return
+    finish(samples, arm, its.tilt, rng)
+    excess = its.m * (its.centre - x)
+    its.out = excess < 0.0 or standard_exponential(rng) < its.tilt * excess

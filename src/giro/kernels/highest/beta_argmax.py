@@ -1,9 +1,9 @@
-"""Which arm has the highest draw from a beta law, drawing as little as possible.
+"""Which arm has the highest draw from a beta distribution, drawing as little as possible.
 
-One arm is drawn; let x be its value. Beta(alpha, beta) with whole numbers is the law of the
-alpha-th smallest of n = alpha + beta - 1 uniform numbers. It reaches x if at most alpha - 1 of them
-lie below x, and how many do is N ~ Bin(n, x). For alpha - 1 < n x, with p' = (alpha - 1) / n and
-lam = log[(1 - p') x / (p' (1 - x))] > 0,
+One arm is drawn; let x be its value. Beta(alpha, beta) with whole numbers is the distribution of
+the alpha-th smallest of n = alpha + beta - 1 uniform numbers. It reaches x if at most alpha - 1 of
+them lie below x, and how many do is N ~ Bin(n, x). For alpha - 1 < n x, with p' = (alpha - 1) / n
+and lam = log[(1 - p') x / (p' (1 - x))] > 0,
 
     P(N = z) = e^(-I) e^(-lam (alpha - 1 - z)) P'(N = z),   I = n kl(p', x),  P' = Bin(n, p'),
 
@@ -28,7 +28,11 @@ _NEAR = 1.0  # with a lower bound of I below this, a plain draw is quicker
 @inline_kernel
 def beta_argmax(alpha: np.ndarray, beta: np.ndarray, rng: np.random.Generator) -> int:
     """Return the place of the highest draw from Beta(alpha, beta), whole numbers above zero."""
-    first = _highest_mean(alpha, beta)
+    first, highest = 0, -1.0
+    for i in range(alpha.size):
+        mean = alpha[i] / (alpha[i] + beta[i])
+        if mean > highest:
+            first, highest = i, mean
     best, x = first, beta_draw(alpha[first], beta[first], rng)
     for i in range(alpha.size):
         n = alpha[i] + beta[i] - 1.0
@@ -43,16 +47,6 @@ def beta_argmax(alpha: np.ndarray, beta: np.ndarray, rng: np.random.Generator) -
             value = beta_if_reached(alpha[i], n, x, patience, rng) if patience >= cost else -1.0
         if value > x:
             best, x = i, value
-    return best
-
-
-@kernel
-def _highest_mean(alpha: np.ndarray, beta: np.ndarray) -> int:
-    best, highest = 0, -1.0
-    for i in range(alpha.size):
-        mean = alpha[i] / (alpha[i] + beta[i])
-        if mean > highest:
-            best, highest = i, mean
     return best
 
 

@@ -48,7 +48,7 @@ def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray
 
     The error is below 1e-9 for any positive parameters up to 1e7.
     """
-    return _beta_law(np.asarray(alpha, float), np.asarray(beta, float), _rule())
+    return _probabilities(np.asarray(alpha, float), np.asarray(beta, float), _rule())
 
 
 @functools.cache
@@ -62,7 +62,7 @@ def _rule() -> Rule:
 
 
 @kernel
-def _beta_law(alpha: np.ndarray, beta: np.ndarray, rule: Rule) -> np.ndarray:
+def _probabilities(alpha: np.ndarray, beta: np.ndarray, rule: Rule) -> np.ndarray:
     bumps = _bumps(alpha, beta)
     edges = _edges(bumps, bumps.low.max(), bumps.high.max(), -1)
     n_arms, size = alpha.size, (edges.size - 1) * rule.nodes.size
@@ -72,7 +72,7 @@ def _beta_law(alpha: np.ndarray, beta: np.ndarray, rule: Rule) -> np.ndarray:
         total = _integrate(bumps, arm, start, edges, rule, density[arm], below[arm])
         below[arm] /= total
         density[arm] /= total
-    law = np.zeros(n_arms)
+    chances = np.zeros(n_arms)
     for i in range(size):
         panel, node = i // rule.nodes.size, i % rule.nodes.size
         weight = rule.weights[node] * (edges[panel + 1] - edges[panel])
@@ -81,8 +81,8 @@ def _beta_law(alpha: np.ndarray, beta: np.ndarray, rule: Rule) -> np.ndarray:
             for other in range(n_arms):
                 if other != arm:
                     chance *= below[other, i]
-            law[arm] += chance
-    return np.asarray(law / law.sum())
+            chances[arm] += chance
+    return np.asarray(chances / chances.sum())
 
 
 @kernel

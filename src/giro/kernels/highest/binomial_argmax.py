@@ -22,7 +22,7 @@ from giro.kernels.highest.sorted_arms import SortedArms, set_key, without_keys
 from giro.kernels.highest.ties import an_untried_arm, beats_in_tie, highest
 
 _NEAR, _FAR = 0.5, 3.0  # nearer than the first, arms are drawn plainly
-_PLACES_PER_UNIT = -1.0 / math.log1p(-math.exp(-_FAR))  # of an exponential, see `_unlucky`
+_PLACES_PER_UNIT = -1.0 / math.log1p(-math.exp(-_FAR))  # to the next exponential above `_FAR`
 
 
 _VARIANT = np.dtype(
@@ -152,7 +152,7 @@ def _argmax_of_sorted(values: BinomialValues, ranking: np.ndarray, rng: np.rando
         if known == 0.0 and (position == n_sorted or keys[position] < x):
             known = _FAR  # all arms from here on are far
         if known > 0.0:
-            position += _unlucky(rng)
+            position += int(standard_exponential(rng) * _PLACES_PER_UNIT)
             if position >= n_sorted:
                 return best
         arm = values.near.arms[position]
@@ -164,12 +164,6 @@ def _argmax_of_sorted(values: BinomialValues, ranking: np.ndarray, rng: np.rando
             tied += 1
             if beats_in_tie(arm, best, tied, ranking, rng):
                 best = arm
-
-
-@inline_kernel
-def _unlucky(rng: np.random.Generator) -> int:
-    """Return how many arms come before the next whose exponential is `_FAR` or more."""
-    return int(standard_exponential(rng) * _PLACES_PER_UNIT)
 
 
 @inline_kernel

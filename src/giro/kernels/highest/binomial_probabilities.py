@@ -35,7 +35,7 @@ def binomial_argmax_probabilities(
 def _points(
     offset: np.ndarray, n: np.ndarray, p: np.ndarray, m: np.ndarray, share: np.ndarray
 ) -> Points:
-    """Return every arm's points that matter; the laws are [arm, variant]."""
+    """Return every arm's points that matter; all arguments but share are [arm, variant]."""
     first, last = np.zeros(n.shape, np.int64), np.full(n.shape, -1)
     lowest = -np.inf
     for arm in range(share.size):
@@ -53,13 +53,13 @@ def _points(
         for variant in range(2 if share[arm] > 0.0 else 1):
             weight = share[arm] if variant == 1 else 1.0 - share[arm]
             low, high = first[arm, variant], last[arm, variant]
-            law = binomial_law(n[arm, variant], p[arm, variant], low, high)
-            for i in range(law.size):
+            chances = binomial_law(n[arm, variant], p[arm, variant], low, high)
+            for i in range(chances.size):
                 x = (offset[arm, variant] + (low + i)) / m[arm, variant]
                 if x < lowest:
-                    below[arm] += weight * law[i]
+                    below[arm] += weight * chances[i]
                 else:
-                    value[used], mass[used], owner[used] = x, weight * law[i], arm
+                    value[used], mass[used], owner[used] = x, weight * chances[i], arm
                     used += 1
     return Points(value[:used], mass[:used], owner[:used], below)
 
@@ -88,13 +88,13 @@ def binomial_law(n: int, p: float, low: int, high: int) -> np.ndarray:
 
     Each follows from its neighbour, beginning at the largest: no large logarithms, no cancelling.
     """
-    law = np.ones(high - low + 1)
+    chances = np.ones(high - low + 1)
     if high == low:
-        return law
+        return chances
     mode = min(max(math.floor((n + 1) * p), low), high)
     odds = p / (1.0 - p)
     for k in range(mode, low, -1):
-        law[k - 1 - low] = law[k - low] * k / ((n - k + 1) * odds)
+        chances[k - 1 - low] = chances[k - low] * k / ((n - k + 1) * odds)
     for k in range(mode, high):
-        law[k + 1 - low] = law[k - low] * (n - k) * odds / (k + 1)
-    return np.asarray(law / law.sum())
+        chances[k + 1 - low] = chances[k - low] * (n - k) * odds / (k + 1)
+    return np.asarray(chances / chances.sum())

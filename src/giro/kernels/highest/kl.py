@@ -1,4 +1,4 @@
-"""The Kullback-Leibler divergence of Bernoulli laws and the upper confidence bound it gives."""
+"""Kullback-Leibler divergence of Bernoulli distributions, and the upper bound that it gives."""
 
 import math
 

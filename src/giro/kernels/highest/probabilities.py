@@ -1,6 +1,6 @@
 """The probability of each arm to have the highest value, where values take a few known points.
 
-All arms' points are walked through in ascending order. Where one arm alone can be at x, it wins
+All arms' points are taken in ascending order. Where one arm alone can be at x, it wins
 there if all others are below. Where several can, and ties are drawn, the j-th of them gets the
 expectation of 1 / (number of arms at x) on the event that none is above. With b_i the probability
 that arm i is below x and m_i that it is at x,
@@ -33,20 +33,20 @@ def argmax_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
 
     `ranking` is that of the arms which the values belong to, or empty.
     """
-    law = np.zeros(values.size)
+    chances = np.zeros(values.size)
     highest = values.max()
     best, tied = -1, 0
     for arm in range(values.size):
         if values[arm] == highest:
-            law[arm] = 1.0
+            chances[arm] = 1.0
             tied += 1
             if ranking.size > 0 and (best < 0 or ranking[arm] > ranking[best]):
                 best = arm
     if ranking.size > 0:
-        law[:] = 0.0
-        law[best] = 1.0
-        return law
-    return law / tied
+        chances[:] = 0.0
+        chances[best] = 1.0
+        return chances
+    return chances / tied
 
 
 def winning_law(points: Points, ranking: np.ndarray) -> np.ndarray:
@@ -56,8 +56,8 @@ def winning_law(points: Points, ranking: np.ndarray) -> np.ndarray:
     """
     nodes, weights = gauss_rule((points.below.size + 1) // 2)
     order = np.argsort(points.value, kind="stable")
-    law = _walk(points, order, ranking, nodes, weights)
-    return np.asarray(law / law.sum())
+    chances = _chances(points, order, ranking, nodes, weights)
+    return np.asarray(chances / chances.sum())
 
 
 @functools.cache
@@ -68,12 +68,12 @@ def gauss_rule(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel
-def _walk(
+def _chances(
     points: Points, order: np.ndarray, ranking: np.ndarray, nodes: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
     below, here = points.below.copy(), np.zeros(points.below.size)
     tied = np.empty(points.below.size, np.int64)
-    law = np.zeros(points.below.size)
+    chances = np.zeros(points.below.size)
     i = 0
     while i < order.size:
         x, n_tied = points.value[order[i]], 0
@@ -85,18 +85,18 @@ def _walk(
             here[arm] += points.mass[order[i]]
             i += 1
         if n_tied == 1 or ranking.size > 0:
-            _by_rank(law, below, here, tied[:n_tied], ranking)
+            _by_rank(chances, below, here, tied[:n_tied], ranking)
         else:
-            _anew(law, below, here, tied[:n_tied], nodes, weights)
+            _by_lot(chances, below, here, tied[:n_tied], nodes, weights)
         for arm in tied[:n_tied]:
             below[arm] += here[arm]
             here[arm] = 0.0
-    return law
+    return chances
 
 
 @kernel
 def _by_rank(
-    law: np.ndarray, below: np.ndarray, here: np.ndarray, tied: np.ndarray, ranking: np.ndarray
+    chances: np.ndarray, below: np.ndarray, here: np.ndarray, tied: np.ndarray, ranking: np.ndarray
 ) -> None:
     """Add what each tied arm wins at this value from those below it and of lower rank."""
     for arm in tied:
@@ -105,12 +105,12 @@ def _by_rank(
             if other != arm:
                 beaten = here[other] > 0.0 and ranking[other] < ranking[arm]
                 wins *= below[other] + here[other] if beaten else below[other]
-        law[arm] += wins
+        chances[arm] += wins
 
 
 @kernel
-def _anew(
-    law: np.ndarray,
+def _by_lot(
+    chances: np.ndarray,
     below: np.ndarray,
     here: np.ndarray,
     tied: np.ndarray,
@@ -123,7 +123,7 @@ def _anew(
         for arm in range(below.size):
             product *= below[arm] + here[arm] * u
         for arm in tied:
-            law[arm] += here[arm] * product / (below[arm] + here[arm] * u)
+            chances[arm] += here[arm] * product / (below[arm] + here[arm] * u)
 
 
 def replica_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:

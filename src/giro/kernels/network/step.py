@@ -46,7 +46,7 @@ class Weights(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Room for the work on one batch."""
+    """What the work on one batch needs."""
 
     level: np.ndarray  # [unit] W'base over the sparse columns, kept up to date
     units: np.ndarray  # [i · unit] sums of the hidden units, then their errors
@@ -63,7 +63,7 @@ def width_of(hidden: int) -> int:
 
 
 def empty_workspace(n_features: int, width: int, batch: int) -> Workspace:
-    """Return room for batches of up to `batch` entries."""
+    """Return a workspace for batches of up to `batch` entries."""
     even = batch + batch % 2
     return Workspace(
         aligned_zeros(1, width)[0],
@@ -78,9 +78,9 @@ def empty_workspace(n_features: int, width: int, batch: int) -> Workspace:
 
 def aligned_zeros(rows: int, columns: int) -> np.ndarray:
     """Return zeros of which the first lies where memory lines begin: lanes lie in one line less."""
-    room = np.zeros(rows * columns + _LINE)
-    first = (-room.ctypes.data // room.itemsize) % _LINE
-    return room[first : first + rows * columns].reshape(rows, columns)
+    memory = np.zeros(rows * columns + _LINE)
+    first = (-memory.ctypes.data // memory.itemsize) % _LINE
+    return memory[first : first + rows * columns].reshape(rows, columns)
 
 
 @kernel
@@ -106,8 +106,8 @@ def take_step(
 ) -> None:
     """Descend once along the gradient at these entries.
 
-    `bench.level` is W'base before and after. The entries `ahead`, which come next, are fetched from
-    memory meanwhile: they are anywhere, and waiting for them took as long as all the sums.
+    `workspace.level` is W'base before and after. The entries `ahead`, which come next, are fetched
+    from memory meanwhile: they are anywhere, and waiting for them took as long as all the sums.
     """
     _take_dense(workspace, rows, entries)
     _sum_dense(network, workspace, rows, entries.size)
@@ -118,7 +118,10 @@ def take_step(
     step = rate / entries.size
     _descend_sparse(network, workspace, rows, step)
     _descend_dense(network, workspace, rows, entries.size, step)
-    _descend_output(network, workspace, bias, step)
+    for k in range(0, workspace.level.size, LANES):
+        weights = plus(lanes_at(network.output, k), -step, lanes_at(workspace.output, k))
+        put(network.output, k, within(weights, LARGEST))
+    network.bias[0] -= step * bias
 
 
 @kernel
@@ -135,7 +138,7 @@ def score_of(network: Weights, context: np.ndarray) -> float:
 
 @kernel
 def set_level(network: Weights, workspace: Workspace, rows: Rows) -> None:
-    """Set `bench.level` to W'base over the sparse columns."""
+    """Set `workspace.level` to W'base over the sparse columns."""
     width = workspace.level.size
     for k in range(0, width, LANES):
         level = zeros()
@@ -143,17 +146,6 @@ def set_level(network: Weights, workspace: Workspace, rows: Rows) -> None:
             if not rows.is_dense[j]:
                 level = plus(level, rows.base[j], lanes_at(network.hidden, j * width + k))
         put(workspace.level, k, level)
-
-
-@kernel
-def _fetch_row(rows: Rows, row: int) -> None:
-    """Have what is needed of a row on its way from memory; changes nothing."""
-    position, first = row * rows.filled[1], rows.first[row]
-    fetch(rows.rewards, row)
-    fetch(rows.packed, position)
-    fetch(rows.packed, position + _LINE)
-    fetch(rows.column, first)
-    fetch(rows.change, first)
 
 
 # -- forward -----------------------------------------------------------------------------------
@@ -197,7 +189,13 @@ def _sum_changes(
     width = workspace.level.size
     for i in range(entries.size):
         if i < ahead.size:
-            _fetch_row(rows, row_of(ahead[i]))
+            row = row_of(ahead[i])
+            position, first = row * rows.filled[1], rows.first[row]
+            fetch(rows.rewards, row)
+            fetch(rows.packed, position)
+            fetch(rows.packed, position + _LINE)
+            fetch(rows.column, first)
+            fetch(rows.change, first)
         row = row_of(entries[i])
         begin, end = rows.first[row], rows.middle[row]
         for k in range(0, width, LANES):
@@ -221,7 +219,11 @@ def _set_errors(
             score += inner_product(where_positive(sums, sums), lanes_at(network.output, k))
         workspace.errors[i] = score
     for i in range(entries.size):
-        error = sigmoid(workspace.errors[i]) - _target(entries[i], rewards)
+        # the reward is read even if not used: a branch would be guessed wrong
+        target, kind = rewards[row_of(entries[i])], entries[i] & 3
+        target = 1.0 if kind == ONE else target
+        target = 0.0 if kind == ZERO else target
+        error = sigmoid(workspace.errors[i]) - target
         workspace.errors[i] = error
         total += error
     return total
@@ -231,14 +233,6 @@ def _set_errors(
 def sigmoid(score: float) -> float:
     """Return 1 / (1 + exp(-score)), whatever the score."""
     return 1.0 / (1.0 + math.exp(-min(max(score, -_FARTHEST), _FARTHEST)))
-
-
-@kernel
-def _target(entry: int, rewards: np.ndarray) -> float:
-    """Return the reward of an entry, read even if not used: a branch would be guessed wrong."""
-    target, kind = rewards[row_of(entry)], entry & 3
-    target = 1.0 if kind == ONE else target
-    return 0.0 if kind == ZERO else target
 
 
 # -- backward ----------------------------------------------------------------------------------
@@ -308,11 +302,3 @@ def _descend_dense(
             position = rows.dense[m] * width + k
             weights = plus(lanes_at(network.hidden, position), -step, plus(even, 1.0, odd))
             put(network.hidden, position, within(weights, LARGEST))
-
-
-@kernel
-def _descend_output(network: Weights, workspace: Workspace, bias: float, step: float) -> None:
-    for k in range(0, workspace.level.size, LANES):
-        weights = plus(lanes_at(network.output, k), -step, lanes_at(workspace.output, k))
-        put(network.output, k, within(weights, LARGEST))
-    network.bias[0] -= step * bias

@@ -1,7 +1,7 @@
 """Positive definite matrices: U with U'U = A, solutions of A x = b, the inverse of A.
 
 Written out instead of left to LAPACK: the same numbers on every machine and in plain Python, and no
-threads of its own under the threads of a simulation. All loops run along rows.
+threads under the threads of a simulation. All loops run along rows.
 """
 
 import math

@@ -1,8 +1,8 @@
 """Rows of a regression: what is known of the round, what is known of the arm, and a constant 1.
 
 Nobody else adds a constant: contexts and features of arms are what a problem or a user knows. Where
-nothing is known, a row is just the constant. Without features of arms each arm has a model of its
-own; with them all arms share one, and differ by their rows.
+nothing is known, a row is just the constant. Without features of arms each arm has its own model;
+with them all arms share one, and differ by their rows.
 """
 
 from typing import NamedTuple

@@ -3,7 +3,7 @@
 Row after row turns U by plane rotations (Golub and Van Loan, 2013, Section 6.5.4) in O(d²). Unlike
 rank-one updates of the inverse itself (Sherman and Morrison, 1950), whose rounding errors are as
 large as the largest entry of the inverse, rotations keep even the most-observed directions to
-nearly all digits, so nothing ever needs to be computed anew. `cholesky.solve` gives A⁻¹ b from U.
+nearly all digits, so nothing ever needs to be computed again. `cholesky.solve` gives A⁻¹ b from U.
 """
 
 import math

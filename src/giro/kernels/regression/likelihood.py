@@ -82,7 +82,9 @@ def best_length(likelihood: Likelihood, theta: np.ndarray, step: np.ndarray) -> 
             low = length
         else:
             high = length
-        length = _inside(low, high, length - slope / (curvature + square))
+        length -= slope / (curvature + square)
+        if not low < length < high:
+            length = 2.0 * low if high == np.inf else 0.5 * (low + high)
     return length
 
 
@@ -98,11 +100,3 @@ def _along(
         slope += (w * p - likelihood.total[i]) * climb[i]
         curvature += w * p * (1.0 - p) * climb[i] * climb[i]
     return slope, curvature
-
-
-@inline_kernel
-def _inside(low: float, high: float, wanted: float) -> float:
-    """Return the number wanted, or another one between the bounds if it is not between them."""
-    if low < wanted < high:
-        return wanted
-    return 2.0 * low if high == np.inf else 0.5 * (low + high)

@@ -16,7 +16,7 @@ from giro.kernels.regression.vectors import add_multiple, dot
 __all__ = ["Curvature", "fit_logistic", "no_curvature", "sigmoid"]
 
 _MOST_PASSES = 100
-_GROWTH = 1.2  # of the rows, after which the Hessian of dense rows is made anew
+_GROWTH = 1.2  # of the rows, after which the Hessian of dense rows is made again
 _SLOW = 0.25  # of the squared decrement may be left after a step
 
 
@@ -28,7 +28,7 @@ class Curvature(NamedTuple):
 
 
 def no_curvature(n_features: int) -> Curvature:
-    """Return room for the Hessian, before the first fit."""
+    """Return a workspace for the Hessian, before the first fit."""
     return Curvature(np.empty((n_features, n_features)), np.zeros(1, np.int64))
 
 

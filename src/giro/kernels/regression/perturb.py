@@ -9,7 +9,7 @@ from giro.kernels.draws.binomial import fair_binomial
 from giro.kernels.draws.uniform import COINS, coins
 from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution
 
-_FEW = 6  # so many coins are thrown one by one faster than counted together
+_FEW = 6  # coins: up to here they are thrown one by one faster than counted together
 
 
 @kernel

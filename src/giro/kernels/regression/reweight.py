@@ -1,7 +1,8 @@
 """Means of an arm's rewards and some prior zeros and ones under random weights.
 
 Each function returns the weighted mean of all of them, and infinity where there are none. For an
-arm whose rewards were all 0 or 1 a weight per reward is not needed: one draw has the same law.
+arm whose rewards were all 0 or 1 a weight per reward is not needed: one draw has the same
+distribution.
 """
 
 import math
@@ -48,7 +49,10 @@ def exponential_mean(entries: Entries, rng: np.random.Generator) -> float:
     if m == 0:
         return np.inf
     if binary:
-        return _beta_or_end(total + ones, m - total - ones, rng)
+        g, f = total + ones, m - total - ones
+        if g == 0.0 or f == 0.0:
+            return 0.0 if g == 0.0 else 1.0
+        return beta(g, f, rng)
     weighted = _gamma_or_zero(ones, rng)
     weights = weighted + _gamma_or_zero(zeros, rng)
     for reward in rewards:
@@ -56,14 +60,6 @@ def exponential_mean(entries: Entries, rng: np.random.Generator) -> float:
         weighted += weight * reward
         weights += weight
     return weighted / weights
-
-
-@kernel
-def _beta_or_end(ones: float, zeros: float, rng: np.random.Generator) -> float:
-    """Return a draw of Beta(ones, zeros), 0 without ones and 1 without zeros."""
-    if ones == 0.0 or zeros == 0.0:
-        return 0.0 if ones == 0.0 else 1.0
-    return beta(ones, zeros, rng)
 
 
 @kernel

@@ -82,7 +82,10 @@ def append_row(rows: Rows, context: np.ndarray, arm: int, reward: float) -> None
     append(rows.of_arm, arm, row)
     _encode(rows, row)
     if row + 1 >= _FIRST_ENCODING and (row & (row + 1)) == 0:
-        _encode_anew(rows)
+        _find_bases(rows)
+        _find_dense(rows)
+        for encoded in range(row + 1):
+            _encode(rows, encoded)
 
 
 @kernel
@@ -119,15 +122,6 @@ def _write_changes(rows: Rows, row: int, end: int, dense: bool) -> int:
             rows.change[end] = value - rows.base[j]
             end += 1
     return end
-
-
-@kernel
-def _encode_anew(rows: Rows) -> None:
-    """Take the commonest values as base and write everything again."""
-    _find_bases(rows)
-    _find_dense(rows)
-    for row in range(rows.filled[0]):
-        _encode(rows, row)
 
 
 @kernel
@@ -214,7 +208,13 @@ def weighted_gram(rows: Rows, positions: np.ndarray, weight: np.ndarray, out: np
     _gram_of_dense(rows.packed, positions, weight, inner)
     if k < d:
         _gram_of_changes(rows, positions, weight, between, out)
-    _scatter(rows, inner, between, out)
+    for i in range(k):
+        j = rows.dense[i]
+        for m in range(i, k):
+            out[j, rows.dense[m]] = inner[i, m]
+        for other in range(d):
+            if not rows.is_dense[other]:
+                out[min(j, other), max(j, other)] = between[other, i]
 
 
 @kernel
@@ -240,31 +240,12 @@ def _gram_of_changes(
                 between[j, m] += scaled * packed[row * k + m]
             for q in range(p, end):
                 out[j, column[q]] += scaled * change[q]
-    _add_base(rows, total, c, out)
-    for j in range(rows.base.size):
-        add_multiple(between[j], rows.base[j], sums)
-
-
-@kernel
-def _add_base(rows: Rows, total: float, c: np.ndarray, out: np.ndarray) -> None:
-    """Add W base base' + base c' + c base' over the sparse columns to the upper triangle."""
     base = np.where(rows.is_dense, 0.0, rows.base)
-    for j in range(base.size):
+    for j in range(base.size):  # W base base' + base c' + c base'
         left = total * base[j] + c[j]
-        for k in range(j, base.size):
-            out[j, k] += left * base[k] + base[j] * c[k]
-
-
-@kernel
-def _scatter(rows: Rows, inner: np.ndarray, between: np.ndarray, out: np.ndarray) -> None:
-    """Put the sums that involve dense columns where they belong in the upper triangle."""
-    for i in range(rows.filled[1]):
-        j = rows.dense[i]
-        for m in range(i, rows.filled[1]):
-            out[j, rows.dense[m]] = inner[i, m]
-        for other in range(rows.base.size):
-            if not rows.is_dense[other]:
-                out[min(j, other), max(j, other)] = between[other, i]
+        for other in range(j, base.size):
+            out[j, other] += left * base[other] + base[j] * c[other]
+        add_multiple(between[j], rows.base[j], sums)
 
 
 @kernel

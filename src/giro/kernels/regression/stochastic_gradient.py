@@ -1,6 +1,6 @@
 """Linear models by stochastic gradient descent, with scikit-learn 1.9's default settings.
 
-Every entry of the sample in turn, in an order shuffled anew in each pass, moves θ against the
+Every entry of the sample in turn, in an order shuffled for each pass, moves θ against the
 gradient of its loss plus penalty |θ|² / 2. The passes end when the mean of these over a pass has
 failed to fall by more than the tolerance below the lowest so far, five times in a row.
 """

@@ -1,7 +1,7 @@
 """Contexts as numbers of bins, a byte each, so that a tree finds its splits by counting.
 
-As long as a feature has had at most 255 different values, each is a bin of its own, and nothing is
-lost. Then neighbours share a bin, of about as many rows each when bins are made anew, at 256, 512,
+As long as a feature has had at most 255 different values, each has its own bin, and nothing is
+lost. Then neighbours share a bin, of about as many rows each when bins are made again, at 256, 512,
 1024, ... rows.
 """
 
@@ -45,7 +45,7 @@ def take_in(bins: Bins, contexts: np.ndarray, count: int) -> None:
             bins.of_row[row, j] = _bin_for(bins, j, contexts[row, j], row)
         bins.taken[0] = row + 1
         if row >= MOST and (row & (row + 1)) == 0:
-            _make_anew(bins, contexts)
+            _rebin(bins, contexts)
 
 
 @kernel
@@ -81,7 +81,7 @@ def _insert(bins: Bins, j: int, position: int, value: float, rows: int) -> None:
 
 
 @kernel
-def _make_anew(bins: Bins, contexts: np.ndarray) -> None:
+def _rebin(bins: Bins, contexts: np.ndarray) -> None:
     """Share the rows out evenly where bins hold several values."""
     for j in range(bins.used.size):
         if bins.shared[j]:

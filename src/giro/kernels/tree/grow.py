@@ -21,7 +21,7 @@ class Trees(NamedTuple):
     """One tree a slot. A node owns a stretch of its slot's rows; its children halve it."""
 
     rows: np.ndarray  # [slot, i] numbers of the rows in the sample
-    mass: np.ndarray  # [slot, i, column] see `tree_split`
+    mass: np.ndarray  # [slot, i, column] see `tree.split`
     begin: np.ndarray  # [slot, node] the stretch
     end: np.ndarray  # [slot, node]
     child: np.ndarray  # [slot, node] the left one, the right one is next to it

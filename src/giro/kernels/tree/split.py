@@ -19,7 +19,7 @@ class Split(NamedTuple):
 
 
 def empty_histogram(n_features: int) -> np.ndarray:
-    """Return room for the mass of every bin, [feature, bin, column]."""
+    """Return a workspace for the mass of every bin, [feature, bin, column]."""
     return np.empty((n_features, MOST, 2))
 
 
@@ -41,7 +41,9 @@ def best_split(
             left, right, score = _best_of_feature(histogram[j, : bins.used[j]], least)
             if score > highest * _BETTER:
                 feature, highest = j, score
-                threshold = _between(bins.high[j, left], bins.low[j, right])
+                below, above = bins.high[j, left], bins.low[j, right]
+                middle = below / 2 + above / 2
+                threshold = middle if below <= middle < above else below  # never above
     return Split(feature, threshold)
 
 
@@ -78,10 +80,3 @@ def _best_of_feature(histogram: np.ndarray, least: float) -> tuple[int, int, flo
         s += histogram[b, 1]
         last = b
     return left, right, highest
-
-
-@kernel
-def _between(low: float, high: float) -> float:
-    """Return the middle of two numbers, and never the higher one."""
-    middle = low / 2 + high / 2
-    return middle if low <= middle < high else low
