@@ -10,6 +10,8 @@ from laws import ALPHA
 
 from giro import Policy
 
+pytestmark = pytest.mark.xdist_group("bandit")  # so that one process makes the facts
+
 EACH = [
     pytest.param(policy, case, id=f"{policy} {case}")
     for policy in [*policies(), *policies_with_models()]
