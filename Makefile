@@ -17,7 +17,7 @@ test: lint
 test-versions: test-oldest test-newest
 
 test-oldest test-newest: test-%: .venv-%/.ready
-	.venv-$*/bin/python -m pytest -q tests/golden tests/contract/test_plain_python.py
+	.venv-$*/bin/python -m pytest -n 2 --dist loadgroup -q tests/golden tests/contract/test_plain_python.py
 
 # Our estimates on the Open Bandit data against those of its own pipeline, fetched for this.
 test-obp: $(READY)
@@ -44,7 +44,7 @@ evidence: demo
 	$(BIN)/python scripts/theory_table.py
 	$(BIN)/python scripts/reproduction_tables.py
 	$(BIN)/python -m pytest tests/law --thorough
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
 	$(MAKE) contextual-evidence
 
 # The paper's contextual experiment: many hours on two cores; may be stopped, and goes on from there.
@@ -62,10 +62,10 @@ $(READY): pyproject.toml
 
 .venv-oldest/.ready: pyproject.toml tests/versions/oldest.txt
 	python3.11 -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c tests/versions/oldest.txt -e '.[plots,models]' pytest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c tests/versions/oldest.txt -e '.[plots,models]' pytest pytest-xdist
 	touch $@
 
 .venv-newest/.ready: pyproject.toml
 	python3.11 -m venv .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -e '.[plots,models]' pytest
+	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -e '.[plots,models]' pytest pytest-xdist
 	touch $@
