@@ -10,14 +10,14 @@ demo: $(READY)
 	$(BIN)/python scripts/reproduction_tables.py
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 # With the oldest and the newest NumPy and numba that are allowed: the same draws, to the last bit.
 # The environments stay; `rm -r .venv-newest` before it looks for what has come out since.
 test-versions: test-oldest test-newest
 
 test-oldest test-newest: test-%: .venv-%/.ready
-	.venv-$*/bin/python -m pytest -n 2 --dist loadgroup -q tests/golden tests/contract/test_plain_python.py
+	.venv-$*/bin/python -m pytest -n 2 -q tests/golden tests/contract/test_plain_python.py
 
 # Our estimates on the Open Bandit data against those of its own pipeline, fetched for this.
 test-obp: $(READY)
@@ -44,7 +44,7 @@ evidence: demo
 	$(BIN)/python scripts/theory_table.py
 	$(BIN)/python scripts/reproduction_tables.py
 	$(BIN)/python -m pytest tests/law --thorough
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
+	$(BIN)/python -m pytest -n 2 -m slow
 	$(MAKE) contextual-evidence
 
 # The paper's contextual experiment: many hours on two cores; may be stopped, and goes on from there.

@@ -10,8 +10,6 @@ from laws import ALPHA
 
 from giro import Policy
 
-pytestmark = pytest.mark.xdist_group("bandit")  # so that one process makes the facts
-
 EACH = [
     pytest.param(policy, case, id=f"{policy} {case}")
     for policy in [*policies(), *policies_with_models()]
