@@ -10,14 +10,14 @@ demo: $(READY)
 	$(BIN)/python scripts/reproduction_tables.py
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 # With the oldest and the newest NumPy and numba that are allowed: the same draws, to the last bit.
 # The environments stay; `rm -r .venv-newest` before it looks for what has come out since.
 test-versions: test-oldest test-newest
 
 test-oldest test-newest: test-%: .venv-%/.ready
-	.venv-$*/bin/python -m pytest -q tests/golden tests/contract/test_plain_python.py
+	.venv-$*/bin/python -m pytest -n 2 -q tests/golden tests/contract/test_plain_python.py
 
 # Our estimates on the Open Bandit data against those of its own pipeline, fetched for this.
 test-obp: $(READY)
@@ -62,10 +62,10 @@ $(READY): pyproject.toml
 
 .venv-oldest/.ready: pyproject.toml tests/versions/oldest.txt
 	python3.11 -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c tests/versions/oldest.txt -e '.[plots,models]' pytest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c tests/versions/oldest.txt -e '.[plots,models]' pytest pytest-xdist
 	touch $@
 
 .venv-newest/.ready: pyproject.toml
 	python3.11 -m venv .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -e '.[plots,models]' pytest
+	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -e '.[plots,models]' pytest pytest-xdist
 	touch $@

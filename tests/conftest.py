@@ -1,4 +1,6 @@
-"""Fixtures shared by all tests."""
+"""Fixtures shared by all tests, and which tests share a process."""
+
+from typing import Any
 
 import pytest
 
@@ -11,3 +13,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "seed" in metafunc.fixturenames:
         metafunc.parametrize("seed", range(metafunc.config.getoption("--seeds")))
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist, if it is there
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Let one process run all tests of a policy; `xdist_group` does nothing with pytest 9.2."""
+    from sharing import scheduler  # noqa: PLC0415  # needs pytest-xdist
+
+    return scheduler(config, log)

@@ -48,13 +48,14 @@ def policies() -> list[Policy]:
 # what every policy plays: each kind of rewards, without contexts and with them; some arms asleep;
 # arms with features, which only some policies can use
 IN_CONTEXT = "linear:n_arms=3,dimension=4"
+OF_ARMS = "linear:n_arms=3,dimension=4,shared=true"
 PLAYED = (
     "bernoulli",
     "beta",
     "discrete",
     IN_CONTEXT,
     "sleeping:problem=[bernoulli:n_arms=3]",
-    "linear:n_arms=3,dimension=4,shared=true",
+    OF_ARMS,
 )
 
 
@@ -81,6 +82,26 @@ def all_problems() -> list[Problem]:
     )
     texts = (*(name for name in Problem.known() if name not in NEEDS_TEXT), *also)
     return [*map(Problem.parse, texts), five_flowers()]
+
+
+def one_for(problem: Problem) -> Policy:
+    """Return a policy that can play the problem, and is compiled soon."""
+    return Policy.parse("lin-ucb" if problem.n_arm_features else "ucb1")
+
+
+def in_loops() -> list[tuple[Policy, Problem]]:
+    """Return the pairs for which the simulator's loop is compiled: a cross of the two.
+
+    Every policy on the first problem, those that use features also on one with contexts and on one
+    with features of arms, which share their loop, and every problem by a policy that takes it.
+    """
+    first, in_context, of_arms = map(Problem.parse, (PLAYED[0], IN_CONTEXT, OF_ARMS))
+    found = [(policy, first) for policy in policies()]
+    found += [(policy, in_context) for policy in policies_with_models()]
+    for problem in (in_context, of_arms):
+        found += [(policy, problem) for policy in policies() if policy.uses_arm_features]
+    found += [(one_for(problem), problem) for problem in all_problems()]
+    return list({f"{policy} on {problem}": (policy, problem) for policy, problem in found}.values())
 
 
 def five_flowers() -> Classification:

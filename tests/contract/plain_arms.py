@@ -1,13 +1,13 @@
-"""Print, as JSON, the arms that every policy pulls; run with and without compilation.
+"""Print, as JSON, the arms that a policy pulls; run with and without compilation.
 
-NUMBA_DISABLE_JIT=1 python tests/contract/plain_arms.py
+NUMBA_DISABLE_JIT=1 python tests/contract/plain_arms.py giro
 """
 
 import json
 import sys
 
 import numpy as np
-from known import IN_CONTEXT, can_play, policies, policies_with_models, problems
+from known import IN_CONTEXT, can_play, in_loops, policies, policies_with_models, problems
 
 from giro import Policy, Problem
 from giro.simulation.play import play_run
@@ -36,5 +36,10 @@ if __name__ == "__main__":
         if can_play(policy, problem)
     ]
     pairs += [(policy, Problem.parse(IN_CONTEXT)) for policy in policies_with_models()]
-    arms = {f"{policy} on {problem}": arms_or_failure(policy, problem) for policy, problem in pairs}
+    pairs += in_loops()
+    arms = {
+        f"{policy} on {problem}": arms_or_failure(policy, problem)
+        for policy, problem in dict.fromkeys(pairs)
+        if policy.name in sys.argv[1:]
+    }
     json.dump(arms, sys.stdout)

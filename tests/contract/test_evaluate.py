@@ -17,8 +17,6 @@ from giro.policies.epsilon_greedy import EpsilonGreedy
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.seeds import stream
 
-pytestmark = pytest.mark.xdist_group("evaluate")  # so that one process makes the facts
-
 
 @pytest.fixture(scope="session")
 def facts() -> dict[str, dict[str, Any]]:

@@ -1,38 +1,58 @@
-"""Compiled and plain Python runs pull identical arms."""
+"""Compiled and plain Python runs pull identical arms.
+
+Every policy on every problem in steps, for which nothing is compiled but the policy and the
+problem; every policy on one problem, and every problem by one policy, in the simulator's loop.
+"""
+
+import functools
 
 import pytest
 from contract.plain_arms import pulled_arms
+from contract.steps import in_steps
 from contract.without_compiling import printed_by
-from known import IN_CONTEXT, can_play, policies, policies_with_models, problems
+from known import (
+    IN_CONTEXT,
+    can_play,
+    in_loops,
+    policies,
+    policies_with_models,
+    problems,
+)
 
 from giro import BadParameter, Policy, Problem
 from giro.simulation.play import is_compiled
 
 
-@pytest.fixture(scope="session")
-def plain_arms() -> dict[str, list[int] | str]:
-    """The arms of every policy on every problem, played without compiling anything."""
-    return printed_by("plain_arms.py")
+@functools.cache
+def plain_arms_of(name: str) -> dict[str, list[int] | str]:
+    """Return the arms of the policies of this name, played without compiling anything."""
+    return printed_by("plain_arms.py", name)
+
+
+def assert_plain_python_agrees(policy: Policy, problem: Problem, arms: list[int]) -> None:
+    """Fail unless the policy pulls these arms in plain Python."""
+    assert arms == plain_arms_of(policy.name)[f"{policy} on {problem}"]
 
 
 @pytest.mark.parametrize("problem", problems(), ids=str)
 @pytest.mark.parametrize("policy", policies(), ids=str)
-def test_compiled_and_plain_runs_pull_the_same_arms(
-    policy: Policy, problem: Problem, plain_arms: dict[str, list[int] | str]
-) -> None:
+def test_compiled_and_plain_runs_pull_the_same_arms(policy: Policy, problem: Problem) -> None:
     if can_play(policy, problem):
-        assert pulled_arms(policy, problem) == plain_arms[f"{policy} on {problem}"]
+        assert_plain_python_agrees(policy, problem, pulled_arms(in_steps(policy), problem))
     else:
         with pytest.raises(BadParameter, match="cannot use features of arms; policies that can: "):
             pulled_arms(policy, problem)
 
 
 @pytest.mark.parametrize("policy", policies_with_models(), ids=str)
-def test_compiled_and_plain_models_pull_the_same_arms(
-    policy: Policy, plain_arms: dict[str, list[int] | str]
-) -> None:
+def test_compiled_and_plain_models_pull_the_same_arms(policy: Policy) -> None:
     problem = Problem.parse(IN_CONTEXT)
-    assert pulled_arms(policy, problem) == plain_arms[f"{policy} on {problem}"]
+    assert_plain_python_agrees(policy, problem, pulled_arms(in_steps(policy), problem))
+
+
+@pytest.mark.parametrize(("policy", "problem"), in_loops(), ids=str)
+def test_compiled_loops_and_plain_runs_pull_the_same_arms(policy: Policy, problem: Problem) -> None:
+    assert_plain_python_agrees(policy, problem, pulled_arms(policy, problem))
 
 
 def test_most_policies_compile() -> None:

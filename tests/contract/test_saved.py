@@ -9,8 +9,6 @@ from known import policies, policies_with_models
 
 from giro import Policy
 
-pytestmark = pytest.mark.xdist_group("saved")  # so that one process makes the facts
-
 EACH = [
     pytest.param(policy, case, id=f"{policy} {case}")
     for policy in [*policies(), *policies_with_models()]

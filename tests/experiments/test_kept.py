@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from contract.steps import in_steps
 from simulation.traces import small_trace
 
 from giro import Policy, Problem, Trace, simulate
@@ -61,6 +62,7 @@ def versions(folder: Path) -> list[tuple[str, str, int]]:
 @pytest.mark.parametrize("policy", policies(), ids=str)
 def test_a_run_begins_as_it_begins_when_it_is_stopped_early(policy: Policy) -> None:
     problem, points = Problem.parse("beta:n_arms=3"), np.array([20, 50, 90, 200])
+    policy = in_steps(policy)
     whole = play_run(policy, problem, points, seed=1, run=2)
     begun = play_run(policy, problem, points[:3], seed=1, run=2, rounds=200)
     for name in ("regret", "reward", "best"):

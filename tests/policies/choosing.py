@@ -4,18 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from giro.compiling import is_kernel, kernel, plain
+from giro.compiling import plain
+from giro.compiling.held import HeldInPython, hold
+from giro.live import _vote  # that of a live policy, so that nothing compiles twice
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape, offer_of
-from giro.policy import Policy, choose, start
+from giro.policy import Policy, start
 from giro.seeds import stream
 
 NO_CASE = Case(NO_CONTEXT, NO_CONTEXT)
-
-
-@kernel
-def _count(state, offer: Offer, counts: np.ndarray, draws: int, rng: np.random.Generator) -> None:
-    for _ in range(draws):
-        counts[choose(state, offer, rng)] += 1
 
 
 def shape_for(n_arms: int, rounds: int) -> Shape:
@@ -45,11 +41,13 @@ def choice_counts(
 
     `arms` are on offer, or all.
     """
-    rng = stream(seed, 1)
+    rng, compiled = stream(seed, 1), policy.functions().compiled
     state = informed(policy, histories, stream(seed, 0))
-    counts = np.zeros(len(histories), np.int64)
-    count = _count if is_kernel(policy.functions().choose) else plain(_count)
-    count(state, some_arms(len(histories) if arms is None else arms), counts, draws, rng)
+    held = hold(state, rng, rng) if compiled else HeldInPython(state, rng, rng)
+    offer, vote = some_arms(arms or len(histories)), _vote if compiled else plain(_vote)
+    votes, counts = np.zeros(offer.arms.size, np.int64), np.zeros(len(histories), np.int64)
+    assert vote(held, *offer, draws, votes), "not on offer"
+    counts[offer.arms] = votes
     return counts
 
 

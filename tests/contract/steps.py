@@ -1,0 +1,60 @@
+"""Runs of the simulator in steps, for which no loop has to be compiled.
+
+`giro.simulation.play` compiles a loop for each pair of a policy and a problem, which takes seconds.
+In steps, the same loop is plain Python and calls kernels that are compiled once for each policy,
+those of a live policy, and once for each problem. Arms, regret and rewards are the same.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.compiling.held import hold
+from giro.live import _choose, _learn  # those of a live policy, so that nothing compiles twice
+from giro.offer import Case, Offer
+from giro.policy import Policy, Shape, start
+
+
+def in_steps(policy: Policy) -> Policy:
+    """Return a policy that plays the same arms in the simulator's loop in plain Python."""
+    return _InSteps(policy) if policy.functions().compiled else policy
+
+
+class _State(NamedTuple):
+    held: Any  # the policy's state; chooses and learns with the generator of the run
+
+
+def _choose_in_step(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    place = _choose(state.held, *offer)
+    return int(offer.arms[place]) if place >= 0 else -1
+
+
+def _learn_in_step(
+    state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    _learn(state.held, *case, arm, reward)
+
+
+@dataclass(frozen=True)
+class _InSteps(Policy):
+    """Chooses and learns as another policy, whose kernels are called one at a time."""
+
+    choose = staticmethod(_choose_in_step)
+    learn = staticmethod(_learn_in_step)
+
+    policy: Policy
+
+    @property
+    def uses_arm_features(self) -> bool:  # type: ignore[override]  # known with the policy
+        """Whether the other policy takes features of arms."""
+        return self.policy.uses_arm_features
+
+    @property
+    def text(self) -> str:
+        """The other policy's text, for messages."""
+        return f"{self.policy} in steps"
+
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
+        """Return the other policy's first state, held together with the run's generator."""
+        return _State(hold(start(self.policy, shape, rng), rng, rng))

@@ -1,0 +1,42 @@
+"""Which tests run in the same process, so that what they share is made once.
+
+All tests of a policy do, because it takes seconds to compile one, and so do all tests that look at
+the same facts, which another process finds out without compiling anything.
+"""
+
+import re
+from typing import Any
+
+from xdist.scheduler import LoadScopeScheduling
+
+from giro import Policy
+
+FACTS = re.compile(r"contract/test_(bandit|evaluate|saved)\.py")
+LONGEST_FIRST = sorted(Policy.known(), key=len, reverse=True)
+POLICY = re.compile(rf"\[(?:.*?[- ])??({'|'.join(LONGEST_FIRST)})(?=[]: -])")
+
+
+def group_of(test: str) -> str:
+    """Return what tests must have in common to run in the same process.
+
+    >>> group_of("contract/test_saved.py::test_it[thompson binary]")
+    'saved'
+    >>> group_of("test_it.py::test_it[0-lin-ucb:scale=1]")
+    'lin-ucb'
+    >>> group_of("test_it.py::test_giro[0]")
+    'test_it.py::test_giro[0]'
+    """
+    found = FACTS.search(test) or POLICY.search(test)
+    return found[1] if found else test
+
+
+class _ByGroup(LoadScopeScheduling):
+    """Gives groups to processes, those of most tests first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group_of(nodeid)
+
+
+def scheduler(config: Any, log: Any) -> Any:
+    """Return what tells pytest-xdist the process of each test."""
+    return _ByGroup(config, log)
