@@ -7,10 +7,11 @@ with needs_extra("a figure", "matplotlib", extra="plots"):
 
 from giro.plots.evaluation import forest_figure
 from giro.plots.regret import Beside, bound_figure, regret_figure
-from giro.plots.style import COLOURS, STYLE, check_format, save
+from giro.plots.style import COLOURS, DASHES, STYLE, check_format, save
 
 __all__ = [
     "COLOURS",
+    "DASHES",
     "STYLE",
     "Beside",
     "bound_figure",
