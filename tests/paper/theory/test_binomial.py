@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from theory import naive
+from paper.theory import naive
 
 from giro.errors import BadParameter
 from giro.paper.theory.binomial import (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from theory import naive
+from paper.theory import naive
 
 from giro.errors import BadParameter
 from giro.paper.theory.choice_probabilities import bootstrap_probabilities, giro_probabilities

@@ -1,7 +1,7 @@
 """Ridge regressions kept up to date, against direct solves."""
 
 import numpy as np
-from kernels.test_inverse import hard_rows
+from kernels.regression.test_inverse import hard_rows
 
 from giro.compiling import kernel
 from giro.kernels.regression.ridge import Ridge, empty_ridge, observe

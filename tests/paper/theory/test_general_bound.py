@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from paper.theory import naive
 from scipy.stats import binom
-from theory import naive
 
 from giro.errors import BadParameter
 from giro.paper.theory.bound import giro_bound

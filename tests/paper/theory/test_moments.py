@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from theory import naive
+from paper.theory import naive
 
 from giro.errors import BadParameter
 from giro.paper.theory import moments as module

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import assert_follows
-from theory import naive
+from paper.theory import naive
 
 from giro.errors import BadParameter
 from giro.paper.theory.choice_probabilities import bootstrap_probabilities, giro_probabilities
