@@ -19,11 +19,10 @@ from giro.cli.playing import INTERRUPTED, Place, finished_traces, say_interrupte
 from giro.errors import BadParameter
 from giro.problem import Problem
 from giro.problems import Classification
-from giro.simulation.checkpoints import Spacing
 from giro.simulation.experiment import Experiment
 from giro.simulation.kept import Kept
 from giro.simulation.metrics import final_record
-from giro.simulation.trace import Trace
+from giro.simulation.trace import Spacing, Trace
 
 _POLICIES = typer.Argument(
     metavar="POLICY", help="As giro:a=1; see giro policies.", show_default=False

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from giro.errors import BadParameter
 from giro.policy import Policy
 from giro.problem import Problem
-from giro.simulation.checkpoints import Spacing
 from giro.simulation.chunks import Work
 from giro.simulation.engines import Engine, EngineName, open_engine
 from giro.simulation.kept import Kept
-from giro.simulation.trace import Setting, Trace, merge
+from giro.simulation.trace import Setting, Spacing, Trace, merge
 
 OnRuns = Callable[[Setting, int], None]
 

@@ -8,8 +8,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from giro.errors import BadParameter
-from giro.simulation.checkpoints import before_last_tenth
-from giro.simulation.trace import Trace
+from giro.simulation.trace import Trace, before_last_tenth
 
 Metric: TypeAlias = Literal["regret", "reward"]  # sum over the rounds, and mean over them
 

@@ -4,10 +4,9 @@ from collections.abc import Callable
 
 from giro.policy import Policy
 from giro.problem import Problem
-from giro.simulation.checkpoints import Spacing
 from giro.simulation.engines import EngineName
 from giro.simulation.experiment import Experiment, run
-from giro.simulation.trace import Setting, Trace
+from giro.simulation.trace import Setting, Spacing, Trace
 
 
 def simulate(

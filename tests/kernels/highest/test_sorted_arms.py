@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from giro.kernels.highest.sorted_arms import set_key, without_keys
+from giro.kernels.highest.binomial_argmax import set_key, without_keys
 from giro.seeds import stream
 
 

@@ -18,8 +18,46 @@ from giro.compiling import inline_kernel, kernel
 from giro.kernels.draws.binomial import binomial
 from giro.kernels.draws.binomial_tail import binomial_from
 from giro.kernels.draws.exponential import standard_exponential
-from giro.kernels.highest.sorted_arms import SortedArms, set_key, without_keys
 from giro.kernels.highest.ties import an_untried_arm, beats_in_tie, highest
+
+
+class SortedArms(NamedTuple):
+    """All arms, those with the largest keys first, and of arms with equal keys the first first."""
+
+    keys: np.ndarray  # [position]
+    arms: np.ndarray  # [position] the arm there
+    positions: np.ndarray  # [arm] where it is
+
+
+def without_keys(n_arms: int) -> SortedArms:
+    """Return arms that have no key yet: it is below all others, so more arms come last."""
+    return SortedArms(np.full(n_arms, -np.inf), np.arange(n_arms), np.arange(n_arms))
+
+
+@inline_kernel
+def set_key(order: SortedArms, arm: int, key: float) -> None:
+    """Give the arm this key and the place that goes with it."""
+    keys, arms, position = order.keys, order.arms, order.positions[arm]
+    while position > 0 and _comes_before(key, arm, keys[position - 1], arms[position - 1]):
+        _put(order, position, arms[position - 1], keys[position - 1])
+        position -= 1
+    while position + 1 < keys.size and _comes_before(
+        keys[position + 1], arms[position + 1], key, arm
+    ):
+        _put(order, position, arms[position + 1], keys[position + 1])
+        position += 1
+    _put(order, position, arm, key)
+
+
+@inline_kernel
+def _comes_before(key: float, arm: int, other_key: float, other: int) -> bool:
+    return key > other_key or (key == other_key and arm < other)
+
+
+@inline_kernel
+def _put(order: SortedArms, position: int, arm: int, key: float) -> None:
+    order.keys[position], order.arms[position], order.positions[arm] = key, arm, position
+
 
 _NEAR, _FAR = 0.5, 3.0  # nearer than the first, arms are drawn plainly
 _PLACES_PER_UNIT = -1.0 / math.log1p(-math.exp(-_FAR))  # to the next exponential above `_FAR`

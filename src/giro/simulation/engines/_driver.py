@@ -1,14 +1,30 @@
 """What all engines share: chunks go out, traces come back as they end, the lost are sent again."""
 
+import socket
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from giro.errors import GiroError, MissingExtra
 from giro.simulation.chunks import Chunks, Work, play_sent, received, send
 from giro.simulation.trace import Trace
+
+PATIENCE = 30.0  # seconds until a busy cluster has answered; where nobody listens it takes none
+
+
+def reach(address: str) -> None:
+    """Raise OSError or ValueError if nobody listens at an address such as tcp://host:8786.
+
+    Dask and Ray would try for longer, and leave threads behind.
+    """
+    url = urlsplit(address if "://" in address else f"//{address}")
+    if url.hostname is None or url.port is None:
+        raise ValueError("an address has the form host:port or tcp://host:port")
+    socket.create_connection((url.hostname, url.port), PATIENCE).close()
+
 
 _ATTEMPTS = 3  # to have a chunk played while no other one ends
 _AHEAD = 4  # chunks per worker that are under way or wait for it

@@ -9,8 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from giro.errors import GiroError, needs_extra
-from giro.simulation.engines._address import reach
-from giro.simulation.engines._driver import Cluster, Crew
+from giro.simulation.engines._driver import Cluster, Crew, reach
 
 _QUIET = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from giro import BadParameter
-from giro.simulation.checkpoints import Spacing, before_last_tenth, checkpoints
+from giro.simulation.trace import Spacing, before_last_tenth, checkpoints
 
 
 @given(
