@@ -92,14 +92,12 @@ def one_for(problem: Problem) -> Policy:
 def in_loops() -> list[tuple[Policy, Problem]]:
     """Return the pairs for which the simulator's loop is compiled: a cross of the two.
 
-    Every policy on the first problem, those that use features also on one with contexts and on one
-    with features of arms, which share their loop, and every problem by a policy that takes it.
+    Every policy on the first problem, models on one with contexts, and every problem by a policy
+    that takes it.
     """
-    first, in_context, of_arms = map(Problem.parse, (PLAYED[0], IN_CONTEXT, OF_ARMS))
+    first, in_context = map(Problem.parse, (PLAYED[0], IN_CONTEXT))
     found = [(policy, first) for policy in policies()]
     found += [(policy, in_context) for policy in policies_with_models()]
-    for problem in (in_context, of_arms):
-        found += [(policy, problem) for policy in policies() if policy.uses_arm_features]
     found += [(one_for(problem), problem) for problem in all_problems()]
     return list({f"{policy} on {problem}": (policy, problem) for policy, problem in found}.values())
 

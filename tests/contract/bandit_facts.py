@@ -15,7 +15,7 @@ from giro import Bandit, Policy
 from giro.policy import choose
 from giro.seeds import stream
 
-ROUNDS, DRAWS = 24, 600
+ROUNDS, DRAWS = 24, 300
 CONTEXT = np.array([0.4, -0.3, 1.0])
 FEATURES = {"a": [0.1, 0.9], "b": [0.8, 0.2], "c": [0.5, 0.5]}
 

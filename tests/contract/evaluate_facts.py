@@ -16,7 +16,7 @@ from giro import Bandit, evaluate
 from giro.evaluation.evaluate import Estimator
 from giro.seeds import stream
 
-EVENTS = 45
+EVENTS = 24
 ESTIMATORS: tuple[Estimator, ...] = ("ips", "snips", "dr", "replay", "rejection-replay")
 ARMS = ["1", "2", "3"]  # as Vowpal Wabbit names them
 

@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.compiling import kernel
-from giro.offer import Case, Offer, Shape
-from giro.policy import Policy, choose, learn, start
+from giro.compiling.held import hold
+from giro.live import _learn_all, _vote  # of a live policy, so that nothing compiles twice
+from giro.offer import Offer, Shape
+from giro.policy import Policy, start
 from giro.seeds import stream
 
 
@@ -49,28 +50,17 @@ def some_past(*, rounds: int, d: int, n_arms: int, seed: int, tried: int | None 
     return Past(contexts, arms, (rng.random(rounds) < chances).astype(float), n_arms)
 
 
-@kernel
-def _learn_all(state, contexts, arms, rewards, rng):
-    for t in range(arms.size):
-        learn(state, Case(contexts[t], contexts[t, :0]), arms[t], rewards[t], rng)
-
-
-@kernel
-def _choose_all(state, offer, arms, rng):
-    for i in range(arms.size):
-        arms[i] = choose(state, offer, rng)
-
-
 def informed(policy: Policy, past: Past, *, rounds: int | None = None, seed: int = 0) -> Any:
     """Return the policy's state after this past."""
     rng, size = stream(seed, 0), rounds or past.arms.size + 1
     state = start(policy, Shape(past.n_arms, past.contexts.shape[1], 0, size, size), rng)
-    _learn_all(state, past.contexts, past.arms, past.rewards, rng)
+    nothing = np.empty((past.arms.size, 0))
+    _learn_all(hold(state, rng, rng), past.contexts, nothing, past.arms, past.rewards)
     return state
 
 
 def chosen(state: Any, offer: Offer, *, draws: int, seed: int) -> np.ndarray:
-    """Return the arms chosen from this offer, one a draw; the state is the same each time."""
-    arms = np.zeros(draws, np.int64)
-    _choose_all(state, offer, arms, stream(seed, 1))
-    return arms
+    """Return the arms chosen from this offer, sorted; the state is the same each time."""
+    rng, counts = stream(seed, 1), np.zeros(offer.arms.size, np.int64)
+    assert _vote(hold(state, rng, rng), *offer, draws, counts), "not on offer"
+    return np.repeat(offer.arms, counts)
