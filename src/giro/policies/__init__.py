@@ -24,6 +24,7 @@ from giro.policies.log_phe import LogPhe
 from giro.policies.online_bootstrap import OnlineBootstrap
 from giro.policies.phe import Phe
 from giro.policies.poisson_bootstrap import PoissonBootstrap
+from giro.policies.rand_ucb import RandUcb
 from giro.policies.randomized import Randomized
 from giro.policies.thompson import Thompson
 from giro.policies.tree_bootstrap import TreeBootstrap
@@ -51,6 +52,7 @@ __all__ = [
     "OnlineBootstrap",
     "Phe",
     "PoissonBootstrap",
+    "RandUcb",
     "Randomized",
     "Thompson",
     "TreeBootstrap",
