@@ -36,6 +36,7 @@ POLICY_COSTS = {
     "online-bootstrap": "O(K) to choose, O(B) to learn",
     "phe": "at most O(K), whatever s is",
     "poisson-bootstrap": "as `giro-ensemble`",
+    "rand-ucb": "O(K d²)",
     "randomized": "K calls of your function, each with s rewards; not compiled",
     "thompson": "at most O(K), whatever s is",
     "tree-bootstrap": "a few passes through all of the past",
