@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from giro.datasets.dataset import frozen
+from giro.kernels.regression.vectors import total
 
 Scale: TypeAlias = Literal["column", "unit", "range", "none"]
 
@@ -52,4 +53,6 @@ def _measure(column: np.ndarray, scale: Scale) -> _Measure:
         return _Measure(factor, low, 1.0)
     if scale == "range":
         return _Measure(factor, low, high - low)
-    return _Measure(factor, float(handy.mean()), float(np.std(handy)))
+    handy = np.ascontiguousarray(handy, np.float64)
+    mean = total(handy) / handy.size  # NumPy's own sums differ in their last bit between versions
+    return _Measure(factor, mean, math.sqrt(total((handy - mean) ** 2) / handy.size))
