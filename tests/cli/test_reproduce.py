@@ -108,9 +108,9 @@ def test_commas_part_policies_and_parameters(text: str, policies: list[str]) -> 
     [
         ("mab --with gyro", "did you mean 'giro'?"),
         ("mab --rounds 0", "a whole number rounds >= 1"),
-        ("mab --runs 0", "at least one run"),
+        ("mab --runs 0", "a whole number runs >= 1"),
         ("mab --jobs 0", "jobs is at least 1"),
-        ("linear-regret --runs 0", "at least one run"),
+        ("linear-regret --runs 0", "a whole number runs >= 1"),
         ("mab --out {file}", "no folder can be made at"),
         ("figure", "figure"),
     ],

@@ -128,7 +128,7 @@ def test_models_told_everything_are_compared_on_adult(giro: Giro, tmp_path: Path
     [
         (("contextual", "--only", "mnist"), "no data set of the paper is called 'mnist'"),
         (("contextual", "--policies", "gyro"), "no policy is called 'gyro'"),
-        (("contextual", "--runs", "-1"), "at least one run"),
+        (("contextual", "--runs", "-1"), "a whole number runs >= 1"),
         (("contextual", "--scale", "huge"), "'huge' is not one of"),
         (("settings", "--only", "mnist"), "no data set of the paper is called 'mnist'"),
         (("settings", "--fit", "newton"), "'newton' is not one of"),

@@ -13,6 +13,9 @@ from giro.named import text_of
 from giro.offer import Shape, case_of, position_of
 from giro.policy import Policy
 
+_SUM_TOLERANCE = 1e-6
+LOGGED, ALWAYS = "logged", "always:"
+
 
 def unit_rewards(rewards: np.ndarray, reward_range: Sequence[float] | None) -> np.ndarray:
     """Return (reward - low) / (high - low); without a range rewards have to lie in [0, 1]."""
@@ -69,10 +72,6 @@ def live_policy(policy: Policy, log: Log, *, seed: int) -> LivePolicy:
     rounds, n_features = max(1, log.events), log.contexts.shape[1]
     shape = Shape(len(log.arm_names), n_features, log.n_arm_features, rounds, rounds)
     return LivePolicy(policy, shape, seed=seed)
-
-
-_SUM_TOLERANCE = 1e-6
-LOGGED, ALWAYS = "logged", "always:"
 
 
 class Target(NamedTuple):

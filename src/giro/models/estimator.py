@@ -17,6 +17,8 @@ from giro.model import Model, Sample
 from giro.models._abilities import Abilities, abilities_of, fresh, goes_on
 from giro.offer import Context
 
+_UNKNOWN = 0.5  # the middle of the rewards
+
 
 class TrainingRows(NamedTuple):
     """What to fit to; no weight is 0."""
@@ -81,9 +83,6 @@ def _classes(sample: Sample, rng: np.random.Generator | None) -> tuple[np.ndarra
     ones = real_ones + sample.counts[:, ONE]
     weights = np.concatenate([ones, sample.counts.sum(axis=1) - ones]).astype(np.float64)
     return np.repeat(np.array([1, 0]), s), weights
-
-
-_UNKNOWN = 0.5  # the middle of the rewards
 
 
 def as_model(given: Any) -> Model:

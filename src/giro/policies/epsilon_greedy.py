@@ -24,6 +24,8 @@ from giro.policies._greedy_models import (
 )
 from giro.policy import Case, Functions, Offer, Policy, Shape
 
+_PAPER_SHARE = 0.01  # Kveton et al. (2019), Section 6.2
+
 
 @kernel
 def means_of(pulls: np.ndarray, total: np.ndarray, arms: np.ndarray) -> np.ndarray:
@@ -33,9 +35,6 @@ def means_of(pulls: np.ndarray, total: np.ndarray, arms: np.ndarray) -> np.ndarr
         if pulls[arms[i]] > 0:
             means[i] = total[arms[i]] / pulls[arms[i]]
     return means
-
-
-_PAPER_SHARE = 0.01  # Kveton et al. (2019), Section 6.2
 
 
 class _State(NamedTuple):

@@ -1,11 +1,11 @@
 """Experiment: problems x policies x rounds x runs x seed, and the one function that plays it."""
 
 import functools
-import operator
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from giro.checks import check, whole
 from giro.errors import BadParameter
 from giro.policy import Policy
 from giro.problem import Problem
@@ -31,9 +31,8 @@ class Experiment:
 
     def __post_init__(self) -> None:
         """Check everything before anything is computed."""
-        if _whole("runs", self.runs) < 1:
-            raise BadParameter(f"a simulation needs at least one run, got runs={self.runs}")
-        object.__setattr__(self, "runs", _whole("runs", self.runs))
+        check("a simulation", whole(1), runs=self.runs)
+        object.__setattr__(self, "runs", int(self.runs))
         if not self.problems or not self.policies:
             raise BadParameter("an experiment needs at least one problem and one policy")
         if len({work.setting for work in self.work}) < len(self.work):
@@ -70,26 +69,18 @@ def make_setting(
     spacing: Spacing = "even",
 ) -> Setting:
     """Return the setting of a simulation, checked."""
+    check("a simulation", whole(1), rounds=rounds, points=points)
+    check("a simulation", whole(0), seed=seed)
     setting = Setting(
         Policy.parse(policy).text,
         Problem.parse(problem).text,
-        _whole("rounds", rounds),
-        _whole("seed", seed),
-        _whole("points", points),
+        int(rounds),
+        int(seed),
+        int(points),
         spacing,
     )
-    if setting.seed < 0:
-        raise BadParameter(f"a seed is a whole number >= 0, got {seed}")
     _ = setting.checkpoints
     return setting
-
-
-def _whole(name: str, value: int) -> int:
-    """Return `value` as a plain integer; integers of NumPy are welcome."""
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise BadParameter(f"{name} is a whole number, got {value!r}") from None
 
 
 def run(

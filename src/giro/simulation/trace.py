@@ -7,10 +7,11 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.errors import BadFile, BadParameter
 from giro.files import write_whole
 from giro.simulation.play import Record
@@ -19,9 +20,9 @@ from giro.version import __version__
 if TYPE_CHECKING:
     import polars as pl
 
-from typing import Literal, TypeAlias
-
-from giro.checks import check, whole
+_KEY = "giro-trace"
+_FORMAT = "2"  # settings as columns, so that a file holds any number of traces
+_OLDER = "1"  # one trace, its setting as metadata
 
 Spacing: TypeAlias = Literal["even", "log"]
 
@@ -48,11 +49,6 @@ def checkpoints(rounds: int, *, points: int = 200, spacing: Spacing = "even") ->
 def before_last_tenth(rounds: int) -> int:
     """Return how many rounds lie before the last tenth (at least one, if there are two)."""
     return max(1, rounds - max(1, rounds // 10))
-
-
-_KEY = "giro-trace"
-_FORMAT = "2"  # settings as columns, so that a file holds any number of traces
-_OLDER = "1"  # one trace, its setting as metadata
 
 
 @dataclasses.dataclass(frozen=True)

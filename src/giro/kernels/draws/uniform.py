@@ -4,6 +4,10 @@ import numpy as np
 
 from giro.compiling import borrowed, inline_kernel, kernel
 
+COINS = 53  # random bits in a uniform number of double precision
+_WORD = 1 << 32
+_LARGEST = 1 << 31  # numbers below which the product with a word has less than 63 bits
+
 
 @kernel
 def bernoulli_rounded(reward: float, rng: np.random.Generator) -> float:
@@ -15,11 +19,6 @@ def bernoulli_rounded(reward: float, rng: np.random.Generator) -> float:
     if 0.0 < reward < 1.0:
         return 1.0 if rng.random() < reward else 0.0
     return reward
-
-
-COINS = 53  # random bits in a uniform number of double precision
-_WORD = 1 << 32
-_LARGEST = 1 << 31  # numbers below which the product with a word has less than 63 bits
 
 
 @inline_kernel

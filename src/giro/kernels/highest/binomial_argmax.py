@@ -20,6 +20,27 @@ from giro.kernels.draws.binomial_tail import binomial_from
 from giro.kernels.draws.exponential import standard_exponential
 from giro.kernels.highest.ties import an_untried_arm, beats_in_tie, highest
 
+_NEAR, _FAR = 0.5, 3.0  # nearer than the first, arms are drawn plainly
+_PLACES_PER_UNIT = -1.0 / math.log1p(-math.exp(-_FAR))  # to the next exponential above `_FAR`
+_VARIANT = np.dtype(
+    [("offset", np.float64), ("n", np.int64), ("p", np.float64), ("m", np.float64)], align=True
+)
+_BOUND = np.dtype(
+    [
+        ("centre", np.float64),  # the higher of the variants' means; infinite for an untried arm
+        ("rate", np.float64),  # the lower of the variants' 2 m^2 / n: cost >= rate (x - mean)^2
+        ("share", np.float64),  # probability of variant 1
+    ],
+    align=True,
+)
+_LEADER = np.dtype(
+    [
+        ("tried", np.int64),  # how many arms were; these are sorted
+        ("last", np.int64),  # the last of them
+        ("first", np.int64),  # the arm to draw first, one with a high centre
+    ]
+)
+
 
 class SortedArms(NamedTuple):
     """All arms, those with the largest keys first, and of arms with equal keys the first first."""
@@ -57,32 +78,6 @@ def _comes_before(key: float, arm: int, other_key: float, other: int) -> bool:
 @inline_kernel
 def _put(order: SortedArms, position: int, arm: int, key: float) -> None:
     order.keys[position], order.arms[position], order.positions[arm] = key, arm, position
-
-
-_NEAR, _FAR = 0.5, 3.0  # nearer than the first, arms are drawn plainly
-_PLACES_PER_UNIT = -1.0 / math.log1p(-math.exp(-_FAR))  # to the next exponential above `_FAR`
-
-
-_VARIANT = np.dtype(
-    [("offset", np.float64), ("n", np.int64), ("p", np.float64), ("m", np.float64)], align=True
-)
-_BOUND = np.dtype(
-    [
-        ("centre", np.float64),  # the higher of the variants' means; infinite for an untried arm
-        ("rate", np.float64),  # the lower of the variants' 2 m^2 / n: cost >= rate (x - mean)^2
-        ("share", np.float64),  # probability of variant 1
-    ],
-    align=True,
-)
-
-
-_LEADER = np.dtype(
-    [
-        ("tried", np.int64),  # how many arms were; these are sorted
-        ("last", np.int64),  # the last of them
-        ("first", np.int64),  # the arm to draw first, one with a high centre
-    ]
-)
 
 
 class BinomialValues(NamedTuple):

@@ -4,6 +4,8 @@ import numpy as np
 
 from giro.compiling import kernel
 
+_PARTS, _LEAF = 8, 128  # partial sums side by side, and the numbers that are added without halving
+
 
 @kernel
 def dot(left: np.ndarray, right: np.ndarray) -> float:
@@ -26,9 +28,6 @@ def add_multiple(vector: np.ndarray, factor: float, other: np.ndarray) -> None:
     """Add `factor` times the other vector to the first one."""
     for i in range(vector.size):
         vector[i] += factor * other[i]
-
-
-_PARTS, _LEAF = 8, 128  # partial sums side by side, and the numbers that are added without halving
 
 
 @kernel

@@ -12,6 +12,9 @@ from giro.errors import GiroError, MissingExtra
 from giro.simulation.chunks import Chunks, Work, play_sent, received, send
 from giro.simulation.trace import Trace
 
+_ATTEMPTS = 3  # to have a chunk played while no other one ends
+_AHEAD = 4  # chunks per worker that are under way or wait for it
+_LOOKS = 5.0  # seconds after which it is asked whether anything can still come
 PATIENCE = 30.0  # seconds until a busy cluster has answered; where nobody listens it takes none
 
 
@@ -24,11 +27,6 @@ def reach(address: str) -> None:
     if url.hostname is None or url.port is None:
         raise ValueError("an address has the form host:port or tcp://host:port")
     socket.create_connection((url.hostname, url.port), PATIENCE).close()
-
-
-_ATTEMPTS = 3  # to have a chunk played while no other one ends
-_AHEAD = 4  # chunks per worker that are under way or wait for it
-_LOOKS = 5.0  # seconds after which it is asked whether anything can still come
 
 
 class Engine(ABC):
