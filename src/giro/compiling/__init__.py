@@ -8,6 +8,8 @@
 8.0
 """
 
+from numba import literal_unroll as unrolled  # a loop over members of different types
+
 from giro.compiling.kernel import (
     bind,
     borrowed,
@@ -15,6 +17,7 @@ from giro.compiling.kernel import (
     form_for,
     in_python,
     inline_kernel,
+    inlined,
     is_kernel,
     kernel,
     plain,
@@ -27,7 +30,9 @@ __all__ = [
     "form_for",
     "in_python",
     "inline_kernel",
+    "inlined",
     "is_kernel",
     "kernel",
     "plain",
+    "unrolled",
 ]

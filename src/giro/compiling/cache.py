@@ -33,10 +33,13 @@ def package_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def keep_on_disk(compiled: Any, function: Callable[..., Any]) -> None:
-    """Let a compiled function of giro be kept; nothing tells when foreign source has changed."""
+def keep_on_disk(compiled: Any, function: Callable[..., Any], form: str = "") -> None:
+    """Let a compiled function of giro be kept; nothing tells when foreign source has changed.
+
+    `form` tells apart what is compiled from the same function in more than one way.
+    """
     if function.__module__.split(".")[0] == "giro":
-        compiled._cache = _LaterCache(function)
+        compiled._cache = _LaterCache(function, form)
 
 
 @functools.cache
@@ -118,11 +121,10 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]  # numba is untyped
 
     _impl_class = _CacheFiles
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], form: str) -> None:
         super().__init__(function)
-        self._cache_file = _Files(
-            self._cache_path, self._impl.filename_base, self._impl.locator.get_source_stamp()
-        )
+        name = self._impl.filename_base + form
+        self._cache_file = _Files(self._cache_path, name, self._impl.locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         return None if _is_foreign(sig) else super().load_overload(sig, target_context)
@@ -135,12 +137,13 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]  # numba is untyped
 class _LaterCache(caching.NullCache):  # type: ignore[misc]  # numba is untyped
     """The cache of one function, made when that is called, as most never are."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], form: str) -> None:
         self._function = function
+        self._form = form
 
     @functools.cached_property
     def _made(self) -> Any:
-        return _Cache(self._function) if _folder() else caching.NullCache()
+        return _Cache(self._function, self._form) if _folder() else caching.NullCache()
 
     @property
     def cache_path(self) -> Any:
