@@ -36,7 +36,7 @@ POLICY_COSTS = {
     "online-bootstrap": "O(K) to choose, O(B) to learn",
     "phe": "at most O(K), whatever s is",
     "poisson-bootstrap": "as `giro-ensemble`",
-    "rand-ucb": "O(K d²)",
+    "rand-ucb": "O(K d²); with a model K predictions as well, and what it costs to learn",
     "randomized": "K calls of your function, each with s rewards; not compiled",
     "thompson": "at most O(K), whatever s is",
     "tree-bootstrap": "a few passes through all of the past",
@@ -49,13 +49,17 @@ POLICY_COSTS = {
 
 # Fitting to n rows of d features, and whether one more row can be taken in without the others.
 MODEL_COSTS = {
+    "auto": "those of its members; ever less for those that lose",
     "boosting": "scikit-learn's; not compiled",
     "estimator": "that of the estimator; not compiled",
+    "extra-trees": "O(n d log n) a tree; one more row O(d log n) on average",
     "linear": "O(n d² + d³); one more row O(d²)",
     "linear-sgd": "O(n d) a pass, up to 1000 passes",
     "logistic": "O(n d²) a step, few steps from the last fit",
     "logistic-sgd": "O(n d) a pass, up to 1000 passes",
     "network": "O(n d h) a pass, h hidden units",
+    "online-logistic": "O(n d²); one more row O(d²)",
+    "online-network": "O(n d h) a pass; one more row O(d h), h hidden units",
     "tree": "O(n d) a level",
 }
 
@@ -86,7 +90,8 @@ B replicas or models.
 MODELS = """
 ## Models
 
-What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap` and `epsilon-greedy` fit, for each arm.
+What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `epsilon-greedy` and `rand-ucb` fit, for
+each arm.
 `estimator` is what a scikit-learn estimator becomes: [give your model
 exploration](howto/own-model.md).
 

@@ -4,7 +4,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from giro.compiling import bind, dispatched
+from giro.compiling import bind, dispatched, in_python, plain
 from giro.kernels.regression.rows import Rows
 from giro.named import Named
 from giro.offer import Context
@@ -33,6 +33,7 @@ class Model(Named, kind="model"):
     incremental: ClassVar[bool] = (
         False  # `partial_fit` is exact, and costs the same however many rows
     )
+    online: ClassVar[bool] = False  # `partial_fit` keeps up, with every row of the slot at hand
     deterministic: ClassVar[bool] = True  # fitting again to the same sample changes nothing
     refits_from_scratch: ClassVar[bool] = (
         False  # a fit does not depend on the one before, to the last bit
@@ -49,7 +50,11 @@ class Model(Named, kind="model"):
 
     @staticmethod
     def partial_fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-        """Take in the last row of the sample. A slot takes in all its rows so, or is refitted."""
+        """Take in the last row of the sample. A slot takes in all its rows so, or is refitted.
+
+        An incremental model is shown the last row only, an online one all of them, each once; it
+        may be left out for some rows.
+        """
         raise NotImplementedError("a model says how it takes in a row")
 
     @staticmethod
@@ -81,7 +86,9 @@ def start(
 ) -> Any:
     """Return the model's first state, ready for `refit`, `partial_fit` and `value`."""
     state = model.start(slots, n_features, capacity, rng)
-    bind(refit, type(state), type(model).refit)
-    bind(partial_fit, type(state), type(model).partial_fit)
-    bind(value, type(state), type(model).value)
+    if not model.compiles:
+        state = in_python(type(state))(*state)
+    for generic in (refit, partial_fit, value):
+        function = getattr(type(model), generic.__name__)
+        bind(generic, type(state), function if model.compiles else plain(function))
     return state

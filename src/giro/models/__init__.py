@@ -6,23 +6,31 @@
 import importlib
 import pkgutil
 
+from giro.models.auto import Auto
 from giro.models.boosting import Boosting
 from giro.models.estimator import Estimator
+from giro.models.extra_trees import ExtraTrees
 from giro.models.linear import Linear
 from giro.models.linear_sgd import LinearSgd
 from giro.models.logistic import Logistic
 from giro.models.logistic_sgd import LogisticSgd
 from giro.models.network import Network
+from giro.models.online_logistic import OnlineLogistic
+from giro.models.online_network import OnlineNetwork
 from giro.models.tree import Tree
 
 __all__ = [
+    "Auto",
     "Boosting",
     "Estimator",
+    "ExtraTrees",
     "Linear",
     "LinearSgd",
     "Logistic",
     "LogisticSgd",
     "Network",
+    "OnlineLogistic",
+    "OnlineNetwork",
     "Tree",
 ]
 

@@ -14,8 +14,8 @@ from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.model import Model
 from giro.models.estimator import as_model
 from giro.offer import of_arms
+from giro.policies._arm_models import fits_to_choose
 from giro.policies._greedy_models import (
-    Schedule,
     choose_by_model,
     exploring,
     learn_by_model,
@@ -131,7 +131,7 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
     @property
     def choose_mutates_state(self) -> bool:  # type: ignore[override]  # likewise
         """Whether a model is fitted further in every round."""
-        return self.model is not None and not (self.model.incremental or self.model.deterministic)
+        return self.model is not None and fits_to_choose(self.model)
 
     @property
     def compiles(self) -> bool:  # type: ignore[override]  # likewise
@@ -160,5 +160,5 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
         b = self.b or 0.0 if self.share is None else b_for_share(self.share, shape.rounds)
         epsilon, ranking = float(self.epsilon or 0.0), tie_ranking(self.ties, n_arms, rng)
         if self.model is not None:
-            return start_by_model(self.model, Schedule(epsilon, float(b), ranking), shape, rng)
+            return start_by_model(self.model, epsilon, float(b), ranking, shape, rng)
         return _State(np.zeros(n_arms, np.int64), np.zeros(n_arms), epsilon, float(b), ranking)

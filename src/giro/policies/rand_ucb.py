@@ -2,20 +2,32 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.checks import NOT_NEGATIVE, POSITIVE, check
-from giro.compiling import kernel
+from giro.compiling import form_for, kernel
 from giro.kernels.draws.normal import standard_normal
 from giro.kernels.highest.envelope import envelope_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of
+from giro.kernels.regression.inverse import add_row
 from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
+from giro.model import Model
+from giro.models.estimator import as_model
 from giro.offer import of_arms
+from giro.policies._arm_models import (
+    ArmModels,
+    expected,
+    fits_to_choose,
+    fits_to_choose_now,
+    follow,
+    prepare,
+    start_models,
+)
 from giro.policies._widths import NOISE, scores_and_widths
-from giro.policy import Case, Offer, Policy, Shape
+from giro.policy import Case, Functions, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
@@ -51,6 +63,50 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
     return envelope_probabilities(means, widths, of_arms(state.ranking, offer.arms))
 
 
+class _ModelState(NamedTuple):
+    models: ArmModels
+    ridge: Ridge  # for the widths
+    sd: float
+    ranking: np.ndarray
+
+
+@kernel
+def _choose_by_model(state: _ModelState, offer: Offer, rng: np.random.Generator) -> int:
+    prepare(state.models, offer.arms, rng)
+    widths = _widths(state.ridge, state.sd, state.models.design, offer)
+    values = expected(state.models, offer, 0.0) + abs(standard_normal(rng)) * widths
+    return argmax(values, offer.arms, state.ranking, rng)
+
+
+@kernel
+def _learn_by_model(
+    state: _ModelState, case: Case, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    design = state.models.design
+    x, model = case_row(design, case), model_of(design, arm)
+    add_row(state.ridge.factor[model], x, 1.0, state.ridge.workspace)
+    follow(state.models, x, model, reward, rng)
+
+
+@kernel
+def _widths(ridge: Ridge, sd: float, design: Design, offer: Offer) -> np.ndarray:
+    _, widths = scores_and_widths(design, offer, ridge.theta, ridge.factor, ridge.workspace)
+    return sd * widths
+
+
+@kernel
+def _expected(state: _ModelState, offer: Offer) -> np.ndarray:
+    return expected(state.models, offer, 0.0)
+
+
+def _propensities_by_model(state: _ModelState, offer: Offer) -> np.ndarray:
+    if fits_to_choose_now(state.models):
+        return np.empty(0)
+    means = form_for(state, _expected)(state, offer)
+    widths = _widths(state.ridge, state.sd, state.models.design, offer)
+    return envelope_probabilities(means, widths, of_arms(state.ranking, offer.arms))
+
+
 @dataclass(frozen=True)
 class RandUcb(Policy, name="rand-ucb"):
     """Pulls the arm with the highest mean + u width, with one random u for all arms.
@@ -60,6 +116,8 @@ class RandUcb(Policy, name="rand-ucb"):
     draw. s = min(1/2, `scale` / √d), where d counts the columns of x: widths that do not fall with
     √d explore too much in many dimensions. An arm that has seen only zeros keeps its width. The
     arms' probabilities are exact: they follow from the upper envelope of the lines mean + u width.
+    With a `model` (auto, another of `giro.models`, or from Python a scikit-learn estimator) the
+    mean is what that expects, 0 of an arm never pulled, and only the widths are the regression's.
     Differs from the paper: u is not cut off, the width is that of ridge regression without theory's
     constant, and parameters are shared between arms only if arms have features.
     """
@@ -71,6 +129,7 @@ class RandUcb(Policy, name="rand-ucb"):
     uses_arm_features = True
 
     scale: float = 1.0
+    model: Model | None = None
     penalty: float = field(default=1.0, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
 
@@ -78,12 +137,35 @@ class RandUcb(Policy, name="rand-ucb"):
         """Check the parameters."""
         check(self.name, NOT_NEGATIVE, scale=self.scale)
         check(self.name, POSITIVE, penalty=self.penalty)
+        if self.model is not None:
+            object.__setattr__(self, "model", as_model(self.model))
 
-    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
-        """Return regressions on nothing."""
-        return _State(
-            empty_ridge(shape.n_models, shape.width, self.penalty),
-            min(NOISE, self.scale / math.sqrt(shape.width)),
-            design_of(shape),
-            tie_ranking(self.ties, shape.n_arms, rng),
-        )
+    @property
+    def choose_mutates_state(self) -> bool:  # type: ignore[override]  # known with the model
+        """Whether a model is fitted further in every round."""
+        return self.model is not None and fits_to_choose(self.model)
+
+    @property
+    def compiles(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether the model, if there is one, compiles."""
+        return self.model is None or self.model.compiles
+
+    def functions(self) -> Functions:
+        """Return those for regressions or for models."""
+        if self.model is None:
+            return super().functions()
+        functions = Functions(_choose_by_model, _learn_by_model, _propensities_by_model)
+        return functions if self.compiles else functions.in_python
+
+    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
+        """Tell whether probabilities are known: not if a model is fitted further to choose."""
+        return not self.choose_mutates_state
+
+    def start(self, shape: Shape, rng: np.random.Generator) -> Any:
+        """Return regressions and models of nothing."""
+        ridge = empty_ridge(shape.n_models, shape.width, self.penalty)
+        sd = min(NOISE, self.scale / math.sqrt(shape.width))
+        ranking = tie_ranking(self.ties, shape.n_arms, rng)
+        if self.model is None:
+            return _State(ridge, sd, design_of(shape), ranking)
+        return _ModelState(start_models(self.model, shape, rng), ridge, sd, ranking)

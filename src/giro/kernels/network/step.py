@@ -109,12 +109,7 @@ def take_step(
     `workspace.level` is W'base before and after. The entries `ahead`, which come next, are fetched
     from memory meanwhile: they are anywhere, and waiting for them took as long as all the sums.
     """
-    _take_dense(workspace, rows, entries)
-    _sum_dense(network, workspace, rows, entries.size)
-    _sum_changes(network, workspace, rows, entries, ahead)
-    bias = _set_errors(network, workspace, rows.rewards, entries)
-    _spread_errors(network, workspace, entries.size)
-    _gather_changes(workspace, rows, entries)
+    bias = spread_errors(network, workspace, rows, entries, ahead)
     step = rate / entries.size
     _descend_sparse(network, workspace, rows, step)
     _descend_dense(network, workspace, rows, entries.size, step)
@@ -122,6 +117,37 @@ def take_step(
         weights = plus(lanes_at(network.output, k), -step, lanes_at(workspace.output, k))
         put(network.output, k, within(weights, LARGEST))
     network.bias[0] -= step * bias
+
+
+@kernel
+def spread_errors(
+    network: Weights, workspace: Workspace, rows: Rows, entries: np.ndarray, ahead: np.ndarray
+) -> float:
+    """Set the gradient's parts in the workspace, and return its bias; all are sums over entries."""
+    _take_dense(workspace, rows, entries)
+    _sum_dense(network, workspace, rows, entries.size)
+    _sum_changes(network, workspace, rows, entries, ahead)
+    bias = _set_errors(network, workspace, rows.rewards, entries)
+    _spread_errors(network, workspace, entries.size)
+    _gather_changes(workspace, rows, entries)
+    return bias
+
+
+@kernel
+def gather_gradient(workspace: Workspace, rows: Rows, size: int) -> None:
+    """Set `workspace.hidden` to the gradient Σ x E' of all columns, after `spread_errors`."""
+    width, x, n = workspace.level.size, workspace.dense, rows.filled[1]
+    for k in range(0, width, LANES):
+        total = lanes_at(workspace.total, k)
+        for j in range(rows.base.size):
+            if not rows.is_dense[j]:
+                gradient = lanes_at(workspace.hidden, j * width + k)
+                put(workspace.hidden, j * width + k, plus(gradient, rows.base[j], total))
+        for m in range(n):
+            gradient = zeros()
+            for i in range(size):
+                gradient = plus(gradient, x[i * n + m], lanes_at(workspace.units, i * width + k))
+            put(workspace.hidden, rows.dense[m] * width + k, gradient)
 
 
 @kernel

@@ -7,7 +7,7 @@ import numpy as np
 from giro.compiling import kernel
 from giro.kernels.tree.bins import MOST, Bins
 
-_BETTER = 1.0 + 1e-12  # by which factor; less is rounding
+BETTER = 1.0 + 1e-12  # by which factor; less is rounding
 WEIGHT, TOTAL, SQUARES = 0, 1, 2  # columns of a row's mass: draws, and sums of rewards and squares
 
 
@@ -39,7 +39,7 @@ def best_split(
     for j in range(bins.used.size):
         if bins.used[j] > 1:
             left, right, score = _best_of_feature(histogram[j, : bins.used[j]], least)
-            if score > highest * _BETTER:
+            if score > highest * BETTER:
                 feature, highest = j, score
                 below, above = bins.high[j, left], bins.low[j, right]
                 middle = below / 2 + above / 2
@@ -74,7 +74,7 @@ def _best_of_feature(histogram: np.ndarray, least: float) -> tuple[int, int, flo
             continue
         if last >= 0 and w >= least and weight - w >= least:
             score = s * s / w + (total - s) * (total - s) / (weight - w)
-            if score > highest * _BETTER:
+            if score > highest * BETTER:
                 left, right, highest = last, b, score
         w += histogram[b, 0]
         s += histogram[b, 1]

@@ -1,0 +1,147 @@
+"""Auto: several models at once, weighted by how well they have predicted (Vovk, 1990)."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.checks import POSITIVE, at_least, check
+from giro.compiling import kernel, unrolled
+from giro.errors import BadParameter
+from giro.model import Model, Sample, partial_fit, refit, value
+from giro.model import start as start_model
+from giro.models.estimator import as_model
+from giro.models.extra_trees import ExtraTrees
+from giro.models.linear import Linear
+from giro.models.online_network import OnlineNetwork
+from giro.offer import Context
+
+_IGNORED = 1e-4  # share below which a member is not asked
+_LOSING = 1e-2  # share below which it is fitted ever less often
+_FORGETS, _KEEPS_UP, _REFITTED = 0, 1, 2  # incremental, online, and other members
+
+
+class _State(NamedTuple):
+    members: Any  # a tuple of their states
+    follows: np.ndarray  # [member] how it is fitted
+    loss: np.ndarray  # [member] squared errors of predictions made before learning
+    share: np.ndarray  # [member] of the sum
+    seen: np.ndarray  # [slot] rows that predictions were made for
+    due: np.ndarray  # [slot, member] rows at which it is fitted again
+    eta: float
+    growth: float
+
+
+@kernel
+def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Judge the members by the last row, and let them take it in."""
+    _judge(state, slot, sample)
+    n, m = sample.positions.size, 0
+    for member in unrolled(state.members):
+        if n >= state.due[slot, m]:
+            losing = state.share[m] < _LOSING
+            if state.follows[m] == _REFITTED:
+                refit(member, slot, sample, rng)
+                growth = 2.0 if losing else state.growth
+            else:
+                partial_fit(member, slot, sample, rng)
+                growth = state.growth if losing and state.follows[m] == _KEEPS_UP else 1.0
+            state.due[slot, m] = max(n + 1, int(n * growth))
+        m += 1
+
+
+@kernel
+def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Judge the members by the rows that are new, and fit them all."""
+    _judge(state, slot, sample)
+    for member in unrolled(state.members):
+        refit(member, slot, sample, rng)
+
+
+@kernel
+def _judge(state: _State, slot: int, sample: Sample) -> None:
+    """Add the squared errors at the rows that were not there the last time, and share anew."""
+    n, m = sample.positions.size, 0
+    for member in unrolled(state.members):
+        for i in range(max(state.seen[slot], 1), n):  # nothing is expected before the first row
+            row = sample.positions[i]
+            error = value(member, slot, sample.rows.contexts[row]) - sample.rows.rewards[row]
+            state.loss[m] += error * error
+        m += 1
+    state.seen[slot] = n
+    least, total = state.loss.min(), 0.0
+    for m in range(state.loss.size):
+        state.share[m] = math.exp(-state.eta * (state.loss[m] - least))
+        total += state.share[m]
+    for m in range(state.loss.size):
+        state.share[m] /= total
+
+
+@kernel
+def _value(state: _State, slot: int, context: Context) -> float:
+    total, asked, m = 0.0, 0.0, 0
+    for member in unrolled(state.members):
+        if state.share[m] >= _IGNORED:
+            total += state.share[m] * value(member, slot, context)
+            asked += state.share[m]
+        m += 1
+    return total / asked
+
+
+@dataclass(frozen=True)
+class Auto(Model, name="auto"):
+    """What `members` expect, each with a weight of exp(-`eta` × its squared errors so far).
+
+    Errors are those of predictions made before the reward was learned, of all slots together. A
+    member is any model, from Python also a scikit-learn estimator. Linear and other incremental
+    members take in each row; online ones too, while they matter: with less than a hundredth of the
+    weight they are fitted when a slot's rows have grown by the factor `growth`. All others are
+    fitted again whenever rows have grown by that factor, by 2 if they do not matter.
+    """
+
+    source = "Vovk 1990; Cesa-Bianchi and Lugosi 2006, Section 2.1"
+    deterministic = False
+    online = True
+    refit = staticmethod(_refit)
+    partial_fit = staticmethod(_partial_fit)
+    value = staticmethod(_value)
+
+    members: tuple[Model, ...] = field(
+        default=(Linear(), OnlineNetwork(), ExtraTrees()), kw_only=True
+    )
+    eta: float = field(default=0.02, kw_only=True)
+    growth: float = field(default=1.1, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters; wrap estimators."""
+        check(self.name, POSITIVE, eta=self.eta)
+        check(self.name, at_least(1.0), growth=self.growth)
+        if not isinstance(self.members, tuple | list) or not self.members:
+            raise BadParameter(f"auto needs members, as in [linear,network], got {self.members!r}")
+        object.__setattr__(self, "members", tuple(as_model(member) for member in self.members))
+
+    @property
+    def compiles(self) -> bool:  # type: ignore[override]  # known with the members
+        """Whether all members compile."""
+        return all(member.compiles for member in self.members)
+
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
+        """Return members that know nothing and have equal shares."""
+        n = len(self.members)
+        return _State(
+            tuple(start_model(each, slots, n_features, capacity, rng) for each in self.members),
+            np.array([_follows(member) for member in self.members]),
+            np.zeros(n),
+            np.full(n, 1.0 / n),
+            np.zeros(slots, np.int64),
+            np.zeros((slots, n), np.int64),
+            float(self.eta),
+            float(self.growth),
+        )
+
+
+def _follows(member: Model) -> int:
+    if member.incremental:
+        return _FORGETS
+    return _KEEPS_UP if member.online else _REFITTED

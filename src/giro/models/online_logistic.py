@@ -1,0 +1,91 @@
+"""Online logistic: logistic regression by one Newton step a reward (Hazan et al., 2007)."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.checks import POSITIVE, check
+from giro.compiling import kernel
+from giro.kernels.giro.bootstrap_counts import weights_and_totals
+from giro.kernels.regression.cholesky import solve
+from giro.kernels.regression.inverse import add_row, set_penalty
+from giro.kernels.regression.likelihood import sigmoid
+from giro.kernels.regression.vectors import add_multiple, dot
+from giro.model import Model, Sample
+from giro.offer import Context
+
+
+class _State(NamedTuple):
+    theta: np.ndarray  # [slot, feature]
+    factor: np.ndarray  # [slot, feature, feature] U with U'U = penalty I + Σ w p(1-p) x x'
+    step: np.ndarray  # [feature] room for one
+    workspace: np.ndarray  # [feature]
+    penalty: float
+
+
+@kernel
+def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Take in the last row, in O(d²)."""
+    last = sample.positions.size - 1
+    _take_in(state, slot, sample, last)
+
+
+@kernel
+def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Begin anew and take in one row after the other."""
+    set_penalty(state.factor[slot], state.penalty)
+    state.theta[slot] = 0.0
+    for i in range(sample.positions.size):
+        _take_in(state, slot, sample, i)
+
+
+@kernel
+def _take_in(state: _State, slot: int, sample: Sample, i: int) -> None:
+    """Add the row's curvature at the present θ, and go the Newton step of its loss."""
+    position = sample.positions[i : i + 1]
+    w, z = weights_and_totals(sample.counts[i : i + 1], sample.rows.rewards, position)
+    if w[0] == 0.0:
+        return
+    x, theta = sample.rows.contexts[position[0]], state.theta[slot]
+    p = sigmoid(dot(theta, x))
+    add_row(state.factor[slot], x, w[0] * p * (1.0 - p), state.workspace)
+    state.step[:] = x
+    solve(state.factor[slot], state.step)
+    add_multiple(theta, z[0] - w[0] * p, state.step)
+
+
+@kernel
+def _value(state: _State, slot: int, context: Context) -> float:
+    return sigmoid(dot(state.theta[slot], context))
+
+
+@dataclass(frozen=True)
+class OnlineLogistic(Model, name="online-logistic"):
+    """Logistic regression that takes in each row once, by a Newton step of its cross-entropy.
+
+    θ += A⁻¹x (r - p), where A = `penalty` I + Σ p(1-p) x x' over the rows so far, each with the
+    probability p expected of it before it was taken in. O(d²) a row, and no row is kept. Differs
+    from the paper: the curvature is that of the loss itself, and θ is not projected.
+    """
+
+    source = "Hazan, Agarwal and Kale 2007, Figure 2"
+    incremental = True
+    refits_from_scratch = True
+    refit = staticmethod(_refit)
+    partial_fit = staticmethod(_partial_fit)
+    value = staticmethod(_value)
+
+    penalty: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check(self.name, POSITIVE, penalty=self.penalty)
+
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
+        """Return coefficients of zero."""
+        d = n_features
+        factor = np.empty((slots, d, d))
+        for slot in range(slots):
+            set_penalty(factor[slot], self.penalty)
+        return _State(np.zeros((slots, d)), factor, np.empty(d), np.empty(d), float(self.penalty))
