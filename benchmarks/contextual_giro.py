@@ -67,7 +67,8 @@ def check_same_fits(*, rounds: int) -> None:
 
 def _rows_with_constant(problem: Problem, rounds: int) -> tuple[np.ndarray, np.ndarray]:
     """Return rows [round, column] that end with the constant 1 of our policies, and labels."""
-    contexts, labels = rows_in_order(problem, rounds=rounds, seed=0, run=0)
+    contexts, rewards = rows_in_order(problem, rounds=rounds, seed=0, run=0)
+    labels = rewards.argmax(axis=1)
     return np.column_stack([contexts, np.ones(rounds)]), labels
 
 

@@ -1,26 +1,29 @@
-"""Giro against the field: mean reward and seconds on three data sets, in five orders of their rows.
+"""Other libraries on the data sets of the bake-off and of the paper: mean reward and seconds.
 
-    python benchmarks/field.py [--rounds N] [--orders N] [--limit S] [--only WHAT ...] [--out FILE]
+    python benchmarks/field.py [--sets NAME ...] [--only LIBRARY ...] [--rounds N] [--out FILE]
 
-Writes results/field/field.csv, a line for each policy, data set and order as it ends; a line that
-is there is not computed again, unless its library has changed. The order of the rows is that of
-giro's run of the same number, and every policy meets the same rows with columns standardised. Each
+Writes results/bakeoff/field.csv, a line for each policy, data set and order as it ends; a line that
+is there is not computed again, unless its library has changed. The sets of the bake-off are those
+that scripts/bakeoff_sets.py has made, in three orders of their rows, each row at most once; the
+paper's are played for 50,000 rounds in five orders. The order of the rows is that of giro's run of
+the same number with seed 0, and every policy meets the same rows with columns standardised. Each
 plays on one core. Seconds are processor time of choosing and learning, without compiling or
 importing; VW's are those of its whole simulation, which reads a binary cache of the rows. A policy
 of a library in Python that needs more than the limit stops there, and plays one order only: the
-line says how many rounds it saw. Other numbers of rounds than usual go to .benchmarks/field, so
-that a trial does not replace what the document shows.
+line says how many rounds it saw. With --rounds, no more are played of any set, and lines go to
+.benchmarks/field, so that a trial does not replace what the documents show.
 
-Giro competes with giro-ensemble and its defaults, the same for all; they were chosen on synthetic
-problems and Statlog, without Covertype and Adult (ensemble_defaults.py). The others have their
-defaults too, but that contextualbandits learns in batches of 50 rounds, as its calls are made for.
-Giro's LinUCB and LinTS with the widths of MABWiser's are there to be compared with those.
+All have their defaults, but that contextualbandits' bootstraps learn in batches of 50 rounds, as
+their calls are made for. Giro's own policies are here on the paper's sets only: giro-ensemble with
+its defaults, chosen on synthetic problems and Statlog (ensemble_defaults.py), and LinUCB and LinTS
+with the widths of MABWiser's, to be compared with those. On the others `giro reproduce bakeoff`
+plays them.
 """
 
 import argparse
 import csv
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -31,16 +34,25 @@ from python_libraries import Trouble
 from ratio import cost_of, say
 from rows_in_order import rows_in_order, write_rows
 
-from giro import Policy, Problem, simulate
+from giro import BadFile, Policy, Problem, simulate
+from giro.paper.studies._bakeoff_sets import (
+    GRADED,
+    PAPER,
+    PLAIN,
+    BakeoffSet,
+    paper_sets,
+    sets_there,
+)
 from giro.simulation.play import play_run
 from giro.tables import write_csv
 from giro.version import __version__
 
 ROOT = Path(__file__).parent.parent
-RESULTS = ROOT / "results" / "field" / "field.csv"
-DATA = ("statlog", "covertype", "adult")
+RESULTS = ROOT / "results" / "bakeoff" / "field.csv"
+NAMES = (*PLAIN, *GRADED, *PAPER)
 FIELDS = ("library", "policy", "data", "order", "rounds", "mean_reward", "seconds", "made_with")
-ROUNDS, ORDERS, LIMIT = 50_000, 5, 600.0
+ORDERS, PAPER_ORDERS = 3, 5
+LIMIT, PAPER_LIMIT = 60.0, 600.0  # seconds for a policy and order
 SEED = 0
 OURS = Policy.parse("giro-ensemble").text  # with its defaults
 
@@ -60,18 +72,23 @@ class Cell(NamedTuple):
     """One line to be computed."""
 
     entrant: Entrant
-    data: str
+    data: BakeoffSet
     order: int
 
     @property
     def key(self) -> tuple[str, ...]:
         """What tells it from other lines."""
-        return (self.entrant.library, self.entrant.policy, self.data, str(self.order))
+        return (self.entrant.library, self.entrant.policy, self.data.name, str(self.order))
+
+    @property
+    def limit(self) -> float:
+        """Seconds it may take."""
+        return PAPER_LIMIT if self.data.half == "paper" else LIMIT
 
 
-def _ours(policy: str, cell: Cell, rounds: int) -> Outcome:
+def _ours(policy: str, cell: Cell) -> Outcome:
     """Return how one of giro's own policies does."""
-    problem = Problem.parse(f"classification:data={cell.data}")
+    problem, rounds = Problem.parse(cell.data.problem), cell.data.rounds
     simulate(policy, problem, rounds=1, runs=1)  # compiles
     kept: list[float] = []
 
@@ -98,8 +115,13 @@ def _peer(library: Library, policy: str, name: str) -> Entrant:
 ENTRANTS = (
     _our(OURS),
     _peer(VW, "--cbify K --cb_explore_adf --squarecb", "squarecb"),
+    _peer(VW, "--cbify K --cb_explore_adf --regcbopt", "regcbopt"),
     _peer(VW, "--cbify K --bag 5", "bag"),
+    _peer(VW, "--cbify K --cover 5", "cover"),
     _peer(VW, "--cbify K --epsilon 0.05", "epsilon"),
+    _peer(VW, "--cbify K --epsilon 0", "greedy"),
+    _peer(VW, "--cbify K --first 500", "first"),
+    _peer(CONTEXTUALBANDITS, "LinUCB", "lin-ucb"),
     _peer(CONTEXTUALBANDITS, "BootstrappedTS, LinearRegression, batches of 50", "linear"),
     _peer(CONTEXTUALBANDITS, "BootstrappedTS, SGDClassifier, batches of 50", "logistic"),
     _peer(MABWISER, "LinUCB", "lin-ucb"),
@@ -113,47 +135,67 @@ def main() -> None:
     """Compute what is missing and print everything."""
     options = _options()
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    for order in range(options.orders):
-        for data in DATA:
-            _play_all(data, order, options)
-    _note_command(options)
+    sets = _sets(options)
+    for order in range(PAPER_ORDERS):
+        for data in sets:
+            if order < _orders(data):
+                _play_all(data, order, options)
     _print_table(_read(options.out))
 
 
-def _play_all(data: str, order: int, options: argparse.Namespace) -> None:
+def _sets(options: argparse.Namespace) -> list[BakeoffSet]:
+    """Return the sets to be played, the paper's last, for they take longest."""
+    try:
+        made = sets_there(ROOT / ".bakeoff")
+    except BadFile as trouble:
+        say(str(trouble))
+        made = []
+    sets = [one for one in (*made, *paper_sets()) if one.name in (options.sets or NAMES)]
+    most = options.rounds or max(one.rounds for one in sets)
+    return [one._replace(rounds=min(one.rounds, most)) for one in sets]
+
+
+def _orders(data: BakeoffSet) -> int:
+    return PAPER_ORDERS if data.half == "paper" else ORDERS
+
+
+def _play_all(data: BakeoffSet, order: int, options: argparse.Namespace) -> None:
     """Let every entrant that has not done so play this data set in this order."""
     cells = [
-        Cell(e, data, order) for e in ENTRANTS if not options.only or e.library in options.only
+        Cell(entrant, data, order)
+        for entrant in ENTRANTS
+        if entrant.library in (options.only or entrant.library)
+        and (entrant.library != "giro" or data.half == "paper")
     ]
     lines = _read(options.out)
-    missing = [cell for cell in cells if not _is_settled(cell, lines, options)]
+    missing = [cell for cell in cells if not _is_settled(cell, lines)]
     if not missing:
         return
-    problem = Problem.parse(f"classification:data={data}")
+    problem = Problem.parse(data.problem)
     with tempfile.TemporaryDirectory() as name:
-        rows = rows_in_order(problem, rounds=options.rounds, seed=SEED, run=order)
+        rows = rows_in_order(problem, rounds=data.rounds, seed=SEED, run=order)
         write_rows(Path(name), *rows)
         for cell in missing:
             say(" ".join(cell.key))
             try:
-                _append(options.out, cell, _outcome(cell, Path(name), problem.n_arms, options))
+                _append(options.out, cell, _outcome(cell, Path(name), problem.n_arms))
             except Trouble as trouble:
                 say(f"  left out: {trouble}")
 
 
-def _outcome(cell: Cell, folder: Path, n_arms: int, options: argparse.Namespace) -> Outcome:
+def _outcome(cell: Cell, folder: Path, n_arms: int) -> Outcome:
     if cell.entrant.library == "giro":
-        return cell.entrant.play(cell, options.rounds)
-    return cell.entrant.play(folder, n_arms=n_arms, seed=cell.order, limit=options.limit)
+        return cell.entrant.play(cell)
+    return cell.entrant.play(folder, n_arms=n_arms, seed=cell.order, limit=cell.limit)
 
 
-def _is_settled(cell: Cell, lines: list[dict[str, str]], options: argparse.Namespace) -> bool:
+def _is_settled(cell: Cell, lines: list[dict[str, str]]) -> bool:
     """Tell whether the line is there, or another order has shown that it takes too long."""
     for line in lines:
         same = (line["library"], line["policy"], line["data"]) == cell.key[:3]
         same &= line["made_with"] == cell.entrant.made_with
-        whole = line["order"] == cell.key[3] and int(line["rounds"]) == options.rounds
-        if same and (whole or float(line["seconds"]) >= options.limit):
+        whole = line["order"] == cell.key[3] and int(line["rounds"]) == cell.data.rounds
+        if same and (whole or float(line["seconds"]) >= cell.limit):
             return True
     return False
 
@@ -166,14 +208,16 @@ def _read(path: Path) -> list[dict[str, str]]:
 
 
 def _append(path: Path, cell: Cell, outcome: Outcome) -> None:
-    """Put the line where it belongs; lines of policies that are gone are forgotten."""
+    """Put the line where it belongs; lines of policies that are gone are forgotten.
+
+    The file begins with the command that makes it; its lines name what they were made with.
+    """
     numbers = (str(outcome.rounds), f"{outcome.mean_reward:.6g}", f"{outcome.seconds:.4g}")
     lines = {tuple(line.values())[:4]: tuple(line.values()) for line in _read(path)}
     lines[cell.key] = (*cell.key, *numbers, cell.entrant.made_with)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(FIELDS)
-        writer.writerows(sorted((line for line in lines.values() if _place(line)), key=_place))
+    kept = sorted((line for line in lines.values() if _place(line)), key=_place)
+    records = [dict(zip(FIELDS, line, strict=True)) for line in kept]
+    write_csv(path, records, note="python benchmarks/field.py")
 
 
 def _place(line: tuple[str, ...]) -> tuple[int, ...]:
@@ -181,49 +225,34 @@ def _place(line: tuple[str, ...]) -> tuple[int, ...]:
     known = [(entrant.library, entrant.policy) for entrant in ENTRANTS]
     if line[:2] not in known:
         return ()
-    return known.index((line[0], line[1])), DATA.index(line[2]), int(line[3])
+    return known.index((line[0], line[1])), NAMES.index(line[2]), int(line[3])
 
 
 def _print_table(lines: list[dict[str, str]]) -> None:
-    print(f"{'':<58}" + "".join(f"{data:>30}" for data in DATA))
-    for entrant in ENTRANTS:
-        name = f"{entrant.library} {entrant.policy}"
-        print(f"{name:<58}" + "".join(f"{text:>30}" for text in _cells(entrant, lines)))
-
-
-def _cells(entrant: Entrant, lines: list[dict[str, str]]) -> Iterator[str]:
-    for data in DATA:
-        found = [line for line in lines if _belongs(line, entrant, data)]
-        rewards = [float(line["mean_reward"]) for line in found]
-        seconds = [float(line["seconds"]) for line in found]
-        orders = f"{len(found)} orders"
-        yield f"{np.mean(rewards):.3f} in {np.mean(seconds):.1f} s, {orders}" if found else "-"
-
-
-def _belongs(line: dict[str, str], entrant: Entrant, data: str) -> bool:
-    return (line["library"], line["policy"], line["data"]) == (*entrant[:2], data)
-
-
-def _note_command(options: argparse.Namespace) -> None:
-    """Begin the file with the command that makes it; its lines name what they were made with."""
-    lines = _read(options.out)
-    orders = 1 + max((int(line["order"]) for line in lines), default=-1)
-    given = f"--rounds {options.rounds} --orders {orders} --limit {options.limit:g}"
-    write_csv(options.out, lines, note=f"python benchmarks/field.py {given}")
+    """Print a line for each set and policy: mean reward, seconds, and how often it was played."""
+    for name in NAMES:
+        for entrant in ENTRANTS:
+            key = (entrant.library, entrant.policy, name)
+            found = [x for x in lines if (x["library"], x["policy"], x["data"]) == key]
+            if found:
+                reward = np.mean([float(line["mean_reward"]) for line in found])
+                seconds = np.mean([float(line["seconds"]) for line in found])
+                rounds = min(int(line["rounds"]) for line in found)
+                numbers = f"{reward:.3f} in {seconds:6.1f} s, {len(found)} orders"
+                print(f"{name:<18}{numbers} of {rounds:>6}  {entrant.library} {entrant.policy}")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--orders", type=int, default=ORDERS)
-    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds for a policy and order")
+    parser.add_argument("--sets", nargs="+", choices=NAMES, metavar="NAME")
     parser.add_argument("--only", nargs="+", choices=sorted({e.library for e in ENTRANTS}))
+    parser.add_argument("--rounds", type=int, help="play no more of any set")
     parser.add_argument("--out", type=Path, metavar="FILE")
     options = parser.parse_args()
     trial = ROOT / ".benchmarks" / "field" / f"{options.rounds}.csv"
-    options.out = options.out or (RESULTS if options.rounds == ROUNDS else trial)
+    options.out = options.out or (trial if options.rounds else RESULTS)
     return options
 
 

@@ -13,18 +13,18 @@ _PROBLEM_SIDE = 0  # of the streams of a run, see giro.simulation.play
 
 
 def rows_in_order(problem: Problem, *, rounds: int, seed: int, run: int) -> tuple[np.ndarray, ...]:
-    """Return contexts [round, feature] and labels [round] of one run, whatever the policy."""
+    """Return contexts [round, feature] and rewards [round, arm] of one run, whatever the policy."""
     rng = stream(seed, run, _PROBLEM_SIDE)
     instance = start_problem(problem, rng)
-    contexts, labels = np.empty((rounds, problem.n_features)), np.empty(rounds, np.int64)
+    contexts, rewards = np.empty((rounds, problem.n_features)), np.empty((rounds, problem.n_arms))
     for t in range(rounds):
         offer, means, _ = reveal(instance, t, rng)
-        contexts[t], labels[t] = offer.context, np.argmax(means)
-    return contexts, labels
+        contexts[t], rewards[t] = offer.context, means
+    return contexts, rewards
 
 
-def write_rows(folder: Path, contexts: np.ndarray, labels: np.ndarray) -> None:
+def write_rows(folder: Path, contexts: np.ndarray, rewards: np.ndarray) -> None:
     """Write them where a peer's script reads them."""
     folder.mkdir(parents=True, exist_ok=True)
     np.save(folder / "contexts.npy", contexts)
-    np.save(folder / "labels.npy", labels)
+    np.save(folder / "rewards.npy", rewards)

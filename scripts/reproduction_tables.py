@@ -6,6 +6,8 @@ import statistics
 from collections.abc import Callable
 from pathlib import Path
 
+from giro.paper.studies._bakeoff_sets import PAPER
+
 ROOT = Path(__file__).parents[1]
 DOCUMENT = ROOT / "docs" / "reproduction.md"
 BETWEEN = re.compile(r"(<!-- table: ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -142,15 +144,14 @@ def _estimate(row: Row) -> str:
 
 
 def field() -> str:
-    """Return giro against the field: a row for each policy, a column for each data set."""
-    found = rows("field/field")
+    """Return giro against the field: a row for each policy, a column for each set of the paper."""
+    found = [row for row in rows("bakeoff/field") if row["data"] in PAPER]
     policies = dict.fromkeys((row["library"], row["policy"]) for row in found)
-    data = list(dict.fromkeys(row["data"] for row in found))
     body = [
-        [f"{library} `{policy}`", *(_of_field(found, library, policy, name) for name in data)]
+        [f"{library} `{policy}`", *(_of_field(found, library, policy, name) for name in PAPER)]
         for library, policy in policies
     ]
-    return markdown(["", *(f"{name.capitalize()}" for name in data)], body)
+    return markdown(["", *(f"{name.capitalize()}" for name in PAPER)], body)
 
 
 def _of_field(found: list[Row], library: str, policy: str, data: str) -> str:
@@ -199,7 +200,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "offline command": lambda: made_by("offline/claims"),
     "offline": offline,
     "offline claims": lambda: claims("offline"),
-    "field command": lambda: made_by("field/field"),
+    "field command": lambda: made_by("bakeoff/field"),
     "field": field,
 }
 

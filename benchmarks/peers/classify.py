@@ -15,10 +15,15 @@ class Task(NamedTuple):
 
     folder: Path
     contexts: np.ndarray  # [round, feature]
-    labels: np.ndarray  # [round] the arm with reward 1
+    rewards: np.ndarray  # [round, arm] of 0 and 1, or graded
     n_arms: int
     seed: int
     limit: float  # seconds of processor time after which the run ends
+
+    @property
+    def graded(self) -> bool:
+        """Whether there are rewards between 0 and 1."""
+        return bool(((self.rewards > 0.0) & (self.rewards < 1.0)).any())
 
 
 class Outcome(NamedTuple):
@@ -36,8 +41,8 @@ def main(policies: dict[str, Callable[[Task], Outcome]]) -> None:
     """
     policy, folder, n_arms, seed, limit = sys.argv[1:]
     contexts = np.load(Path(folder) / "contexts.npy")
-    labels = np.load(Path(folder) / "labels.npy")
-    task = Task(Path(folder), contexts, labels, int(n_arms), int(seed), float(limit))
+    rewards = np.load(Path(folder) / "rewards.npy")
+    task = Task(Path(folder), contexts, rewards, int(n_arms), int(seed), float(limit))
     print(json.dumps(policies[policy](task)._asdict()))
 
 
@@ -49,11 +54,11 @@ def play_in_batches(
     batch: int,
 ) -> Outcome:
     """Choose for some rows at once, then learn from their rewards, to the end or to the limit."""
-    began, total, t = time.process_time(), 0.0, 0
-    while t < task.labels.size and time.process_time() - began < task.limit:
-        rows = slice(t, min(t + batch, task.labels.size))
+    began, total, t, rounds = time.process_time(), 0.0, 0, len(task.rewards)
+    while t < rounds and time.process_time() - began < task.limit:
+        rows = slice(t, min(t + batch, rounds))
         arms = choose(task.contexts[rows])
-        rewards = (arms == task.labels[rows]).astype(float)
+        rewards = task.rewards[rows][np.arange(len(arms)), arms]
         learn(task.contexts[rows], arms, rewards)
         total += rewards.sum()
         t = rows.stop

@@ -8,7 +8,7 @@ from mabwiser.mab import MAB, LearningPolicy
 def play(task: Task, policy: object) -> Outcome:
     """Return how it does; its models have no intercept, so the contexts get a constant."""
     mab = MAB(list(range(task.n_arms)), policy, seed=task.seed)
-    bias = np.ones((task.labels.size, 1))
+    bias = np.ones((len(task.rewards), 1))
     mab.fit([], [], np.empty((0, task.contexts.shape[1] + 1)))
     return play_in_batches(
         task._replace(contexts=np.hstack([task.contexts, bias])),

@@ -1,20 +1,26 @@
 """VW's contextual bandits, simulated by its own --cbify from a file of rows with their classes.
 
 That is the quickest way VW has: it reads its own binary cache of the file, made ahead of the time
-that counts, chooses an arm, sees only whether it was right, learns, and counts its mistakes. Its
-other parameters are its defaults, the learning rate among them.
+that counts, chooses an arm, sees only whether it was right, learns, and counts its mistakes. Graded
+rewards are costs of one minus the reward (--cbify_cs). Its other parameters are its defaults, the
+learning rate among them.
 """
 
 import time
 from pathlib import Path
 
+import numpy as np
 import vowpalwabbit
 from classify import Outcome, Task, main
 
 ARGUMENTS = {  # how VW documents them; --cb_type dr is its default without ADF, mtr with it
+    "greedy": "--epsilon 0",
+    "first": "--first 500",
     "epsilon": "--epsilon 0.05",
     "bag": "--bag 5",
+    "cover": "--cover 5",
     "squarecb": "--cb_explore_adf --squarecb",
+    "regcbopt": "--cb_explore_adf --regcbopt",
 }
 
 
@@ -23,7 +29,8 @@ def play(task: Task, arguments: str) -> Outcome:
     cache = task.folder / "rows.cache"
     if not cache.exists():
         _write_cache(task, cache)
-    chosen = f"--cbify {task.n_arms} {arguments} --random_seed {task.seed} --quiet"
+    costs = " --cbify_cs" if task.graded else ""
+    chosen = f"--cbify {task.n_arms}{costs} {arguments} --random_seed {task.seed} --quiet"
     began = time.process_time()
     workspace = vowpalwabbit.Workspace(f"{chosen} --data {cache} --cache_file {cache}")
     seconds = time.process_time() - began
@@ -35,14 +42,25 @@ def play(task: Task, arguments: str) -> Outcome:
 
 def _write_cache(task: Task, cache: Path) -> None:
     """Let VW translate the rows; it adds a constant of its own."""
-    text = task.folder / "rows.txt"
+    text, label_of = task.folder / "rows.txt", _costs if task.graded else _class
     with text.open("w") as file:
-        for context, label in zip(task.contexts, task.labels, strict=True):
+        for context, rewards in zip(task.contexts, task.rewards, strict=True):
             features = " ".join(f"f{j}:{value:.7g}" for j, value in enumerate(context) if value)
-            file.write(f"{label + 1} | {features}\n")
-    arguments = f"--oaa {task.n_arms} --quiet --data {text} --cache_file {cache} -k"
+            file.write(f"{label_of(rewards)} | {features}\n")
+    reader = "--csoaa" if task.graded else "--oaa"
+    arguments = f"{reader} {task.n_arms} --quiet --data {text} --cache_file {cache} -k"
     vowpalwabbit.Workspace(arguments).finish()
     text.unlink()
+
+
+def _class(rewards: np.ndarray) -> str:
+    """Return the right arm as VW reads it, which counts from 1."""
+    return str(np.argmax(rewards) + 1)
+
+
+def _costs(rewards: np.ndarray) -> str:
+    """Return the cost of each arm as VW reads it."""
+    return " ".join(f"{arm + 1}:{1.0 - reward:.7g}" for arm, reward in enumerate(rewards))
 
 
 if __name__ == "__main__":

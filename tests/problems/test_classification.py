@@ -52,6 +52,17 @@ def test_the_arm_of_the_class_has_reward_1_and_the_others_0(seed: int) -> None:
         assert [reward(instance, means, arm, rng) for arm in range(3)] == means.tolist()
 
 
+def test_graded_rewards_fall_with_the_distance_from_the_class(seed: int) -> None:
+    rows, labels = [[0.0], [1.0], [2.0]], [10, 30, 20]  # places 0, 2, 1
+    problem = Classification.from_arrays(rows, labels, scale="none", graded=True)
+    wanted = {0.0: [1.0, 0.5, 0.0], 1.0: [0.0, 0.5, 1.0], 2.0: [0.5, 1.0, 0.5]}
+    instance, rng = start(problem, stream(seed)), stream(seed, 1)
+    for t in range(3):
+        offer, means, highest = reveal(instance, t, rng)
+        assert (means.tolist(), highest) == (wanted[float(offer.context[0])], 1.0)
+        assert [reward(instance, means, arm, rng) for arm in range(3)] == means.tolist()
+
+
 def test_regret_is_the_number_of_rows_classified_wrongly(seed: int) -> None:
     trace = simulate("ucb1", "classification:data=statlog", rounds=100, runs=3, seed=seed)
     assert (trace.regret + trace.reward == trace.checkpoints).all()
@@ -134,6 +145,13 @@ def test_a_file_is_a_problem_whose_text_can_be_parsed(flowers: Path) -> None:
     assert problem.rows.contexts.tolist() == contexts
 
 
+def test_a_graded_file_says_so_in_its_text(flowers: Path) -> None:
+    problem = Classification("flowers.parquet", "width", graded=True)
+    text = "classification:data=flowers.parquet,label=width,scale=column,graded=true"
+    assert problem.text == text
+    assert Problem.parse(text) == problem != Classification("flowers.parquet", "width")
+
+
 def test_a_file_is_read_once_and_again_when_it_has_changed(flowers: Path) -> None:
     first, second = (Classification("flowers.parquet", "species") for _ in range(2))
     assert first.rows.contexts is second.rows.contexts
@@ -154,6 +172,8 @@ def test_a_file_is_read_once_and_again_when_it_has_changed(flowers: Path) -> Non
         ("data=flowers.parquet,label=kind", BadFile, "no column is called 'kind'"),
         ("data=none.csv,label=y", BadFile, "there is no file none.csv"),
         ("data=arrays-0123", BadParameter, "use Classification.from_arrays"),
+        ("graded=true", BadParameter, "classes of statlog have no order"),
+        ("data=flowers.parquet,label=species,graded=true", BadParameter, "are numbers, got 'a'"),
         ("rows=7", UnknownName, "no parameter of classification is called 'rows'"),
     ],
 )

@@ -78,6 +78,7 @@ class _Instance(NamedTuple):
     means: np.ndarray  # [arm] of the present round
     arms: np.ndarray  # [arm] all of them
     features: np.ndarray  # of arms: none
+    reach: int  # arms at this distance from the row's class, or farther, have reward 0
 
 
 @kernel
@@ -91,9 +92,9 @@ def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offe
     j = i + int(rng.random() * (order.size - i))
     order[i], order[j] = order[j], order[i]
     row = order[i]
+    label = instance.labels[row]
     for arm in range(means.size):
-        means[arm] = 0.0
-    means[instance.labels[row]] = 1.0
+        means[arm] = max(0.0, 1.0 - abs(arm - label) / instance.reach)
     return Offer(instance.arms, instance.contexts[row], instance.features), means, 1.0
 
 
@@ -112,6 +113,9 @@ class Classification(Problem, name="classification"):
     mean 0 and standard deviation 1 over the data set, `unit` does so and then gives each row length
     one, `range` maps each to [0, 1], `none` leaves them.
 
+    With `graded=true` the classes are numbers, and guesses near the right one earn a part: of K
+    classes in increasing order, arm k has reward 1 - |k - the place of the row's class| / (K - 1).
+
     >>> problem = Classification("adult")
     >>> problem.n_arms, problem.n_features
     (14, 94)
@@ -124,6 +128,7 @@ class Classification(Problem, name="classification"):
     data: str = "statlog"
     label: str | None = None
     scale: Scale = "column"
+    graded: bool = field(default=False, kw_only=True)
     n_arms: int = field(init=False, repr=False, compare=False)
     n_features: int = field(init=False, repr=False, compare=False)  # type: ignore[misc]  # known with the data
     _own: Rows | None = field(init=False, repr=False, compare=False, default=None)
@@ -148,6 +153,8 @@ class Classification(Problem, name="classification"):
             raise UnknownName(
                 "data set", self.data, known=[*SHAPES, *(f"FILE{f}" for f in FORMATS)]
             )
+        elif self.graded:
+            raise BadParameter(f"classes of {self.data} have no order: leave graded out")
         elif self.label is not None:
             raise BadParameter(
                 f"{self.data} has classes of its own, got label={self.label}: leave it out"
@@ -157,7 +164,7 @@ class Classification(Problem, name="classification"):
             self._set(n_arms=shape.classes, n_features=shape.features)
 
     @classmethod
-    def from_arrays(cls, X: Any, y: Any, *, scale: Scale = "column") -> Self:  # noqa: N803  # as everywhere
+    def from_arrays(cls, X: Any, y: Any, *, scale: Scale = "column", graded: bool = False) -> Self:  # noqa: N803  # as everywhere
         """Return the problem of guessing labels `y` from rows `X`, finite numbers.
 
         Labels can be of any kind that can be sorted; the arms are the classes in sorted order,
@@ -169,6 +176,7 @@ class Classification(Problem, name="classification"):
         (2, 1, ('no', 'yes'))
         """
         problem = cls(scale=scale)
+        problem._set(graded=graded)
         rows = rows_of(dataset_from_arrays(X, y), scale)
         problem._take(rows)
         problem._set(data=_ARRAYS + digest_of(rows))
@@ -189,7 +197,8 @@ class Classification(Problem, name="classification"):
         rows = self.rows
         order = np.arange(rows.labels.size)
         means, arms = np.zeros(self.n_arms), np.arange(self.n_arms)
-        return _Instance(rows.contexts, rows.labels, order, means, arms, NO_FEATURES)
+        reach = max(1, self.n_arms - 1) if self.graded else 1
+        return _Instance(rows.contexts, rows.labels, order, means, arms, NO_FEATURES, reach)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take in what pickle kept; it forgets that arrays cannot be written to."""
@@ -200,6 +209,8 @@ class Classification(Problem, name="classification"):
 
     def _take(self, rows: Rows) -> None:
         """Keep rows that do not come with giro; they travel with the problem."""
+        if self.graded and not all(isinstance(label, int | float) for label in rows.classes):
+            raise BadParameter(f"graded classes are numbers, got {rows.classes[0]!r}")
         n_features = rows.contexts.shape[1]
         self._set(_own=rows, n_arms=len(rows.classes), n_features=n_features)
 
