@@ -1,12 +1,17 @@
-"""The list of the bake-off's sets, without the sets."""
+"""The list of the bake-off's sets, and how a table becomes one; the sets need not be there."""
 
+import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 from giro import BadFile, Problem
 from giro.paper.studies import _bakeoff_sets as sets
+
+sys.path.append(str(Path(__file__).parents[2] / "scripts"))
+import bakeoff_sets as script
 
 NAMES = (*sets.PLAIN, *sets.GRADED)
 
@@ -61,3 +66,40 @@ def test_the_papers_sets_are_always_there() -> None:
 def test_sets_of_under_2000_rows_are_small() -> None:
     one = sets.BakeoffSet("letter", "tuning", 1_999, 1_999, "")
     assert (one.small, one._replace(rows=2_000).small) == (True, False)
+
+
+def test_the_script_knows_how_to_make_every_set() -> None:
+    assert set(script.RECIPES) == set(NAMES)
+    assert all(name in sets.GRADED for name, recipe in script.RECIPES.items() if recipe.bins)
+
+
+def test_a_measured_target_is_cut_into_ordered_classes_without_gaps() -> None:
+    assert script.binned(np.array([5.0, 1.0, 9.0, 7.0, 3.0, 8.0]), 3).tolist() == [1, 0, 2, 1, 0, 2]
+    visits = script.binned(np.array([0, 0, 0, 0, 0, 0, 1, 9]), 4)
+    assert visits.tolist() == [0, 0, 0, 0, 0, 0, 1, 1]
+
+
+def test_gaps_are_filled_and_two_words_become_numbers() -> None:
+    frame = pl.DataFrame(
+        {
+            "size": [1.0, None, 5.0, 3.0],
+            "kind": ["b", "a", None, "b"],
+            "sex": ["m", "f", "f", "m"],
+            "y": ["no", "yes", "yes", "no"],
+        }
+    )
+    made = script.data_set(frame, script.Recipe("y"))
+    assert made.to_dict(as_series=False) == {
+        "x_size": [1.0, 3.0, 5.0, 3.0],
+        "x_size_missing": [0, 1, 0, 0],
+        "x_kind": ["b", "a", "missing", "b"],
+        "x_sex": [1, 0, 0, 1],
+        "class": ["no", "yes", "yes", "no"],
+    }
+
+
+def test_only_so_many_rows_are_kept_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(script, "MOST_ROWS", 5)
+    made = script.data_set(pl.DataFrame({"x": range(100), "y": [0] * 100}), script.Recipe("y"))
+    assert made.height == 5
+    assert made["x_x"].is_sorted() and made["x_x"].n_unique() == 5
