@@ -15,6 +15,8 @@ not played again.
 
 import argparse
 import csv
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -83,17 +85,19 @@ def _mean(
     setting: dict[str, str], sets: list[BakeoffSet], known: dict[Key, float], out: Path
 ) -> float:
     """Return the mean reward of a setting, playing what is not known."""
-    policy, rewards = text_of(setting), []
-    for each in sets:
+    policy, orders = text_of(setting), [str(order) for order in range(ORDERS)]
+
+    def play(each: BakeoffSet) -> None:
         rounds = min(each.rounds, ROUNDS)
-        missing = [i for i in range(ORDERS) if (policy, each.name, str(i)) not in known]
-        if missing:
+        if any((policy, each.name, order) not in known for order in orders):
             trace = simulate(policy, each.problem, rounds=rounds, runs=ORDERS, points=1)
-            for i in range(ORDERS):
-                known[policy, each.name, str(i)] = float(trace.reward[i, -1]) / rounds
-            _write(out, known)
-        rewards += [known[policy, each.name, str(i)] for i in range(ORDERS)]
-    return float(np.mean(rewards))
+            for order, reward in zip(orders, trace.reward[:, -1].tolist(), strict=True):
+                known[policy, each.name, order] = reward / rounds
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(play, sets))
+    _write(out, known)
+    return float(np.mean([known[policy, each.name, order] for each in sets for order in orders]))
 
 
 def _read(path: Path) -> dict[Key, float]:

@@ -22,6 +22,7 @@ POLICY_COSTS = {
     "bootstrap": "at most O(K) for rewards 0 and 1, whatever s is; O(t) for others",
     "bootstrap-thompson": "at most O(K) for rewards 0 and 1, whatever s is; O(t) for others",
     "contextual-giro": "K fits to samples of all of the past; with `linear` O(t d² + K d³)",
+    "default": "as `giro` without contexts, else as `rand-ucb:model=auto`",
     "ensemble": "O(K) to choose, O(B) to learn; with contexts O(K d²) and O(d² + B d)",
     "epsilon-greedy": "O(K); with a model K predictions, and a fit of the pulled arm to learn",
     "giro": "at most O(K) for rewards 0 and 1, whatever s is; hardly grows with s for others",
@@ -90,8 +91,8 @@ B replicas or models.
 MODELS = """
 ## Models
 
-What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `epsilon-greedy` and `rand-ucb` fit, for
-each arm.
+What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `epsilon-greedy` and `rand-ucb` fit,
+for each arm.
 `estimator` is what a scikit-learn estimator becomes: [give your model
 exploration](howto/own-model.md).
 
@@ -142,8 +143,9 @@ def _policy_row(cls: type[Policy]) -> str:
 
 def _contexts(cls: type[Policy]) -> str:
     """Tell whether its state makes rows of a regression, in which contexts are."""
-    state = _with_model(cls).start(Shape(2, 1, 0, 1, 1), stream(0))
-    return "yes" if hasattr(state, "design") else ""
+    policy = _with_model(cls).resolved(contextual=True)
+    state = policy.start(Shape(2, 1, 0, 1, 1), stream(0))
+    return "yes" if hasattr(state, "design") or hasattr(state, "models") else ""
 
 
 def _with_model(cls: type[Policy]) -> Policy:
@@ -158,10 +160,10 @@ def _example(cls: type[Policy], **given: Any) -> Policy:
 
 def _propensities(cls: type[Policy]) -> str:
     """Tell how `giro.Bandit` comes to know them: without contexts, and with them if it can."""
-    known = _known_propensities(_example(cls), shared=False)
+    known = _known_propensities(_example(cls).resolved(contextual=False), shared=False)
     if not _contexts(cls):
         return known
-    policy = _with_model(cls)
+    policy = _with_model(cls).resolved(contextual=True)
     within, shared = (_known_propensities(policy, shared=shared) for shared in (False, True))
     if within != known:
         known = f"{known}; with contexts {within}"

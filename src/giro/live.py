@@ -33,7 +33,8 @@ class LivePolicy:
 
     def _begin(self, policy: Policy, shape: Shape, seed: int, state: Any) -> None:
         self.policy, self.shape, self.learned = policy, shape, 0
-        self._seed, self._functions = seed, policy.functions()
+        self.played = policy.resolved(contextual=shape.contextual)
+        self._seed, self._functions = seed, self.played.functions()
         self._fingerprint = ""  # not known yet
         self._streams, self._learning = NumberedStreams(seed, _CHOOSE), stream(seed, _LEARN)
         self._choose, self._vote = self._form(_choose), self._form(_vote)

@@ -54,6 +54,11 @@ class Shape(NamedTuple):
         return self.n_features + self.n_arm_features + 1
 
     @property
+    def contextual(self) -> bool:
+        """Whether anything is known of rounds or arms."""
+        return self.n_features + self.n_arm_features > 0
+
+    @property
     def n_models(self) -> int:
         """How many models there are: one for each arm, or one for all if arms have features."""
         return 1 if self.n_arm_features > 0 else self.n_arms

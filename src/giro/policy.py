@@ -10,7 +10,18 @@ from giro.errors import BadParameter
 from giro.named import Named
 from giro.offer import Case, Context, Offer, Shape
 
-__all__ = ["Case", "Context", "Functions", "Offer", "Policy", "Shape", "choose", "learn", "start"]
+__all__ = [
+    "Case",
+    "Context",
+    "Functions",
+    "Offer",
+    "Policy",
+    "Shape",
+    "choose",
+    "functions_for",
+    "learn",
+    "start",
+]
 
 State: TypeAlias = NamedTuple  # arrays that change and parameters that do not
 
@@ -93,6 +104,13 @@ class Policy(Named, kind="policy"):
         """Take in the reward of a pulled arm, and what was known when it was chosen."""
         raise NotImplementedError("a policy says how it learns")
 
+    def resolved(self, *, contextual: bool) -> "Policy":
+        """Return the policy that plays where something is known of rounds or arms, or nothing is.
+
+        It is the policy itself, but for one that stands for others.
+        """
+        return self
+
     def functions(self) -> Functions:
         """Return what is done with the state that `start` makes.
 
@@ -122,6 +140,11 @@ def learn(state: Any, case: Case, arm: int, reward: float, rng: np.random.Genera
     raise TypeError("replaced by dispatch")
 
 
+def functions_for(policy: Policy, shape: Shape) -> Functions:
+    """Return what is done with a policy's state of this shape."""
+    return policy.resolved(contextual=shape.contextual).functions()
+
+
 def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
     """Return the policy's first state, ready for `choose` and `learn`."""
     if shape.n_arm_features > 0 and not policy.uses_arm_features:
@@ -129,6 +152,7 @@ def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
         raise BadParameter(
             f"{policy} cannot use features of arms; policies that can: {', '.join(able)}"
         )
+    policy = policy.resolved(contextual=shape.contextual)
     state = policy.start(shape, rng)
     if not policy.compiles:
         state = in_python(type(state))(*state)

@@ -69,14 +69,15 @@ def next_arms(bandit: Bandit, *, contexts: bool, features: bool) -> list[Any]:
 
 def facts_of(policy: Policy, *, binary: bool, **given: bool) -> dict[str, Any]:
     bandit = played(policy, binary=binary, **given)
-    known = policy.has_propensities(binary=binary, shared=given["features"])
+    resolved = policy.resolved(contextual=given["contexts"] or given["features"])
+    known = resolved.has_propensities(binary=binary, shared=given["features"])
     found = {"known": known, "laws": [], "p_values": []}
     for names in ("abc", "ac") if known else ():
         _, offer = bandit._core.offered(
             CONTEXT if given["contexts"] else None, arms_of(names, features=given["features"])
         )
         state = bandit._core.live.state
-        law = np.asarray(policy.functions().propensities(state, offer))
+        law = np.asarray(resolved.functions().propensities(state, offer))
         rng, counts = stream(5), np.zeros(3, np.int64)
         for _ in range(DRAWS):
             counts[choose(state, offer, rng)] += 1

@@ -10,7 +10,7 @@ from giro.compiling import plain
 from giro.compiling.held import HeldInPython, hold
 from giro.live import _choose, _learn  # those of a live policy, so that nothing compiles twice
 from giro.offer import NO_FEATURES, Case, Offer, Shape, case_of, position_of
-from giro.policy import Policy, start
+from giro.policy import Policy, functions_for, start
 from giro.seeds import stream
 
 ROUNDS = 50
@@ -91,7 +91,7 @@ def played(
     policy: Policy, played_game: Game, shape: Shape, change: Change = unchanged, *, seed: int
 ) -> Played:
     """Return what the policy does from this shape; `change` changes its state in each round."""
-    functions, result = policy.functions(), Played.nothing()
+    functions, result = functions_for(policy, shape), Played.nothing()
     form, handed_over = (_as_it_is, hold) if functions.compiled else (plain, HeldInPython)
     choosing, learning = stream(seed, 1), stream(seed, 2)
     state = start(policy, shape, stream(seed, 0))

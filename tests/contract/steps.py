@@ -18,7 +18,8 @@ from giro.policy import Policy, Shape, start
 
 def in_steps(policy: Policy) -> Policy:
     """Return a policy that plays the same arms in the simulator's loop in plain Python."""
-    return _InSteps(policy) if policy.functions().compiled else policy
+    compiled = policy.resolved(contextual=True).functions().compiled
+    return _InSteps(policy) if compiled else policy
 
 
 class _State(NamedTuple):

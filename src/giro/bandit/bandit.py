@@ -34,7 +34,8 @@ class Bandit:
     (True, 0.5)
     >>> bandit.reward(decision.id, 1.0)
 
-    `policy` is any policy of giro or its text. The other parameters:
+    `policy` is any policy of giro or its text; `default` is Giro, or with contexts or features of
+    arms RandUCB around several models (see `giro.policies.Default`). The other parameters:
 
     - `seed`: the same seed and the same calls give the same decisions.
     - `reward_range`: the lowest and the highest reward there can be; policies see them as 0 and 1.
@@ -63,7 +64,7 @@ class Bandit:
     def __init__(
         self,
         arms: Iterable[str],
-        policy: Policy | str = "giro",
+        policy: Policy | str = "default",
         *,
         seed: int = 0,
         reward_range: tuple[float, float] = (0.0, 1.0),

@@ -149,7 +149,7 @@ class Core:
         try:
             arm, voted = sample_arm(live, self.setting, number, offer, binary=binary)
         except BaseException:
-            if self.setting.policy.choose_mutates_state:
+            if live.played.choose_mutates_state:
                 self.live = None  # half changed: made again when needed
             raise
         now = self.clock()
@@ -196,7 +196,7 @@ class Core:
         offer, seen = log.offer_of(decision), log.seen[decision]
         if offer.arms.size == 1:
             found = np.ones(1)
-        elif self.setting.is_voted(binary=log.is_binary(seen), shared=offer.features.size > 0):
+        elif self.setting.is_voted(offer, binary=log.is_binary(seen)):
             return None  # the log that was replayed has lost it
         else:
             found = self._exact(offer, seen)
@@ -289,7 +289,7 @@ class Core:
     def _replayed(self) -> LivePolicy:
         """Return a new state; if choosing changes it, the choices of the log are made again."""
         live, log = self._fresh_as_live(), self.log
-        if self.setting.policy.choose_mutates_state:
+        if live.played.choose_mutates_state:
             for decision in range(log.n_decisions):
                 seen = log.seen[decision]
                 self._learn_log(live, seen)

@@ -22,7 +22,7 @@ def sample_arm(
     """
     if offer.arms.size == 1:
         return int(offer.arms[0]), None
-    voted = setting.is_voted(binary=binary, shared=offer.features.size > 0)
+    voted = setting.is_voted(offer, binary=binary)
     floor, rng = setting.floor_if(voted=voted), live.stream_of(decision)
     if voted:
         shares = mixed(live.vote(offer, setting.votes), floor)

@@ -10,6 +10,7 @@ from typing import Any
 from giro.checks import SHARE, check, finite_range, optional, whole
 from giro.errors import BadParameter, GiroError
 from giro.features import declared
+from giro.offer import Offer
 from giro.policy import Policy
 from giro.version import __version__
 
@@ -55,9 +56,11 @@ class Setting:
         if self.name is not None and (not isinstance(self.name, str) or not self.name):
             raise BadParameter(f"the name of a bandit is a word, got {self.name!r}")
 
-    def is_voted(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether arms are drawn from a vote; see `Policy.has_propensities`."""
-        return self.propensities and not self.policy.has_propensities(binary=binary, shared=shared)
+    def is_voted(self, offer: Offer, *, binary: bool) -> bool:
+        """Tell whether the arm is drawn from a vote; see `Policy.has_propensities`."""
+        shared = offer.features.size > 0
+        policy = self.policy.resolved(contextual=shared or offer.context.size > 0)
+        return self.propensities and not policy.has_propensities(binary=binary, shared=shared)
 
     def floor_if(self, *, voted: bool) -> float:
         """Return the probability of taking any arm."""

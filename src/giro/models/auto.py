@@ -110,7 +110,7 @@ class Auto(Model, name="auto"):
     members: tuple[Model, ...] = field(
         default=(Linear(), OnlineNetwork(), ExtraTrees()), kw_only=True
     )
-    eta: float = field(default=0.02, kw_only=True)
+    eta: float = field(default=0.01, kw_only=True)
     growth: float = field(default=1.1, kw_only=True)
 
     def __post_init__(self) -> None:

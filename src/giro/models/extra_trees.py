@@ -114,7 +114,7 @@ class ExtraTrees(Model, name="extra-trees"):
     partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)
 
-    trees: int = field(default=10, kw_only=True)
+    trees: int = field(default=20, kw_only=True)
     candidates: int = field(default=2, kw_only=True)
     leaf: int = field(default=1, kw_only=True)
     growth: float = field(default=1.3, kw_only=True)

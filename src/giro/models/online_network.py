@@ -100,7 +100,7 @@ class OnlineNetwork(Model, name="online-network"):
 
     hidden: int = field(default=32, kw_only=True)
     copies: int = field(default=2, kw_only=True)
-    steps: int = field(default=2, kw_only=True)
+    steps: int = field(default=4, kw_only=True)
     batch: int = field(default=16, kw_only=True)
     rate: float = field(default=0.01, kw_only=True)
     decay: float = field(default=0.001, kw_only=True)

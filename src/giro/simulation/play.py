@@ -7,7 +7,7 @@ import numpy as np
 from giro.compiling import borrowed, kernel, plain
 from giro.errors import GiroError
 from giro.offer import Shape, case_of, position_of
-from giro.policy import Policy, choose, learn
+from giro.policy import Policy, choose, functions_for, learn
 from giro.policy import start as start_policy
 from giro.problem import Problem, reveal, reward
 from giro.problem import start as start_problem
@@ -96,7 +96,7 @@ def play_run(
 
 def is_compiled(policy: Policy, problem: Problem) -> bool:
     """Tell whether both sides are kernels, so that the whole loop compiles."""
-    return policy.functions().compiled and problem.compiled
+    return functions_for(policy, shape_of(problem, 1)).compiled and problem.compiled
 
 
 def shape_of(problem: Problem, rounds: int) -> Shape:
