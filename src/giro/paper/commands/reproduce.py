@@ -11,10 +11,12 @@ from giro.cli.options import option
 from giro.cli.playing import Place
 from giro.datasets.scaling import Scale
 from giro.errors import UnknownName
+from giro.paper.studies import bakeoff as bakeoff_study
 from giro.paper.studies import contextual as contextual_study
 from giro.paper.studies import mab as mab_study
 from giro.paper.studies import offline as offline_study
 from giro.paper.studies import settings as settings_study
+from giro.paper.studies._bakeoff_sets import FOLDER
 from giro.paper.study import reproduce
 
 commands = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
@@ -132,6 +134,46 @@ def contextual(
     )
     folder = out or Path("results") / ("contextual" if scale == "paper" else "contextual-quick")
     reproduce(study, folder, json=json, place=Place(jobs, engine, address, fresh))
+
+
+@commands.command()
+def bakeoff(
+    only: Annotated[str, option("SETS", "Play only these data sets, as waveform,adult.")] = "",
+    policies: Annotated[str, option("POLICIES", _POLICIES)] = "",
+    sets: Annotated[Path, option("FOLDER", "Where the data sets are.")] = FOLDER,
+    field: Annotated[Path, option("FILE", "What other libraries earned.")] = Path(
+        "results/bakeoff/field.csv"
+    ),
+    runs: Annotated[int, option("R", "Orders of the rows.")] = bakeoff_study.ORDERS,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    out: options.Out = Path("results/bakeoff"),
+    json: options.Json = False,
+    fresh: options.Fresh = False,
+    engine: options.Engine = "threads",
+    address: options.Address = None,
+) -> None:
+    """Compare the default with giro's other policies and other libraries on many data sets.
+
+    Not of the paper: classification data as bandits, some with graded rewards, each row at most
+    once. scripts/bakeoff_sets.py makes the data sets, benchmarks/field.py plays other libraries.
+    Judged are the sets of the judging half and the paper's three; the others were for choosing the
+    default's parameters. Each run is kept as it ends, and not computed again.
+
+    \b
+    Examples:
+      giro reproduce bakeoff
+      giro reproduce bakeoff --only waveform,storms --policies default,rand-ucb
+    """
+    study = bakeoff_study.study(
+        runs=runs,
+        seed=seed,
+        only=options.names(only),
+        policies=options.policies(policies),
+        folder=sets,
+        field=field,
+    )
+    reproduce(study, out, json=json, place=Place(jobs, engine, address, fresh))
 
 
 @commands.command()
