@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from kernels.tree.plain_trees import Draws, Leaf, Node, grown, leaf_at, ranks_of, size_of
+from kernels.tree.plain_trees import Draws, Leaf, Node, grown, ranks_of, size_of
 from laws import assert_follows
 
 from giro.kernels.tree.bins import Bins, empty_bins, take_in
