@@ -70,8 +70,8 @@ def test_parameters_are_finite_and_not_negative(name: str) -> None:
 
 MODELS = {
     "linear": RandUcb(model="linear"),
-    "auto": RandUcb(0.5, "auto:members=[linear,online-logistic,online-network,extra-trees]"),
-}  # the latter as in tests/known.py, so that nothing compiles twice
+    "auto": RandUcb(0.5, "auto:members=[linear,extra-trees,tree]"),
+}
 
 
 def informed_in_python(policy: RandUcb, past: Past) -> Any:
@@ -97,21 +97,17 @@ def undecided(state: Any, propensities: Any, past: Past) -> Offer:
 @pytest.mark.parametrize("name", MODELS)
 def test_with_a_model_arms_are_pulled_as_often_as_is_said(name: str, seed: int) -> None:
     policy, past = MODELS[name], some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
-    compiled = name == "auto"
-    state = (informed if compiled else informed_in_python)(policy, past)
-    propensities = policy.functions().propensities
+    state, propensities = informed_in_python(policy, past), policy.functions().propensities
     offer = undecided(state, propensities, past)
     law = propensities(state, offer)
     assert np.sort(law)[-2] > 0.05  # not one-sided
-    draw, draws = (chosen, DRAWS) if compiled else (chosen_in_python, 5_000)
-    assert_follows(draw(state, offer, draws=draws, seed=seed), law)
+    assert_follows(chosen_in_python(state, offer, draws=5_000, seed=seed), law)
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_mean_is_what_the_model_expects_and_0_of_untried_arms(name: str, seed: int) -> None:
     policy, past = MODELS[name], some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
-    make, context = informed if name == "auto" else informed_in_python, past.contexts[1]
-    state = make(policy, past)
+    state, context = informed_in_python(policy, past), past.contexts[1]
     means = rand_ucb._expected(state, offer_of(4, context))
     x = with_constant(context)
     assert means.tolist() == [*(expected_by(state.models.model, arm, x) for arm in range(3)), 0.0]
