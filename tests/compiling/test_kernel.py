@@ -1,9 +1,11 @@
 """Kernels, dispatch on the state's class, and the cache on disk."""
 
+import math
 import os
 import subprocess
 import sys
 import textwrap
+from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +13,7 @@ import numpy as np
 import pytest
 
 from giro import BadParameter, simulate
-from giro.compiling import bind, dispatched, is_kernel, kernel, plain
+from giro.compiling import bind, dispatched, inlined, is_kernel, kernel, plain
 from giro.compiling import cache as kernel_cache
 from giro.compiling.cache import _Files, package_digest
 from giro.simulation.play import play
@@ -58,6 +60,85 @@ def test_a_dispatched_name_calls_what_is_bound_to_the_class_compiled_or_not() ->
     for function in (changed_twice, plain(changed_twice)):
         assert function(Doubling(3.0)) == 12.0
         assert function(Halving(3.0)) == 3.0
+
+
+# -- kernels that call each other ----------------------------------------------------------------
+
+
+@kernel
+def _root(x: float) -> float:
+    return math.sqrt(x)
+
+
+@kernel
+def _root_inside(x: float) -> float:
+    return _root(x)
+
+
+def test_a_kernel_called_from_python_and_from_kernels_is_the_same() -> None:
+    for first, second in ((_root, _root_inside), (_root_inside, _root)):  # whichever comes first
+        for x in (2.0, 3, np.float32(0.1)):
+            assert first(x) == second(x)
+    assert _root_inside(2.0) == math.sqrt(2.0)
+
+
+def test_what_only_kernels_call_has_no_way_in_from_python() -> None:
+    @kernel
+    def inner(x: float) -> float:
+        return x + 1.0
+
+    @kernel
+    def outer(x: float) -> float:
+        return inner(x) * 2.0
+
+    assert outer(1.0) == 4.0
+    assert not inner.overloads  # the form that Python calls was not needed
+    assert inner(1.0) == 2.0
+    assert len(inner.overloads) == 1
+    assert outer(2.0) == 6.0
+
+
+@kernel
+def _factorial(n: int) -> int:
+    if n <= 1:
+        return 1
+    return n * _factorial(n - 1)
+
+
+@kernel
+def _factorial_inside(n: int) -> int:
+    return _factorial(n) + _factorial(n - 1)
+
+
+def test_a_kernel_may_call_itself() -> None:
+    assert _factorial_inside(5) == 144  # first from a kernel
+    assert _factorial(10) == math.factorial(10)
+
+
+class Total(NamedTuple):
+    values: list[float] | np.ndarray
+
+
+@inlined
+def added_up(state: Total, factor: float) -> float:
+    total = 0.0
+    for each in state.values:
+        total += factor * each
+    return total
+
+
+@kernel
+def _added_up_twice(state: Total) -> float:
+    return added_up(state, 1.0) + added_up(state, 1.0)
+
+
+def test_inlined_functions_are_python_in_python_and_compiled_in_kernels() -> None:
+    assert not is_kernel(added_up)
+    assert (
+        added_up(Total([Fraction(1, 3), Fraction(2, 3)]), Fraction(2)) == 2
+    )  # of no kernel's type
+    state = Total(np.array([0.1, 0.2, 0.3]))
+    assert _added_up_twice(state) == plain(_added_up_twice)(state) == 2 * added_up(state, 1.0)
 
 
 def test_classes_of_one_name_and_fields_are_kept_apart() -> None:

@@ -1,15 +1,20 @@
 """RandUCB: one random multiple of the widths for all arms, against direct solves."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from laws import assert_follows, p_value_of_same_counts
 from policies.in_context import Past, chosen, informed, some_past, with_constant
 
+from giro.compiling import plain
 from giro.errors import BadParameter
-from giro.offer import offer_of
+from giro.model import value as expected_by
+from giro.offer import NO_CONTEXT, Case, Offer, Shape, offer_of
+from giro.policies import rand_ucb
 from giro.policies.rand_ucb import RandUcb
+from giro.policy import start
 from giro.seeds import stream
 
 DRAWS = 40_000
@@ -59,3 +64,97 @@ def test_parameters_are_finite_and_not_negative(name: str) -> None:
     for value in (-1.0, math.inf, math.nan):
         with pytest.raises(BadParameter, match=f"rand-ucb needs a finite {name}"):
             RandUcb(**{name: value})
+
+
+# -- with a model ------------------------------------------------------------------------------
+
+MODELS = {
+    "linear": RandUcb(model="linear"),
+    "auto": RandUcb(0.5, "auto:members=[linear,extra-trees,tree]"),
+}
+
+
+def informed_in_python(policy: RandUcb, past: Past) -> Any:
+    """Return the state after this past; what only this file plays is not worth compiling."""
+    n, rng = past.arms.size, stream(0, 0)
+    state = start(policy, Shape(past.n_arms, past.contexts.shape[1], 0, n + 1, n + 1), rng)
+    for context, arm, reward in zip(past.contexts, past.arms, past.rewards, strict=True):
+        plain(rand_ucb._learn_by_model)(state, Case(context, NO_CONTEXT), arm, reward, rng)
+    return state
+
+
+def chosen_in_python(state: Any, offer: Offer, *, draws: int, seed: int) -> list[int]:
+    rng = stream(seed, 1)
+    return [plain(rand_ucb._choose_by_model)(state, offer, rng) for _ in range(draws)]
+
+
+def undecided(state: Any, propensities: Any, past: Past) -> Offer:
+    """Return, of some offers, the one in which the likeliest arm is least so."""
+    offers = [offer_of(past.n_arms, context) for context in past.contexts[:50]]
+    return min(offers, key=lambda offer: propensities(state, offer).max())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_with_a_model_arms_are_pulled_as_often_as_is_said(name: str, seed: int) -> None:
+    policy, past = MODELS[name], some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
+    state, propensities = informed_in_python(policy, past), policy.functions().propensities
+    offer = undecided(state, propensities, past)
+    law = propensities(state, offer)
+    assert np.sort(law)[-2] > 0.05  # not one-sided
+    assert_follows(chosen_in_python(state, offer, draws=5_000, seed=seed), law)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_mean_is_what_the_model_expects_and_0_of_untried_arms(name: str, seed: int) -> None:
+    policy, past = MODELS[name], some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
+    state, context = informed_in_python(policy, past), past.contexts[1]
+    means = rand_ucb._expected(state, offer_of(4, context))
+    x = with_constant(context)
+    assert means.tolist() == [*(expected_by(state.models.model, arm, x) for arm in range(3)), 0.0]
+    assert means[:3].all()
+
+
+def test_widths_are_those_of_direct_solves_whatever_the_model(seed: int) -> None:
+    past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
+    x, context = with_constant(past.contexts[1]), past.contexts[1]
+    state = informed_in_python(RandUcb(0.7, "linear", penalty=0.3), past)
+    found = rand_ucb._widths(state.ridge, state.sd, state.models.design, offer_of(4, context))
+    for width, (contexts, _) in zip(found, past.each(), strict=True):
+        v = 0.3 * np.eye(x.size) + contexts.T @ contexts
+        wanted = min(0.5, 0.7 / math.sqrt(x.size)) * math.sqrt(x @ np.linalg.solve(v, x))
+        assert width == pytest.approx(wanted, rel=1e-8)
+
+
+def test_with_the_linear_model_it_is_the_policy_without_one(seed: int) -> None:
+    past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
+    with_model = informed_in_python(MODELS["linear"], past)
+    without = informed(RandUcb(), past)
+    functions = MODELS["linear"].functions()
+    for context in past.contexts[:20]:
+        offer = offer_of(4, context)
+        means, _ = rand_ucb._lines(without, offer)
+        assert rand_ucb._expected(with_model, offer) == pytest.approx(means, abs=1e-9)
+        law = RandUcb.propensities(without, offer)
+        assert functions.propensities(with_model, offer) == pytest.approx(law, abs=1e-7)
+
+
+def test_models_that_are_trained_to_choose_have_no_exact_probabilities() -> None:
+    known = {"network": False, "linear-sgd": False, "logistic": True, "auto": True, "tree": True}
+    for model, exact in known.items():
+        policy = RandUcb.parse(f"rand-ucb:model={model}")
+        assert policy.has_propensities(binary=True, shared=False) is exact, model
+        assert policy.choose_mutates_state is not exact, model
+    past = some_past(rounds=20, d=6, n_arms=4, seed=0)
+    policy = RandUcb(model="network")
+    state = informed_in_python(policy, past)
+    assert policy.functions().propensities(state, offer_of(4, past.contexts[0])).size == 0
+
+
+def test_a_model_that_is_trained_to_choose_is_trained_on_the_arms_on_offer(seed: int) -> None:
+    past = some_past(rounds=20, d=6, n_arms=4, seed=seed, tried=3)
+    state = informed_in_python(RandUcb(model="network"), past)
+    offer = Offer(np.array([1, 3]), past.contexts[0], np.empty((2, 0)))
+    before = state.models.model.output.copy()
+    chosen_in_python(state, offer, draws=1, seed=seed)
+    moved = (state.models.model.output != before).any(axis=1)
+    assert moved.tolist() == [False, True, False, False]  # the last has no rewards yet

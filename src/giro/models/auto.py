@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.checks import POSITIVE, at_least, check
-from giro.compiling import kernel, unrolled
+from giro.compiling import inlined, kernel, unrolled
 from giro.errors import BadParameter
 from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
@@ -59,7 +59,7 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
         refit(member, slot, sample, rng)
 
 
-@kernel
+@inlined  # members may be in Python
 def _judge(state: _State, slot: int, sample: Sample) -> None:
     """Add the squared errors at the rows that were not there the last time, and share anew."""
     n, m = sample.positions.size, 0

@@ -15,6 +15,7 @@ from giro.kernels.tree.split import BETTER, SQUARES, TOTAL, WEIGHT
 _LEAF = -1  # instead of a child
 _PURE = 2.0**-40  # a variance that is only rounding
 _NODES = 2  # of a tree, at most, for each of its rows
+_DIGITS = 4  # candidates from one random number: each takes 8 of its 53 bits
 _SPARE = 1024  # nodes that older trees may always leave behind
 
 
@@ -229,9 +230,10 @@ def _draw_bounds(
             low[j] = min(low[j], values[j])
             high[j] = max(high[j], values[j])
     for j in range(low.size):
-        span = float(high[j]) - float(low[j])
-        place = rng.random() * span if span > 0.0 else 0.0
+        span, place = float(high[j]) - float(low[j]), 0.0
         for candidate in range(workspace.bounds.shape[0]):
+            if candidate % _DIGITS == 0 and span > 0.0:
+                place = rng.random() * span
             workspace.bounds[candidate, j] = low[j] + int(place)
             place = (place - int(place)) * span  # the digits that are left
 
