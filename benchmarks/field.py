@@ -15,9 +15,8 @@ line says how many rounds it saw. With --rounds, no more are played of any set, 
 
 All have their defaults, but that contextualbandits' bootstraps learn in batches of 50 rounds, as
 their calls are made for. Giro's own policies are here on the paper's sets only: giro-ensemble with
-its defaults, chosen on synthetic problems and Statlog (ensemble_defaults.py), and LinUCB and LinTS
-with the widths of MABWiser's, to be compared with those. On the others `giro reproduce bakeoff`
-plays them.
+its defaults, and LinUCB and LinTS with the widths of MABWiser's, to be compared with those. On the
+others `giro reproduce bakeoff` plays them.
 """
 
 import argparse

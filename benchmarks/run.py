@@ -18,6 +18,7 @@ from pathlib import Path
 import bandit_speed
 import contextual_giro
 import contextual_peers
+import default_cost
 import draws_speed
 import ensemble_and_vw
 import exact_giro
@@ -57,6 +58,7 @@ SECTIONS: dict[str, Section] = {
     "memory": lambda _, quick: long_run.memory(quick=quick),
     "time": _only_a_figure,
     "arms": lambda folder, quick: many_arms.cost_against_arms(folder, quick=quick),
+    "default": lambda folder, quick: default_cost.everything(folder, quick=quick),
     "bandit": lambda folder, quick: bandit_speed.everything(folder, quick=quick),
 }
 

@@ -17,6 +17,7 @@ from giro import plots, simulate
 from giro.cli.options import policies as split_policies
 from giro.paper.studies import linear_regret, mab
 from giro.paper.study import Study
+from giro.seeds import stream
 from giro.simulation.experiment import run
 from giro.simulation.kept import Kept, load_folder
 from giro.simulation.metrics import final_regret
@@ -165,3 +166,27 @@ def test_ctrl_c_keeps_the_finished_runs_and_judges_nothing(tmp_path: Path) -> No
     assert "claim" not in out
     assert load_folder(tmp_path)[0].runs.size > 0
     assert not (tmp_path / "finals.csv").exists()
+
+
+def test_the_bakeoff_says_how_to_make_its_data_sets(giro: Giro, tmp_path: Path) -> None:
+    done = giro("reproduce", "bakeoff", "--sets", tmp_path, "--out", tmp_path / "out")
+    assert done.status != 0
+    assert "scripts/bakeoff_sets.py" in done.error
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_set_of_the_bakeoff_is_played_and_drawn(giro: Giro, tmp_path: Path) -> None:
+    x = stream(0, 1).normal(size=(2_100, 2))
+    words = ["up" if total > 0.0 else "down" for total in x.sum(axis=1)]
+    frame = pl.DataFrame({"x": x[:, 0], "y": x[:, 1], "class": words})
+    frame.write_parquet(tmp_path / "waveform.parquet")
+    done = giro(
+        *("reproduce", "bakeoff", "--sets", tmp_path, "--only", "waveform", "--runs", 2),
+        *("--policies", "uniform,ucb1", "--out", tmp_path / "out"),
+        *("--field", tmp_path / "none.csv"),
+    )
+    assert done.status == 0, done.error
+    assert re.search(r"giro +ucb1 +1 +1\.00|giro +ucb1 +1 +2\.00", done.out)
+    assert (tmp_path / "out" / "bakeoff.png").stat().st_size > 10_000
+    lines = (tmp_path / "out" / "rewards.csv").read_text().splitlines()
+    assert sum(line.startswith("waveform,judging,giro") for line in lines) == 2

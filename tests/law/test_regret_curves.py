@@ -43,14 +43,17 @@ def test_curves_of_another_a_do_not_agree(seed: int) -> None:
 
 
 def write_results(problem: str, seed: int, fast, literal) -> None:
-    name = f"regret-{problem.replace(':', '-').replace('=', '')}.csv"
-    path = Path(__file__).parents[2] / "results" / "exactness" / name
+    """Replace the lines of this problem in the file."""
+    path = Path(__file__).parents[2] / "results" / "exactness" / "regret.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
+    before = path.read_text().splitlines()[1:] if path.exists() else []
+    others = [line.split(",") for line in before if line.split(",")[0] != problem]
     with path.open("w", newline="") as file:
-        rows = csv.writer(file)
+        rows = csv.writer(file, lineterminator="\n")
         rows.writerow(
             ["problem", "seed", "runs", "round", "giro", "se", "literal", "se", "p_value"]
         )
+        rows.writerows(others)
         p = p_values(fast, literal)
         for point, rounds in enumerate(fast.checkpoints):
             ours, theirs = estimate(fast.regret[:, point]), estimate(literal.regret[:, point])

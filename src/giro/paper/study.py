@@ -103,10 +103,15 @@ def _write_figures(out: Path, outcome: Outcome, command: str) -> None:
         tell(f"wrote {out / name}.png and the tables beside it")
 
 
-def tables_of(traces: Sequence[Trace], verdicts: Sequence[Verdict]) -> dict[str, list[Record]]:
-    """Return curves and final numbers, verdicts, and the comparisons behind them."""
-    return {
-        "curves": [point for trace in traces for point in curve_records(trace)],
+def tables_of(
+    traces: Sequence[Trace], verdicts: Sequence[Verdict], *, curves: bool = True
+) -> dict[str, list[Record]]:
+    """Return final numbers, verdicts, the comparisons behind them, and curves.
+
+    Where single runs are kept for good, curves would be there twice.
+    """
+    points = [point for trace in traces for point in curve_records(trace)] if curves else []
+    return ({"curves": points} if curves else {}) | {
         "finals": [final_record(trace) for trace in traces],
         "claims": [record(verdict) for verdict in verdicts],
         "comparisons": [line for verdict in verdicts for line in finding_records(verdict)],

@@ -21,8 +21,8 @@ class GiroEnsemble(ReplicaPolicy, name="giro-ensemble"):
     but for the fixed length of a sample, and for being the same in later rounds; that is what makes
     a round cheap. One replica is drawn per arm and round.
 
-    The defaults were chosen on synthetic problems and Statlog, by a rule that was fixed before:
-    benchmarks/ensemble_defaults.py, results/ensemble-defaults.csv.
+    The defaults were chosen on synthetic problems and Statlog, and are those of giro 0.1.0. In many
+    dimensions they explore too much: docs/bakeoff.md shows what is better.
 
     Differs from the paper: it names an ensemble as the way to save computation and gives no
     algorithm; weights are Poisson, because the length of a history that grows cannot be fixed.

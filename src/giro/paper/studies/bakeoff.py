@@ -168,7 +168,6 @@ processor time, averaged over sets."""
         )
 
     tables = {
-        "ranking": ranking,
         "rewards": rewards,
         "claims": [record(verdict) for verdict in verdicts],
     }

@@ -148,7 +148,7 @@ def _outcome(setup: Setup, runs: int, traces: list[Trace], _: bool) -> Outcome:
                 + "."
             )
 
-    tables = tables_of(traces, verdicts)
+    tables = tables_of(traces, verdicts, curves=False)
     document = {"finals": tables["finals"], "claims": tables["claims"]}
     return Outcome(tables, document, show, partial(figures, setup, traces))
 
