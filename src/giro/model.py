@@ -4,7 +4,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from giro.compiling import bind, dispatched, in_python, plain
+from giro.compiling import bind, dispatched, dispatched_call, in_python, plain
 from giro.kernels.regression.rows import Rows
 from giro.named import Named
 from giro.offer import Context
@@ -63,13 +63,13 @@ class Model(Named, kind="model"):
         raise NotImplementedError("a model says what it expects")
 
 
-@dispatched
+@dispatched_call
 def refit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Fit the model in this slot to the whole sample."""
     raise TypeError("replaced by dispatch")
 
 
-@dispatched
+@dispatched_call
 def partial_fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Let the model in this slot take in the last row of the sample."""
     raise TypeError("replaced by dispatch")

@@ -81,18 +81,31 @@ def dispatched(function: Function) -> Function:
     """Make a name generic: calls go to the implementation for the class of the first argument.
 
     Works inside kernels and in plain Python, for named tuples and for arrays. The body of
-    `function` is never run; implementations are added with `bind`.
+    `function` is never run; implementations are added with `bind`. They are compiled into their
+    callers, as a call would hand over the whole state.
     """
+    return _generic(function, into_callers=True)
+
+
+def dispatched_call(function: Function) -> Function:
+    """Make a name generic, as `dispatched`, for implementations that are long: they are called.
+
+    What is compiled into its callers is compiled again with each of them.
+    """
+    return _generic(function, into_callers=False)
+
+
+def _generic(function: Function, *, into_callers: bool) -> Function:
 
     @functools.wraps(function)
     def generic(state: Any, *rest: Any) -> Any:
-        return _implementation(generic, type(state))(state, *rest)
+        return implementation(generic, type(state))(state, *rest)
 
-    options = {"forceinline": True}  # a call would hand over the whole state
+    options = {"forceinline": into_callers}
 
     @overload(generic, strict=False, jit_options=options)  # type: ignore[untyped-decorator]  # numba is untyped
     def typed(state: Any, *rest: Any) -> Callable[..., Any]:
-        return plain(_implementation(generic, getattr(state, "instance_class", np.ndarray)))
+        return plain(implementation(generic, getattr(state, "instance_class", np.ndarray)))
 
     _implementations[generic] = {}
     return cast(Function, generic)
@@ -162,7 +175,8 @@ def form_for(state: Any, function: Function) -> Function:
     return cast(Function, plain(function)) if hasattr(state, "is_in_python") else function
 
 
-def _implementation(generic: Callable[..., Any], state: type) -> Callable[..., Any]:
+def implementation(generic: Callable[..., Any], state: type) -> Callable[..., Any]:
+    """Return what answers to a dispatched name for states of this class."""
     if state not in _implementations[generic]:
         raise BadParameter(f"'{generic.__name__}' is not bound for states of {state.__qualname__}")
     return _implementations[generic][state]

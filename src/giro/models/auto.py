@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.checks import POSITIVE, at_least, check
-from giro.compiling import inlined, kernel, unrolled
+from giro.compiling import bind, dispatched_call, implementation, inlined, kernel, unrolled
 from giro.errors import BadParameter
 from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
@@ -33,6 +33,18 @@ class _State(NamedTuple):
     growth: float
 
 
+@dispatched_call
+def _fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Let a member take in the last row, or fit it again if that is how it learns."""
+    raise TypeError("replaced by dispatch")
+
+
+def _fit_in_python(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Do so with an estimator, whose class of states does not tell."""
+    fit = partial_fit if hasattr(state.estimator, "partial_fit") else refit
+    fit(state, slot, sample, rng)
+
+
 @kernel
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Judge the members by the last row, and let them take it in."""
@@ -40,13 +52,11 @@ def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Genera
     n, m = sample.positions.size, 0
     for member in unrolled(state.members):
         if n >= state.due[slot, m]:
+            _fit(member, slot, sample, rng)
             losing = state.share[m] < _LOSING
+            growth = state.growth if losing and state.follows[m] == _KEEPS_UP else 1.0
             if state.follows[m] == _REFITTED:
-                refit(member, slot, sample, rng)
                 growth = 2.0 if losing else state.growth
-            else:
-                partial_fit(member, slot, sample, rng)
-                growth = state.growth if losing and state.follows[m] == _KEEPS_UP else 1.0
             state.due[slot, m] = max(n + 1, int(n * growth))
         m += 1
 
@@ -128,9 +138,13 @@ class Auto(Model, name="auto"):
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return members that know nothing and have equal shares."""
-        n = len(self.members)
+        n, states = len(self.members), []
+        for member in self.members:
+            states.append(start_model(member, slots, n_features, capacity, rng))
+            kind, fit = type(states[-1]), refit if _follows(member) == _REFITTED else partial_fit
+            bind(_fit, kind, implementation(fit, kind) if member.compiles else _fit_in_python)
         return _State(
-            tuple(start_model(each, slots, n_features, capacity, rng) for each in self.members),
+            tuple(states),
             np.array([_follows(member) for member in self.members]),
             np.zeros(n),
             np.full(n, 1.0 / n),

@@ -1,21 +1,20 @@
 """A reward model for each arm, or one for all, that follows what the arms pay.
 
-States that hold a model in Python cannot be handed to a kernel: hence the `inlined` functions.
+How it follows is the class of the `ArmModels`, so that only that is compiled. States that hold a
+model in Python cannot be handed to a kernel: hence functions that are compiled into their callers.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.compiling import inlined
+from giro.compiling import bind, dispatched, inlined
 from giro.kernels.giro.bootstrap_counts import REAL
 from giro.kernels.regression.design import Design, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
 from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
 from giro.policy import Offer, Shape
-
-_INCREMENTAL, _ONLINE, _SETTLES, _GOES_ON = 0, 1, 2, 3  # how a model follows, see `start_models`
 
 
 class ArmModels(NamedTuple):
@@ -26,58 +25,65 @@ class ArmModels(NamedTuple):
     model: Any  # fitted coefficients, a slot for each model
     counts: np.ndarray  # [i, kind] every observed reward once
     only: np.ndarray  # [1] number of the only row, 0
-    follows: int
     design: Design
 
 
-def start_models(model: Model, shape: Shape, rng: np.random.Generator) -> ArmModels:
-    """Return models of no rewards.
+class _Incremental(ArmModels):
+    """Models that take in each row as it comes."""
 
-    An incremental model takes in each row as it comes, an online one does so with the history at
-    hand, a deterministic one is fitted again to the history of the pulled arm, and one that goes on
-    (a network) is trained in every round on the histories of all arms, as Kveton et al. (2019),
-    Section 6.2, do.
+    __slots__ = ()
+
+
+class _Online(ArmModels):
+    """Models that take in each row with the history at hand."""
+
+    __slots__ = ()
+
+
+class _Settling(ArmModels):
+    """Models that are fitted again to the history of the pulled arm."""
+
+    __slots__ = ()
+
+
+class _GoingOn(ArmModels):
+    """Models that are trained in every round on the histories of all arms (a network).
+
+    Kveton et al. (2019), Section 6.2, do so.
     """
+
+    __slots__ = ()
+
+
+def start_models(model: Model, shape: Shape, rng: np.random.Generator) -> ArmModels:
+    """Return models of no rewards."""
     kept = 1 if model.incremental else shape.capacity
     counts = np.zeros((kept, 3), np.int32)
     counts[:, REAL] = 1
-    return ArmModels(
+    return _kind_of(model)(
         empty_rows(shape.n_models, shape.width, kept),
         np.zeros(shape.n_models, np.int64),
         start_model(model, shape.n_models, shape.width, shape.capacity, rng),
         counts,
         np.zeros(1, np.int64),
-        _follows(model),
         design_of(shape),
     )
 
 
-def _follows(model: Model) -> int:
+def _kind_of(model: Model) -> type[ArmModels]:
     if model.incremental:
-        return _INCREMENTAL
-    return _ONLINE if model.online else _SETTLES if model.deterministic else _GOES_ON
+        return _Incremental
+    return _Online if model.online else _Settling if model.deterministic else _GoingOn
 
 
 def fits_to_choose(model: Model) -> bool:
     """Tell whether the model is fitted further whenever it is asked."""
-    return _follows(model) == _GOES_ON
+    return _kind_of(model) is _GoingOn
 
 
 def fits_to_choose_now(models: ArmModels) -> bool:
     """Tell the same of models that were started."""
-    return models.follows == _GOES_ON
-
-
-@inlined
-def prepare(models: ArmModels, arms: np.ndarray, rng: np.random.Generator) -> None:
-    """Train those models of these arms that are trained in every round."""
-    if models.follows == _GOES_ON:
-        for i in range(1 if models.design.shared else arms.size):
-            number = model_of(models.design, arms[i])
-            positions = positions_of(models.rows, number)
-            if positions.size > 0:
-                taken = models.counts[: positions.size]
-                refit(models.model, number, Sample(models.rows, positions, taken), rng)
+    return isinstance(models, _GoingOn)
 
 
 @inlined
@@ -91,22 +97,74 @@ def expected(models: ArmModels, offer: Offer, untried: float) -> np.ndarray:
     return values
 
 
-@inlined
+@dispatched
+def prepare(models: ArmModels, arms: np.ndarray, rng: np.random.Generator) -> None:
+    """Train those models of these arms that are trained in every round."""
+    raise TypeError("replaced by dispatch")
+
+
+def _nothing(models: ArmModels, arms: np.ndarray, rng: np.random.Generator) -> None:
+    pass
+
+
+def _train(models: ArmModels, arms: np.ndarray, rng: np.random.Generator) -> None:
+    for i in range(1 if models.design.shared else arms.size):
+        number = model_of(models.design, arms[i])
+        positions = positions_of(models.rows, number)
+        if positions.size > 0:
+            sample = Sample(models.rows, positions, models.counts[: positions.size])
+            refit(models.model, number, sample, rng)
+
+
+@dispatched
 def follow(
     models: ArmModels, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
 ) -> None:
     """Add an observation to the history of a model, and let it follow."""
+    raise TypeError("replaced by dispatch")
+
+
+def _take_in(
+    models: _Incremental, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
+) -> None:
     models.pulls[number] += 1
-    if models.follows == _INCREMENTAL:
-        set_only_row(models.rows, x, reward)
-        sample = Sample(models.rows, models.only, models.counts[:1])
-        partial_fit(models.model, number, sample, rng)
-        return
+    set_only_row(models.rows, x, reward)
+    sample = Sample(models.rows, models.only, models.counts[:1])
+    partial_fit(models.model, number, sample, rng)
+
+
+def _keep_up(
+    models: _Online, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
+) -> None:
+    models.pulls[number] += 1
     append_row(models.rows, x, number, reward)
-    if models.follows != _GOES_ON:
-        positions = positions_of(models.rows, number)
-        sample = Sample(models.rows, positions, models.counts[: positions.size])
-        if models.follows == _ONLINE:
-            partial_fit(models.model, number, sample, rng)
-        else:
-            refit(models.model, number, sample, rng)
+    positions = positions_of(models.rows, number)
+    sample = Sample(models.rows, positions, models.counts[: positions.size])
+    partial_fit(models.model, number, sample, rng)
+
+
+def _fit_again(
+    models: _Settling, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
+) -> None:
+    models.pulls[number] += 1
+    append_row(models.rows, x, number, reward)
+    positions = positions_of(models.rows, number)
+    sample = Sample(models.rows, positions, models.counts[: positions.size])
+    refit(models.model, number, sample, rng)
+
+
+def _note(
+    models: _GoingOn, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
+) -> None:
+    models.pulls[number] += 1
+    append_row(models.rows, x, number, reward)
+
+
+for _kind, _follow, _prepare in (
+    (_Incremental, _take_in, _nothing),
+    (_Online, _keep_up, _nothing),
+    (_Settling, _fit_again, _nothing),
+    (_GoingOn, _note, _train),
+):
+    bind(follow, _kind, _follow)
+    bind(prepare, _kind, _prepare)
