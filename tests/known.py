@@ -31,7 +31,7 @@ WITH_MODELS = (
     "contextual-giro:model=network",
     "epsilon-greedy:epsilon=0.1,model=linear-sgd",
     "giro-ensemble:model=tree,replicas=2",
-    "rand-ucb:model=[auto:members=[linear,online-logistic,online-network,extra-trees]]",
+    "epsilon-greedy:epsilon=0.1,model=online-logistic",
 )
 
 

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from giro.plots.style import COLOURS, STYLE
 
 _ROW = 0.19  # inches
-_WIDEST = 44  # letters of a policy's name
+_WIDEST = 60  # letters of a policy's name
 
 
 def bakeoff_figure(

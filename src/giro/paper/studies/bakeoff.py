@@ -167,12 +167,9 @@ saw all rows of a set in time; mean rewards are over the sets played. The cost o
 processor time, averaged over sets."""
         )
 
-    tables = {
-        "rewards": rewards,
-        "claims": [record(verdict) for verdict in verdicts],
-    }
-    document = {"ranking": ranking, "claims": tables["claims"]}
-    return Outcome(tables, document, show, partial(_figures, scores, ranking, judging))
+    document = {"ranking": ranking, "claims": [record(verdict) for verdict in verdicts]}
+    figures = partial(_figures, scores, ranking, judging)
+    return Outcome({"rewards": rewards}, document, show, figures)
 
 
 def scores_of(sets: Sequence[BakeoffSet], traces: Sequence[Trace], field: Path) -> Scores:
