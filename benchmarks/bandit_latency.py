@@ -27,7 +27,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from giro import Bandit
-from giro.plots.style import COLOURS, STYLE
 from giro.seeds import stream
 
 ROOT = Path(__file__).parent.parent
@@ -214,6 +213,8 @@ def _write(path: Path, found: list[dict[str, Any]]) -> None:
 
 def _draw(path: Path, found: list[dict[str, Any]]) -> None:
     policies = list(dict.fromkeys(one["policy"] for one in found))
+    from giro.plots.style import COLOURS, STYLE  # noqa: PLC0415  # earlier versions have none
+
     plt.rcParams.update(STYLE)
     figure, axes = plt.subplots(
         1, len(policies), figsize=(9, 3.2), sharey=True, squeeze=False, layout="constrained"

@@ -69,7 +69,7 @@ def refit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> No
     raise TypeError("replaced by dispatch")
 
 
-@dispatched_call
+@dispatched
 def partial_fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Let the model in this slot take in the last row of the sample."""
     raise TypeError("replaced by dispatch")
