@@ -241,7 +241,7 @@ def _shown(verdict: Verdict) -> Record:
 
 
 def _finding(comparison: Comparison, level: float) -> Finding:
-    p_value = _p_value(comparison)
+    p_value = p_value_of(comparison.gain, comparison.runs)
     return Finding(comparison, p_value, comparison.gain.mean > 0 if p_value <= level else None)
 
 
@@ -255,12 +255,12 @@ def _in_favour(finding: Finding) -> tuple[float, float]:
     return math.copysign(1.0 - finding.p_value, gain.mean), _t(gain)
 
 
-def _p_value(comparison: Comparison) -> float:
+def p_value_of(gain: Estimate, runs: int) -> float:
     """Return the probability of a gain this far from 0, either way, if there were none."""
-    t = _t(comparison.gain)
+    t = _t(gain)
     if math.isinf(t) or t == 0.0:
         return 0.0 if t else 1.0
-    return float(2 * stdtr(comparison.runs - 1, -abs(t)))
+    return float(2 * stdtr(runs - 1, -abs(t)))
 
 
 def _t(gain: Estimate) -> float:

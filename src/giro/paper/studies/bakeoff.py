@@ -14,7 +14,7 @@ import numpy as np
 
 from giro.cli.output import print_line, print_table
 from giro.errors import UnknownName
-from giro.paper.claims import LEVEL, Verdict, record, verdict_table
+from giro.paper.claims import LEVEL, Verdict, p_value_of, record, verdict_table
 from giro.paper.studies._bakeoff_sets import PAPER, BakeoffSet, paper_sets, sets_there
 from giro.paper.study import Outcome, Study
 from giro.policy import Policy
@@ -250,62 +250,62 @@ def wins_and_losses(scores: Scores, other: Entrant, sets: Sequence[BakeoffSet]) 
 
 def difference(scores: Scores, other: Entrant, name: str) -> tuple[float, float]:
     """Return how much more the default earned, and the p value of that in a paired t test."""
-    from scipy.special import stdtr  # noqa: PLC0415  # quick start
-
     ours, theirs = scores.of((GIRO, DEFAULT), name), scores.of(other, name)
     gains = np.array([ours[order] - theirs[order] for order in ours if order in theirs])
-    if gains.size < 2 or not gains.any():
-        return float(gains.mean()) if gains.size else 0.0, 1.0
-    mean, error = float(gains.mean()), float(gains.std(ddof=1)) / gains.size**0.5
-    p = 0.0 if error == 0.0 else float(2.0 * stdtr(gains.size - 1, -abs(mean / error)))
-    return mean, p
+    if not gains.size:
+        return 0.0, 1.0
+    gain = estimate(gains)
+    return gain.mean, p_value_of(gain, gains.size)
 
 
 def verdicts_of(
     scores: Scores, ranking: Sequence[Record], judging: Sequence[BakeoffSet]
 ) -> list[Verdict]:
     """Return what the default was to show."""
+    return [*_verdicts_on_ranks(ranking, len(judging)), *_verdicts_on_paper(scores)]
+
+
+def _verdicts_on_ranks(ranking: Sequence[Record], n_sets: int) -> list[Verdict]:
     ours = [line for line in ranking if _entrant(line) == (GIRO, DEFAULT)]
     others = [line for line in ranking if _entrant(line) != (GIRO, DEFAULT)]
-    verdicts = []
-    if ours and others:
-        rank, best = ours[0]["mean_rank"], others[0]
-        verdicts.append(
-            Verdict(
-                f"The default has the best mean rank on the {len(judging)} judging sets",
-                rank < best["mean_rank"],
-                f"{rank:.2f}; next {best['library']} {best['policy']} {best['mean_rank']:.2f}",
-            )
-        )
-        worst = min(others, key=lambda line: line["wins"] - 2 * line["losses"])
-        verdicts.append(
-            Verdict(
-                "It has two wins for every loss against each of them",
-                all(line["wins"] >= 2 * line["losses"] for line in others),
-                f"fewest against {worst['library']} {worst['policy']}: "
-                f"{worst['wins']} to {worst['losses']}",
-            )
-        )
+    if not ours or not others:
+        return []
+    rank, best = ours[0]["mean_rank"], others[0]
+    worst = min(others, key=lambda line: line["wins"] - 2 * line["losses"])
+    return [
+        Verdict(
+            f"The default has the best mean rank on the {n_sets} judging sets",
+            rank < best["mean_rank"],
+            f"{rank:.2f}; next {best['library']} {best['policy']} {best['mean_rank']:.2f}",
+        ),
+        Verdict(
+            "It has two wins for every loss against each of them",
+            all(line["wins"] >= 2 * line["losses"] for line in others),
+            f"fewest against {worst['library']} {worst['policy']}: "
+            f"{worst['wins']} to {worst['losses']}",
+        ),
+    ]
+
+
+def _verdicts_on_paper(scores: Scores) -> list[Verdict]:
     paper = {line["data"]: line for line in _paper_records(scores)}
-    if set(paper) == set(PAPER):
-        means = [paper[name]["default"] for name in PAPER]
-        highest = [paper[name]["others"] for name in PAPER]
-        bars, limits = [*REACHED.values()], [*OTHERS.values()]
-        verdicts.append(
-            Verdict(
-                f"On the paper's sets it earns at least {_listed(bars)}",
-                all(m >= bar for m, bar in zip(means, bars, strict=True)),
-                _listed(means),
-            )
-        )
-        verdicts.append(
-            Verdict(
-                f"No other library earns more than {_listed(limits)} there",
-                all(h <= limit for h, limit in zip(highest, limits, strict=True)),
-                _listed(highest),
-            )
-        )
-    return verdicts
+    if set(paper) != set(PAPER):
+        return []
+    means = [paper[name]["default"] for name in PAPER]
+    highest = [paper[name]["others"] for name in PAPER]
+    bars, limits = [*REACHED.values()], [*OTHERS.values()]
+    return [
+        Verdict(
+            f"On the paper's sets it earns at least {_listed(bars)}",
+            all(m >= bar for m, bar in zip(means, bars, strict=True)),
+            _listed(means),
+        ),
+        Verdict(
+            f"No other library earns more than {_listed(limits)} there",
+            all(h <= limit for h, limit in zip(highest, limits, strict=True)),
+            _listed(highest),
+        ),
+    ]
 
 
 def _entrant(line: Record) -> Entrant:
