@@ -97,6 +97,19 @@ def expected(models: ArmModels, offer: Offer, untried: float) -> np.ndarray:
     return values
 
 
+@inlined
+def _add(models: ArmModels, x: np.ndarray, number: int, reward: float) -> None:
+    models.pulls[number] += 1
+    append_row(models.rows, x, number, reward)
+
+
+@inlined
+def _history_of(models: ArmModels, number: int) -> Sample:
+    """Return every row of a model once."""
+    positions = positions_of(models.rows, number)
+    return Sample(models.rows, positions, models.counts[: positions.size])
+
+
 @dispatched
 def prepare(models: ArmModels, arms: np.ndarray, rng: np.random.Generator) -> None:
     """Train those models of these arms that are trained in every round."""
@@ -110,10 +123,8 @@ def _nothing(models: ArmModels, arms: np.ndarray, rng: np.random.Generator) -> N
 def _train(models: ArmModels, arms: np.ndarray, rng: np.random.Generator) -> None:
     for i in range(1 if models.design.shared else arms.size):
         number = model_of(models.design, arms[i])
-        positions = positions_of(models.rows, number)
-        if positions.size > 0:
-            sample = Sample(models.rows, positions, models.counts[: positions.size])
-            refit(models.model, number, sample, rng)
+        if models.pulls[number] > 0:
+            refit(models.model, number, _history_of(models, number), rng)
 
 
 @dispatched
@@ -136,28 +147,21 @@ def _take_in(
 def _keep_up(
     models: _Online, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
 ) -> None:
-    models.pulls[number] += 1
-    append_row(models.rows, x, number, reward)
-    positions = positions_of(models.rows, number)
-    sample = Sample(models.rows, positions, models.counts[: positions.size])
-    partial_fit(models.model, number, sample, rng)
+    _add(models, x, number, reward)
+    partial_fit(models.model, number, _history_of(models, number), rng)
 
 
 def _fit_again(
     models: _Settling, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
 ) -> None:
-    models.pulls[number] += 1
-    append_row(models.rows, x, number, reward)
-    positions = positions_of(models.rows, number)
-    sample = Sample(models.rows, positions, models.counts[: positions.size])
-    refit(models.model, number, sample, rng)
+    _add(models, x, number, reward)
+    refit(models.model, number, _history_of(models, number), rng)
 
 
 def _note(
     models: _GoingOn, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
 ) -> None:
-    models.pulls[number] += 1
-    append_row(models.rows, x, number, reward)
+    _add(models, x, number, reward)
 
 
 for _kind, _follow, _prepare in (
