@@ -38,10 +38,12 @@ def argmax(
     Ties as `ranking` says (see `tie_ranking`).
     """
     best, tied = 0, 1
+    highest_so_far = values[0]
     for i in range(1, values.size):
-        if values[i] > values[best]:
-            best, tied = i, 1
-        elif values[i] == values[best]:
+        value = values[i]
+        if value > highest_so_far:
+            best, tied, highest_so_far = i, 1, value
+        elif value == highest_so_far:
             tied += 1
             if beats_in_tie(arms[i], arms[best], tied, ranking, rng):
                 best = i
