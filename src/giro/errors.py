@@ -5,6 +5,8 @@ GiroError
 ├── UnknownName    a name is not among the known ones
 ├── BadFile        a file cannot be read as what it should be
 └── MissingExtra   a package is not installed that only some features need
+
+It warns with ModelWarning where a model or policy fails and it goes on without.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,6 +23,10 @@ class BadParameter(GiroError, ValueError):
 
 class BadFile(GiroError):
     """A file cannot be read as what it should be."""
+
+
+class ModelWarning(RuntimeWarning):
+    """A model or a policy failed; it is left out until it works, and nothing is lost."""
 
 
 class UnknownName(GiroError, KeyError):

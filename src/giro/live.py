@@ -41,6 +41,11 @@ class LivePolicy:
         self._learn, self._learn_all = self._form(_learn), self._form(_learn_all)
         self._hold(state)
 
+    @property
+    def compiled(self) -> bool:
+        """Whether the policy runs as compiled code."""
+        return self._functions.compiled
+
     def _form(self, function: Function) -> Any:
         return function if self._functions.compiled else plain(function)
 
@@ -68,6 +73,13 @@ class LivePolicy:
         if not self._vote(self._held, *offer, votes, counts):
             raise GiroError(f"{self.policy} chose an arm that is not on offer")
         return counts / votes
+
+    def tries(self, offer: Offer, arm: int, limit: int) -> int:
+        """Return how often the policy has to choose until it chooses this arm, at most `limit`."""
+        for tried in range(1, limit):
+            if self.choose(offer) == arm:
+                return tried
+        return limit
 
     def propensities(self, offer: Offer) -> np.ndarray | None:
         """Return the exact probability of each arm on offer, [i]; None where it is not known."""

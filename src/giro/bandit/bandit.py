@@ -1,28 +1,53 @@
-"""Bandit: arms by name, decide now, reward later, save and load."""
+"""Bandit: arms by name, decide now, reward later, in memory or in a store that survives."""
 
+import hashlib
+import json
+import logging
 import os
+import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
 from giro.bandit import events as tables
 from giro.bandit import file
-from giro.bandit.core import Arms, Core, checked_names, decision_in
 from giro.bandit.decision import Decision
-from giro.bandit.log import PENDING, Log, column
+from giro.bandit.event import (
+    ArmAdded,
+    ArmRetired,
+    Began,
+    Decided,
+    Event,
+    Formed,
+    Reported,
+    Rewarded,
+)
+from giro.bandit.propensity import sampled
 from giro.bandit.setting import Setting
+from giro.bandit.state import Arms, Forms, State
+from giro.bandit.stores import MemoryStore, Store, StoreError, Taken, names_in, opened
+from giro.bandit.summary import Apprenticeship, apprenticeship, summary
 from giro.errors import BadParameter
-from giro.features import Encoder, Given
+from giro.features import Given
 from giro.live import LivePolicy
+from giro.offer import Offer, case_of
 from giro.policy import Policy
 
 if TYPE_CHECKING:
     import polars as pl
+
+_LOGGER = logging.getLogger("giro")
+_CHUNK = 200  # events that are applied while decisions wait
+_GROUP = 1000  # rewards that are appended together
+_CHORES = 1.0  # seconds between chores
+_SNAPSHOT_EVERY = (10_000, 100_000)  # events: a tenth of the log, but within these bounds
+_BANDITS: "weakref.WeakSet[Bandit]" = weakref.WeakSet()
 
 
 class Bandit:
@@ -37,28 +62,43 @@ class Bandit:
     `policy` is any policy of giro or its text; `default` is Giro, or with contexts or features of
     arms RandUCB around several models (see `giro.policies.Default`). The other parameters:
 
-    - `seed`: the same seed and the same calls give the same decisions.
+    - `seed`: the same seed, ids and calls give the same decisions.
     - `reward_range`: the lowest and the highest reward there can be; policies see them as 0 and 1.
     - `rounds`: how many rewards are expected. Only a few policies plan with it (as ε-greedy with
       `share`) and they need it; when that many came, they plan for twice as many.
-    - `propensities`: whether the probabilities of all arms are found. Many policies' are known
-      exactly and worked out when read. For the others the policy chooses `votes` times, and the arm
-      is drawn from the shares of these votes mixed with a `floor`; with False such a policy just
-      chooses, which is faster and closer to its paper, and no decision has a propensity.
-    - `floor`: the probability of taking any arm instead of the policy's, so that no propensity is
-      less than floor / arms. By default 0.01 where votes are taken, otherwise 0.
+    - `propensities`: whether each decision is kept with the probability of its arm. Many policies'
+      probabilities are known exactly, and the arm is drawn from them. Otherwise the policy is asked
+      until it chooses the same arm again, which gives the probability's inverse without bias.
+    - `votes`: instead, where probabilities are not known, ask the policy this many times and draw
+      the arm from the shares of its answers, so that all arms' probabilities are known; 100 where a
+      floor or a baseline is mixed in.
+    - `floor`: the probability of taking any arm instead of the policy's.
     - `features`: how contexts given as mappings become numbers: for each name "number", a list of
       words (one column each), or "hashed:32" (words to 32 columns). Without it the first
       context decides: numbers stay, words are hashed to 16 columns. Decided once, for all contexts.
     - `first_decisions`: how many decisions an arm gets before its first reward is known; then it is
-      left out until that comes (or `expire` gives it), provided that another arm has a reward. Most
+      left out until that comes (or it expires), provided that another arm has a reward. Most
       policies would take a new arm every time until then. None for no limit.
-    - `name`: what the ids of decisions start with; by default six letters made from the parameters.
+    - `share`: how many of the decisions are the policy's; in the others the baseline is taken (see
+      `decide`). With 0 the policy is an apprentice: it learns from what the baseline brings, and
+      `apprenticeship` tells how it would have done.
+    - `reward_wait`: seconds (or a timedelta) after which a decision without a reward gets
+      `default_reward`: 0, or the lowest reward if 0 is not in the range, unless you say otherwise.
+    - `reward_aggregation`: what a second report for the same decision does. "only": the same value
+      changes nothing, another is an error. "first": it is ignored. "last" and "sum": the reward is
+      the last report or the sum of all (no more than the range allows) when `reward_wait` is over,
+      and learned then.
+    - `name`, `store`: where the log is kept: in memory, or durably under this name in
+      `sqlite:///FILE` or `postgresql://USER@HOST/DATABASE` (`giro-bandits[postgres]`). A bandit
+      that is there is opened as it is. Any number of threads, processes and machines may work on it
+      at once: each decides from its own state, which follows the log. Calls return when what they
+      say is durable.
     - `clock`: where the time comes from, in seconds; `time.time` by default.
+    - `new_id`: where ids come from; 24 random letters by default. A decision draws its randomness
+      from its id, so the same ids give the same decisions again.
 
-    A bandit is its log of events (`events`): the state of the policy follows from the rewards in
-    the order they came. Arms that come and go, and decisions among some of them, cost nothing
-    extra. One bandit may be used from several threads.
+    A bandit is its log of events (`events`): everything else follows from it. Arms that come and
+    go, and decisions among some of them, cost nothing extra.
     """
 
     def __init__(
@@ -70,14 +110,20 @@ class Bandit:
         reward_range: tuple[float, float] = (0.0, 1.0),
         rounds: int | None = None,
         propensities: bool = True,
-        votes: int = 100,
+        votes: int | None = None,
         floor: float | None = None,
         features: Mapping[str, Any] | None = None,
         first_decisions: int | None = 10,
+        share: float = 1.0,
+        reward_wait: float | timedelta | None = None,
+        default_reward: float | None = None,
+        reward_aggregation: str = "only",
         name: str | None = None,
+        store: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = time.time,
+        new_id: Callable[[], str] | None = None,
     ) -> None:
-        """Check the parameters and note the first arms."""
+        """Check the parameters; make the bandit, or open it as it is."""
         setting = Setting(
             Policy.parse(policy),
             seed,
@@ -89,45 +135,296 @@ class Bandit:
             features,
             name,
             first_decisions,
+            share,
+            reward_wait,  # type: ignore[arg-type]  # it becomes a number there
+            default_reward,
+            reward_aggregation,
         )
         names = checked_names(arms)
-        log = Log(setting.prefix(names))
-        for arm in names:
-            log.add_arm(arm, clock())
-        self._core, self._lock = Core(setting, log, clock), threading.Lock()
+        its: Store = MemoryStore() if store is None else opened(store, name)
+        if its.last() == 0:
+            began = Began(clock(), json.dumps(setting.to_json()))
+            its.append([began, *(ArmAdded(clock(), arm) for arm in names)])
+        self._open(its, setting.policy, clock, new_id)
+        if store is not None:
+            self._check_same(setting)
+
+    @classmethod
+    def open(
+        cls,
+        store: str | os.PathLike[str],
+        name: str,
+        policy: Policy | str | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+        new_id: Callable[[], str] | None = None,
+    ) -> Self:
+        """Return the bandit that is kept in a store under this name.
+
+        A `policy` that is given takes the place of the one at work, in all processes, and learns
+        all rewards from the beginning; it must be given again if it holds Python objects.
+        """
+        if name not in names_in(store):
+            raise BadParameter(f"the store has no bandit '{name}'; it has {names_in(store)}")
+        return cls._of(opened(store, name), policy, clock, new_id)
+
+    @classmethod
+    def _of(
+        cls,
+        store: Store,
+        policy: Policy | str | None,
+        clock: Callable[[], float],
+        new_id: Callable[[], str] | None,
+    ) -> Self:
+        bandit = cls.__new__(cls)
+        bandit._open(store, policy, clock, new_id)
+        bandit._go_on_with_policy()
+        return bandit
+
+    def _open(
+        self,
+        store: Store,
+        policy: Policy | str | None,
+        clock: Callable[[], float],
+        new_id: Callable[[], str] | None,
+    ) -> None:
+        self._store, self._clock = store, clock
+        self._new_id = new_id or _random_id
+        self._lock = threading.RLock()  # of the state
+        self._following = threading.Lock()
+        self._follower: threading.Thread | None = None
+        self._closed, self._process = False, os.getpid()
+        self._next_chores = -np.inf
+        self._state = self._opened_state(policy)
+        self._snapshot_at = self._state.position
+        _BANDITS.add(self)
+
+    def _go_on_with_policy(self) -> None:
+        """Say in the log which policy is at work, if it names another."""
+        setting = self._state.setting
+        if setting.policy.text != self._state.logged_policy:
+            self._append([Began(self._clock(), json.dumps(setting.to_json()))])
+
+    def _check_same(self, given: Setting) -> None:
+        """Check that a bandit that was there is the one that was wanted."""
+        plain, its = given.to_json(), self._state.setting.to_json()
+        its["policy"] = self._state.logged_policy
+        for key in plain.keys() - {"giro"}:
+            if plain[key] != its[key]:
+                self.close()
+                raise BadParameter(
+                    f"the bandit '{given.name}' in the store has {key}={its[key]!r}, got "
+                    f"{plain[key]!r}; Bandit.open(store, name) opens it as it is, and "
+                    "Bandit.open(store, name, policy) with another policy"
+                )
+
+    # -- following the log -------------------------------------------------------------------
+
+    def _opened_state(self, policy: Policy | str | None) -> State:
+        """Return a state that has all events: the newest snapshot that fits, and those since."""
+        store = self._store
+        states = (
+            State.restored(snapshot, policy, remembers=store.shared)
+            for snapshot in store.snapshots()
+        )
+        state = next((state for state in states if state is not None), None)
+        return self._caught_up(state or self._first_state(policy))
+
+    def _first_state(self, policy: Policy | str | None) -> State:
+        store = self._store
+        return State(policy, remembers=store.shared, erased=store.last())
+
+    def _caught_up(self, state: State) -> State:
+        """Return a state that nobody else uses, with all events there are."""
+        while events := self._store.read(state.position, 50 * _CHUNK):
+            state.apply(events, self._store.find)
+            if state.outdated:
+                state = self._first_state(state.policy)
+        return state
+
+    def _append(self, events: Sequence[Event]) -> None:
+        """Append events, all or none, and go on from them."""
+        if self._closed:
+            raise StoreError("the bandit is closed")
+        store = self._store
+        if not store.shared:
+            with self._lock:
+                store.append(events)
+                self._state.apply(events, store.find)
+                self._begin_again_if_outdated()
+            return
+        first = store.append(events)
+        with self._lock:
+            is_next = self._state.position == first - 1
+            if is_next:
+                self._state.apply(events, store.find)
+        if not is_next or self._state.outdated:
+            self._follow()
+
+    def _follow(self) -> None:
+        """Apply all events that are in the log, a few at a time: decisions go on in between."""
+        with self._following:
+            while True:
+                position = self._state.position
+                events = self._store.read(position, _CHUNK)
+                if not events:
+                    break
+                with self._lock:  # own events may have been applied meanwhile
+                    left = events[self._state.position - position :]
+                    self._state.apply(left, self._store.find)
+            self._begin_again_if_outdated()
+
+    def _begin_again_if_outdated(self) -> None:
+        """Make the state again from the log; decisions go on from the old one until it is there."""
+        if self._state.outdated:
+            fresh = self._caught_up(self._first_state(self._state.policy))
+            with self._lock:
+                self._state = self._caught_up(fresh)
+
+    def _tend(self) -> None:
+        """Do chores now and then: in a thread of its own if the store is shared, else here."""
+        if self._store.shared:
+            if self._follower is None and not self._closed:
+                self._follower = threading.Thread(
+                    target=_follow_and_keep, args=(weakref.ref(self),), daemon=True, name="giro"
+                )
+                self._follower.start()
+        elif self._state.setting.reward_wait is not None:
+            now = self._clock()
+            if now >= self._next_chores or now < self._next_chores - 2 * _CHORES:
+                self._next_chores = now + _CHORES
+                self.keep()
+
+    def keep(self) -> None:
+        """Do what one process does for all: settle rewards whose waiting is over, keep a snapshot.
+
+        It is done by itself every second or so, by one of the processes on a store; without a store
+        while decisions and rewards come. Call it to have it done now.
+        """
+        if not self._store.is_keeper():
+            return
+        wait = self._state.setting.reward_wait
+        while wait is not None:
+            due = self._store.waiting(self._clock() - wait)[:_GROUP]
+            if not due:
+                break
+            self._settle(due)
+        least, most = _SNAPSHOT_EVERY
+        position = self._state.position
+        if position - self._snapshot_at >= min(max(position // 10, least), most):
+            self._keep_snapshot()
+
+    def _settle(self, due: Sequence[Decided]) -> None:
+        setting, now, rewards = self._state.setting, self._clock(), []
+        for decision in due:
+            reports = self._store.reports(decision.id) if setting.collects_reports else []
+            value = setting.aggregated(reports)
+            rewards.append(Rewarded(decision.id, now, value, not reports))
+        self._append_each(rewards)
+
+    def _append_each(self, rewards: Sequence[Rewarded]) -> None:
+        """Append those rewards of decisions that still wait."""
+        for begin in range(0, len(rewards), _GROUP):
+            group = rewards[begin : begin + _GROUP]
+            while group:
+                try:
+                    self._append(group)
+                    break
+                except Taken:  # a reward came meanwhile
+                    found = self._store.find([reward.id for reward in group])
+                    waits = {id for id, its in found.items() if its.reward is None}
+                    group = [reward for reward in group if reward.id in waits]
+
+    def _keep_snapshot(self) -> None:
+        with self._lock:
+            snapshot = self._state.snapshot()
+            self._snapshot_at = self._state.position
+        if snapshot is not None:
+            self._store.keep(snapshot)
+
+    def close(self) -> None:
+        """Let go of the store; if this process tends the log, a snapshot is kept first."""
+        if self._closed:
+            return
+        self._closed = True
+        store = self._store
+        if store.shared:
+            if self._snapshot_at < self._state.position and store.is_keeper():
+                self._keep_snapshot()
+            if self._follower is not None and self._follower is not threading.current_thread():
+                self._follower.join()
+            store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a bandit cannot be pickled or copied: save it to a file, or keep it in a store and "
+            "open that in the other process"
+        )
 
     # -- asking ------------------------------------------------------------------------------
 
     @property
     def policy(self) -> Policy:
         """The policy that chooses."""
-        return self._core.setting.policy
+        return self._state.setting.policy
+
+    @property
+    def name(self) -> str | None:
+        """The name of the bandit, if it has one."""
+        return self._state.setting.name
 
     @property
     def arms(self) -> list[str]:
         """The arms that can be chosen, in the order they were added."""
-        log = self._core.log
-        return [log.arms[arm] for arm in log.active]
+        state = self._state
+        return [state.arms[arm] for arm in state.active.tolist()]
 
     @property
     def n_decisions(self) -> int:
         """How many decisions were made."""
-        return self._core.log.n_decisions
+        return self._state.n_decisions
 
     @property
     def n_rewards(self) -> int:
         """How many decisions have a reward, expired ones included."""
-        return self._core.log.n_rewards
+        return self._state.n_rewards
+
+    @property
+    def position(self) -> int:
+        """How many events of the log this bandit has taken in; see `events`."""
+        return self._state.position
 
     def decision(self, id: str) -> Decision:
-        """Return an earlier decision, for instance after loading."""
-        return self._decision(self._core.number_of(id))
+        """Return an earlier decision."""
+        found = self._store.find([id]) if isinstance(id, str) else {}
+        if id not in found:
+            raise BadParameter(f"no decision has the id {id!r}")
+        return self._decision(found[id].decision)
 
     def pending(self) -> list[Decision]:
         """Return the decisions that wait for their reward, oldest first."""
+        return [self._decision(event) for event in self._store.waiting(np.inf)]
+
+    def summary(self) -> "pl.DataFrame":
+        """Return a row for each arm: how often it was chosen, and what it brought.
+
+        Columns: `arm`, `active`, `decisions`, `rewards` (that came), `mean` of these with the 95 %
+        interval `low` to `high` (Wilson's if all are the lowest or the highest, otherwise normal),
+        and `last_day`: its share of the decisions of the last 24 hours.
+        """
         with self._lock:
-            waiting = np.flatnonzero(column(self._core.log.reward_of) == PENDING)
-            return [self._decision(int(number)) for number in waiting]
+            return summary(self._state, self._clock())
+
+    def apprenticeship(self) -> Apprenticeship:
+        """Return how the policy would have done by itself, where a baseline decides (`share`)."""
+        with self._lock:
+            return apprenticeship(self._state)
 
     def __repr__(self) -> str:
         return (
@@ -135,17 +432,18 @@ class Bandit:
             f"{self.n_rewards} rewards)"
         )
 
-    def _decision(self, number: int) -> Decision:
-        return decision_in(self._core.log, number, self._propensities_of)
-
-    def _propensities_of(self, number: int) -> dict[str, float] | None:
-        with self._lock:
-            return self._core.propensities_of(number)
+    def _decision(self, event: Decided) -> Decision:
+        return Decision(event, self._state.names(event.arms))
 
     # -- deciding ----------------------------------------------------------------------------
 
     def decide(
-        self, context: Given = None, *, arms: Arms = None, id: str | None = None
+        self,
+        context: Given = None,
+        *,
+        arms: Arms = None,
+        id: str | None = None,
+        baseline: str | None = None,
     ) -> Decision:
         """Return the decision which arm to take now.
 
@@ -154,39 +452,146 @@ class Bandit:
         the choice to some of the active arms for this once; a mapping of their names to what is
         known of each (in the form of a context) lets policies that can learn one model of all arms.
         New arms of which `first_decisions` are under way are left out, unless none of the others
-        has a reward. `id` is a name of your own for the decision, such as that of a request.
+        has a reward. `id` is a name of your own for the decision, such as that of a request; asked
+        again with the same id and request, the bandit returns the same decision. `baseline` is the
+        arm to take where the policy does not decide (`share`), by default the first of `arms`.
         """
-        core = self._core
-        with self._lock:
-            try:
-                if id is not None:
-                    core.check_new_id(id)
-                among, offer = core.offered(context, arms)
-                number, id, arm, now = core.decide(among, offer, id)
-            except BaseException:
-                core.forget_first_context()
+        self._tend()
+        if id is not None:
+            if not isinstance(id, str) or not id:
+                raise BadParameter(f"an id is a word, got {id!r}")
+            known = self._known(id, context, arms, baseline)
+            if known is not None:
+                return known
+        try:
+            return self._decided([(id, context)], arms, baseline)[0]
+        except Taken:  # by somebody else, at the same moment
+            known = None if id is None else self._known(id, context, arms, baseline)
+            if known is None:
                 raise
-        return Decision(id, arm, number, now, self._propensities_of)
+            return known
 
-    def decide_many(self, contexts: Iterable[Given] | int, *, arms: Arms = None) -> list[Decision]:
+    def decide_many(
+        self, contexts: Iterable[Given] | int, *, arms: Arms = None, baseline: str | None = None
+    ) -> list[Decision]:
         """Return a decision for each context, or as many without; all or, on an error, none.
 
         None of them can learn from the others: that is the same as calling `decide` for each.
         """
+        self._tend()
         if isinstance(contexts, int | np.integer) and contexts < 0:
             raise BadParameter(f"decide_many takes contexts or a number >= 0, got {contexts}")
         several = [None] * contexts if isinstance(contexts, int | np.integer) else list(contexts)
-        core = self._core
-        with self._lock:
+        pairs: list[tuple[str | None, Given]] = [(None, context) for context in several]
+        return self._decided(pairs, arms, baseline) if pairs else []
+
+    def _decided(
+        self, requests: Sequence[tuple[str | None, Given]], arms: Arms, baseline: str | None
+    ) -> list[Decision]:
+        if self._state.forms is None:
+            self._fix_forms(requests[0][1], arms)
+        if self._store.shared:
+            events = self._made(requests, arms, baseline)
             try:
-                for context in several:  # all are checked before anything is decided
-                    core.offered(context, arms)
-                offers = (core.offered(context, arms) for context in several)
-                numbers = [core.decide(*offer, None)[0] for offer in offers]
+                self._append(events)
             except BaseException:
-                core.forget_first_context()
+                with self._lock:
+                    for event in events:
+                        self._state.taken_back(event)
                 raise
-            return [self._decision(number) for number in numbers]
+        else:
+            with self._lock:
+                events = self._made(requests, arms, baseline)
+                self._append(events)
+        return [self._decision(event) for event in events]
+
+    def _made(
+        self, requests: Sequence[tuple[str | None, Given]], arms: Arms, baseline: str | None
+    ) -> list[Decided]:
+        events: list[Decided] = []
+        with self._lock:
+            state, forms = self._state, self._state.forms
+            if forms is None or state.live is None:
+                raise BadParameter("the first decision has failed; try again")
+            try:
+                asked = state.asked(arms)
+                offers = [state.offered(context, arms, asked, forms) for _, context in requests]
+                for (id, context), offer in zip(requests, offers, strict=True):
+                    if len(requests) > 1:
+                        offer = state.offered(context, arms, asked, forms)  # noqa: PLW2901
+                    name = self._new_id() if id is None else id
+                    digest = b"" if id is None else self._request(context, arms, baseline)
+                    among, row, features = offer
+                    arm, p, own = sampled(
+                        state.live,
+                        state.setting,
+                        offer,
+                        number=_number(name),
+                        baseline=self._baseline(baseline, arms, among),
+                    )
+                    seen = state.live.learned
+                    event = Decided(
+                        name, self._clock(), arm, among, p, own, seen, row, features, digest
+                    )
+                    state.under_way(event)
+                    events.append(event)
+            except BaseException:
+                for event in events:
+                    state.taken_back(event)
+                raise
+        return events
+
+    def _baseline(self, baseline: str | None, arms: Arms, among: np.ndarray) -> int:
+        """Return the position of the baseline among the arms on offer."""
+        if self._state.setting.share == 1.0:
+            if baseline is not None:
+                self._state.active_arm(baseline)
+            return 0
+        if baseline is None:
+            baseline = self.arms[0] if arms is None else next(iter(arms))
+        arm = self._state.active_arm(baseline)
+        position = int(among.searchsorted(arm))
+        if position == among.size or among[position] != arm:
+            if arms is not None and baseline not in arms:
+                raise BadParameter(f"the baseline '{baseline}' is not one of the arms {list(arms)}")
+            return 0  # it waits for its first reward
+        return position
+
+    def _fix_forms(self, context: Given, arms: Arms) -> None:
+        """Let the first request decide on the form of contexts and features of arms."""
+        with self._lock:
+            state = self._state
+            forms = Forms.fitted(context, arms, state.setting.features)
+            state.offered(context, arms, state.asked(arms), forms)
+            _LOGGER.info("%s is made ready: compiling may take a minute", state.setting.policy)
+            state.fresh(forms)  # refuses what the policy cannot use
+        try:
+            self._append([Formed(self._clock(), json.dumps(forms.to_json()))])
+        except Taken:  # by another process
+            self._follow()
+
+    def _known(self, id: str, context: Given, arms: Arms, baseline: str | None) -> Decision | None:
+        """Return the decision with this id, which was asked for by the same request."""
+        found = self._store.find([id])
+        if id not in found:
+            return None
+        event = found[id].decision
+        if event.request and event.request != self._request(context, arms, baseline):
+            raise BadParameter(f"the decision '{id}' was asked for by another request")
+        return self._decision(event)
+
+    def _request(self, context: Given, arms: Arms, baseline: str | None) -> bytes:
+        """Return a digest of what was asked for."""
+        forms = self._state.forms
+        if forms is None:
+            return b""
+        row = np.empty(0) if context is None else forms.context.encode(context)
+        digest = hashlib.blake2b(row.tobytes(), digest_size=8)
+        digest.update(json.dumps([None if arms is None else list(arms), baseline]).encode())
+        if isinstance(arms, Mapping) and forms.arm is not None:
+            for name, features in arms.items():
+                digest.update(forms.arm.encode_arm(name, features).tobytes())
+        return digest.digest()
 
     # -- rewarding ---------------------------------------------------------------------------
 
@@ -194,40 +599,77 @@ class Bandit:
         """Report what a decision brought, in the units of `reward_range`.
 
         Rewards come in any order. The same report again changes nothing; another value for the same
-        decision is an error, as is an unknown id, and then nothing changes either.
+        decision is an error unless `reward_aggregation` says otherwise, as is an unknown id, and
+        then nothing changes either.
         """
-        with self._lock:
-            number, value = self._core.checked_reward(id, value)
-            self._core.reward({number: value}, expired=False)
+        self._tend()
+        self._reward_all([(id, value)])
 
     def reward_many(self, rewards: Mapping[str, float] | Iterable[tuple[str, float]]) -> None:
         """Report several rewards, all or, on an error, none; they are learned in this order."""
-        pairs = rewards.items() if isinstance(rewards, Mapping) else rewards
-        with self._lock:
-            values: dict[int, float] = {}
-            for id, value in pairs:
-                number, checked = self._core.checked_reward(id, value)
-                if values.setdefault(number, checked) != checked:
-                    raise BadParameter(f"two different rewards for the decision '{id}'")
-            self._core.reward(values, expired=False)
+        self._tend()
+        self._reward_all(list(rewards.items() if isinstance(rewards, Mapping) else rewards))
 
-    def expire(self, older_than: float | timedelta, reward: float = 0.0) -> list[Decision]:
+    def _reward_all(self, pairs: Sequence[tuple[str, float]]) -> None:
+        setting, events = self._state.setting, list[Reported | Rewarded]()
+        values: dict[str, float] = {}
+        for id, value in pairs:
+            checked = setting.checked_reward(value)
+            if not isinstance(id, str):
+                raise BadParameter(f"no decision has the id {id!r}")
+            if setting.collects_reports:
+                events.append(Reported(id, self._clock(), checked))
+            elif id not in values:
+                events.append(Rewarded(id, self._clock(), checked))
+            elif values[id] != checked and setting.reward_aggregation == "only":
+                raise BadParameter(f"two different rewards for the decision '{id}'")
+            values.setdefault(id, checked)
+        while events:
+            try:
+                return self._append(events)
+            except Taken:
+                events = self._still_wanted(events)
+
+    def _still_wanted(self, events: Sequence[Reported | Rewarded]) -> list[Reported | Rewarded]:
+        """Return those events whose decision waits; check that the others say what is known."""
+        found, left = self._store.find([event.id for event in events]), []
+        for event in events:
+            its = found.get(event.id)
+            if its is None:
+                raise BadParameter(f"no decision has the id {event.id!r}")
+            if its.reward is None:
+                left.append(event)
+                continue
+            known = its.reward
+            if isinstance(event, Rewarded):
+                if known.value == event.value and not known.expired:
+                    continue
+                if self._state.setting.reward_aggregation == "first" and not known.expired:
+                    continue
+            if known.value == event.value and isinstance(event, Rewarded):
+                continue
+            since = " since it expired" if known.expired else ""
+            raise BadParameter(
+                f"decision '{event.id}' already has the reward {known.value!r}{since}, "
+                f"got {event.value!r}"
+            )
+        return left
+
+    def expire(self, older_than: float | timedelta, reward: float | None = None) -> list[Decision]:
         """Give decisions that were never rewarded a default; return these decisions.
 
-        Meant are those made `older_than` seconds ago or before. The default counts like a reward
-        that came now; a later report of another value is an error.
+        Meant are those made `older_than` seconds ago or before. The default (`default_reward`
+        unless it is given here) counts like a reward that came now; a later report of another value
+        is an error. With `reward_wait` this is done by itself.
         """
         age = older_than.total_seconds() if isinstance(older_than, timedelta) else older_than
-        if isinstance(age, str) or not age >= 0.0:
+        if not isinstance(age, int | float | np.number) or not age >= 0.0:
             raise BadParameter(f"older_than is a number of seconds >= 0, got {older_than!r}")
-        with self._lock:
-            value, log = self._core.checked_value(reward), self._core.log
-            waiting = column(log.reward_of) == PENDING
-            old = np.flatnonzero(
-                waiting & (column(log.decided) <= self._core.clock() - age)
-            ).tolist()
-            self._core.reward(dict.fromkeys(old, value), expired=True)
-            return [self._decision(number) for number in old]
+        setting, now = self._state.setting, self._clock()
+        value = setting.aggregated([]) if reward is None else setting.checked_reward(reward)
+        old = self._store.waiting(now - age)
+        self._append_each([Rewarded(event.id, now, value, True) for event in old])
+        return [self._decision(event) for event in old]
 
     # -- arms --------------------------------------------------------------------------------
 
@@ -236,37 +678,78 @@ class Bandit:
 
         While no reward of a new arm is known, it gets no more than `first_decisions` decisions.
         """
-        with self._lock:
-            self._core.add_arm(name)
+        word = checked_names([name])[0]
+        if word in self.arms:
+            raise BadParameter(f"there already is an arm '{word}'")
+        self._append([ArmAdded(self._clock(), word)])
 
     def retire_arm(self, name: str) -> None:
         """Never choose an arm again; its past stays, and rewards under way are still accepted."""
         with self._lock:
-            self._core.retire_arm(name)
+            arm = self._state.active_arm(name)
+            if self._state.active.size == 1:
+                raise BadParameter(f"'{name}' is the last arm: add another before it retires")
+        self._append([ArmRetired(self._clock(), self._state.arms[arm])])
+
+    # -- others' data, and people's ----------------------------------------------------------
+
+    def learn_from(self, log: Any, **options: Any) -> int:
+        """Learn the decisions of another system, and return how many: a warm start.
+
+        `log` is what `giro.evaluate` takes (a table, a file, another bandit's events), with
+        `options` as there. Arms that are not known are added. The decisions go into this bandit's
+        own log, with their propensities and rewards, under ids that start with `log-`.
+        """
+        from giro.bandit.learn_from import events_of  # noqa: PLC0415  # quick start
+
+        with self._lock:
+            added, formed, pairs = events_of(log, options, self._state, self._clock())
+        for begin in range(0, len(pairs), _GROUP):
+            first = [*added, *formed] if begin == 0 else []
+            self._append([*first, *pairs[begin : begin + _GROUP]])
+        return len(pairs) // 2
+
+    def erase(self, ids: Iterable[str]) -> int:
+        """Remove all that is known of these decisions, for good; return how many events are gone.
+
+        Their contexts, arms, rewards and ids leave the log and its snapshots, and all processes
+        learn the rest again, as if these decisions had never been. Ids that are not known are
+        passed over. Files saved or exported before are yours to delete.
+        """
+        gone = self._store.erase([str(id) for id in ids], self._clock())
+        if gone:
+            if self._store.shared:
+                self._follow()
+            else:
+                with self._lock:
+                    self._state = self._caught_up(self._first_state(self._state.policy))
+        return gone
 
     # -- the log and files -------------------------------------------------------------------
 
-    def events(self, *, propensities: bool = True) -> "pl.DataFrame":
-        """Return the log, one row an event, in the order things happened.
+    def events(self, *, since: int = 0) -> "pl.DataFrame":
+        """Return the log behind the position `since`, one row an event, in order.
 
-        Columns: `number`, `kind` (decision, reward, expired, arm_added, arm_retired), `id` of the
-        decision, `time`, `arm`, `reward` as reported, and of decisions `propensity` (of the chosen
-        arm), `arms` (that could be chosen), `propensities` (of these), `context` (its features) and
-        `features` (of these arms). `setting` stands in the first row: what `replay` needs besides
-        the events.
-
-        Probabilities that nobody has read yet are worked out here, which can take a while; with
-        `propensities=False` they are left out.
+        Columns: `number` (the position), `kind` (setting, form, decision, report, reward, expired,
+        arm_added, arm_retired, erased, rebuilt), `id` of the decision, `time`, `arm`, `reward` as
+        reported, and of decisions `propensity` (of the chosen arm), `arms` (that could be chosen),
+        `propensities` (of these), `context` (its features), `features` (of these arms), `own` (the
+        probability before a baseline was mixed in) and `seen` (rewards learned before). `setting`
+        holds settings and forms. Decisions go on meanwhile.
         """
-        with self._lock:
-            if propensities:
-                for number in range(self.n_decisions):
-                    self._core.probabilities_of(number)
-            return tables.table(self._core.log, self._core.header())
+        whole = list(self._events(since))
+        return tables.table(whole, self._state.arms, since + 1)
 
-    def write_events(self, path: str | os.PathLike[str], *, propensities: bool = True) -> None:
+    def _events(self, since: int) -> Iterator[Event]:
+        end = self._store.last()
+        while since < end:
+            events = self._store.read(since, min(50 * _CHUNK, end - since))
+            yield from events
+            since += len(events)
+
+    def write_events(self, path: str | os.PathLike[str], *, since: int = 0) -> None:
         """Write what `events` returns to a file: .parquet, or .jsonl with a JSON object a line."""
-        tables.write(self.events(propensities=propensities), Path(path))
+        tables.write(self.events(since=since), Path(path))
 
     @classmethod
     def replay(
@@ -275,32 +758,43 @@ class Bandit:
         policy: Policy | str | None = None,
         *,
         clock: Callable[[], float] = time.time,
+        new_id: Callable[[], str] | None = None,
     ) -> Self:
-        """Return the bandit with this log: the same state, and the same next decisions.
+        """Return the bandit with this log, in memory.
 
         `events` is a table from `events` or a file from `write_events`. A `policy` that is given
         takes the place of the one that made the log: it learns the same rewards. It must be given
         if it holds Python objects (a function, a scikit-learn estimator), which no log can hold.
         """
-        rows = tables.read(events)
-        header = tables.header_of(rows)
-        core = _core(header, Log(header["prefix"]), policy, clock)
-        constant = bool((header["encoder"] or {}).get("bias"))  # as giro 0.1.0 has it
-        tables.fill(core, rows, constant=constant)
-        core.log.made_elsewhere = header["made_elsewhere"]
-        if core.setting.policy.text != header["setting"]["policy"]:
-            core.log.made_elsewhere = core.log.n_decisions
-        core.learned_policy()
-        return cls._of(core)
+        store = MemoryStore()
+        state = State(policy, remembers=False)
+        for number, event in enumerate(tables.events_in(tables.read(events))):
+            try:
+                state.check(event)
+                store.append([event])
+                state.apply([event], store.find)
+            except (BadParameter, Taken) as error:
+                raise BadParameter(
+                    f"event {number} does not follow from those before: {error}"
+                ) from error
+        return cls._of(store, policy, clock, new_id)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the bandit to a file, whole or not at all: a crash leaves the old file or the new.
 
-        The file holds the log, and the policy's state as arrays. Probabilities not read before are
-        not in it; the loaded bandit still tells them. Others can decide while the file is written.
+        The file holds the log, and the state as arrays. Others can decide while it is written.
         """
-        with self._lock:
-            content = file.packed(self._core)
+        store = self._store
+        if isinstance(store, MemoryStore):
+            with self._lock:
+                content = file.packed(store, self._state.snapshot())
+        else:
+            with self._lock:
+                snapshot = self._state.snapshot()
+            copy = MemoryStore()
+            for event in self._events(0):
+                copy.append([event])
+            content = file.packed(copy, snapshot)
         file.write(Path(path), content)
 
     @classmethod
@@ -309,40 +803,122 @@ class Bandit:
         path: str | os.PathLike[str],
         policy: Policy | str | None = None,
         *,
+        name: str | None = None,
+        store: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = time.time,
+        new_id: Callable[[], str] | None = None,
     ) -> Self:
         """Return the bandit in a file written by `save`, ready to go on where it was.
 
         A file that is damaged, of another kind or of a newer giro is a `BadFile`. `policy` as in
         `replay`. The state in the file is used if this giro behaves as the one that wrote it; if
         not, or if the policy is another or holds Python objects, all rewards are learned again.
+        With a `store` the log is copied there, under a `name` that is not taken.
         """
         content = file.read(Path(path))
         if not isinstance(content, file.Packed):
-            return cls.replay(content, policy, clock=clock)
-        header = content.header
-        core = _core(header, file.log_of(content), policy, clock)
-        snapshot = file.state_of(content)
-        if core.setting.policy.text != header["setting"]["policy"]:
-            core.log.made_elsewhere = core.log.n_decisions
-        elif snapshot is not None:
-            seed = core.setting.seed
-            core.live = LivePolicy.from_snapshot(core.setting.policy, *snapshot, seed=seed)
-        core.learned_policy()
-        return cls._of(core)
+            bandit = cls.replay(content, policy, clock=clock, new_id=new_id)
+        else:
+            memory = file.store_of(content)
+            memory.kept = file.snapshot_of(content)
+            bandit = cls._of(memory, policy, clock, new_id)
+        if store is None:
+            return bandit
+        if name in names_in(store):
+            raise BadParameter(f"the store already has a bandit '{name}'")
+        target = opened(store, name)
+        whole = list(bandit._events(0))
+        for begin in range(0, len(whole), _GROUP):
+            target.append(whole[begin : begin + _GROUP])
+        return cls._of(target, bandit.policy, clock, new_id)
 
-    @classmethod
-    def _of(cls, core: Core) -> Self:
-        bandit = cls.__new__(cls)
-        bandit._core, bandit._lock = core, threading.Lock()
-        return bandit
+    # -- compiling ahead ---------------------------------------------------------------------
+
+    def warm_up(self, context: Given = None, *, arms: Arms = None) -> None:
+        """Compile ahead what decisions like this one need, so that the first does not wait.
+
+        The context and arms are an example, as `decide` would get them; nothing is noted.
+        """
+        with self._lock:
+            state = self._state
+            forms = state.forms or Forms.fitted(context, arms, state.setting.features)
+            offer = state.offered(context, arms, state.asked(arms), forms)
+            live = state.fresh(forms)
+        warm_up(live, state.setting, offer)
 
 
-def _core(
-    header: Mapping[str, Any], log: Log, policy: Policy | str | None, clock: Callable[[], float]
-) -> Core:
-    """Return the core of a log, with nothing learned."""
-    core = Core(Setting.from_json(header["setting"], policy), log, clock)
-    encoders = (header["encoder"], header["arm_encoder"])
-    core.encoder, core.arm_encoder = (e and Encoder.from_json(e) for e in encoders)
-    return core
+def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
+    """Compile all that a bandit does with a policy, by doing it to a state that nobody needs."""
+    case = case_of(offer, 0)
+    for number, reward in enumerate((1.0, 0.0, 0.5)):
+        sampled(live, setting, offer, number=number, baseline=0)
+        live.learn(case, int(offer.arms[0]), reward)
+    contexts, features = np.array([case.context] * 2), np.array([case.features] * 2)
+    live.learn_all(contexts, features, np.array([offer.arms[0]] * 2), np.array([0.0, 1.0]))
+    sampled(live, setting, offer, number=9, baseline=0)
+
+
+def checked_names(arms: object) -> list[str]:
+    """Return the names of arms, which differ."""
+    names = list(arms) if not isinstance(arms, str) and hasattr(arms, "__iter__") else []
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise BadParameter(f"arms is a list of names, not empty; got {arms!r}")
+    if len(set(names)) < len(names):
+        raise BadParameter(f"an arm is named twice in {names}")
+    return names
+
+
+def _random_id() -> str:
+    return secrets.token_hex(12)
+
+
+def _number(id: str) -> int:
+    """Return the number of the stream from which a decision draws."""
+    return int.from_bytes(hashlib.blake2b(id.encode(), digest_size=8).digest(), "big")
+
+
+def _follow_and_keep(reference: "weakref.ref[Bandit]") -> None:
+    """Follow the log, and do chores, for as long as somebody uses the bandit."""
+    next_chores = 0.0
+    while True:
+        bandit = reference()
+        if bandit is None or bandit._closed:
+            return
+        try:
+            if time.monotonic() >= next_chores:
+                next_chores = time.monotonic() + _CHORES
+                bandit.keep()
+            if bandit._store.wait(bandit._state.position, _CHORES / 4):
+                bandit._follow()
+        except Exception as error:
+            if not bandit._closed:
+                _LOGGER.warning("following the log of '%s' failed: %s", bandit.name, error)
+                time.sleep(_CHORES / 4)
+        del bandit
+
+
+# -- forks -----------------------------------------------------------------------------------
+
+_held: list[Any] = []  # locks of all bandits, while the process is split
+
+
+def _before_fork() -> None:
+    """Wait until no thread changes a state: the child gets it as it is."""
+    for bandit in list(_BANDITS):
+        bandit._lock.acquire()
+        _held.append(bandit._lock)
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop().release()
+
+
+def _in_child() -> None:
+    _after_fork()
+    for bandit in list(_BANDITS):
+        bandit._following, bandit._follower = threading.Lock(), None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)

@@ -2,10 +2,9 @@
 
 import math
 from collections import Counter
+from typing import Any
 
 import numpy as np
-
-from giro.bandit.log import Log, column
 
 
 class ColdStart:
@@ -17,28 +16,26 @@ class ColdStart:
     costs the same whatever the number of arms, but for the first decision after a change.
     """
 
-    def __init__(self, first: int | None, log: Log) -> None:
-        """Begin with what the log says; None for `first` leaves out nobody."""
-        chosen = column(log.chosen)
-        self._first, self._log = math.inf if first is None else first, log
-        self._tried = set(np.unique(chosen[column(log.rewarded)]).tolist())  # arms with a reward
-        counts = enumerate(np.bincount(chosen).tolist())
-        self._under_way = Counter({arm: n for arm, n in counts if n and arm not in self._tried})
-        self._waiting = {arm for arm, n in self._under_way.items() if n >= self._first}
-        self._reduced: dict[int, int] = {}  # numbers of sets: without those waiting; until a change
+    def __init__(self, first: int | None) -> None:
+        """Begin without decisions; None for `first` leaves out nobody."""
+        self._first = math.inf if first is None else first
+        self._tried: set[int] = set()  # arms with a reward
+        self._under_way: Counter[int] = Counter()  # decisions of the others
+        self._waiting: set[int] = set()  # arms that are left out
+        self._eligible: dict[bytes, np.ndarray] = {}  # until a change
 
-    def eligible(self, among: int) -> int:
-        """Return the number of the set of arms without those that wait; itself if none is known."""
+    def eligible(self, arms: np.ndarray) -> np.ndarray:
+        """Return these arms without those that wait; all of them if none has a reward."""
         if not self._waiting:
-            return among
-        reduced = self._reduced.get(among)
-        if reduced is None:
-            arms, reduced = self._log.sets[among], among
+            return arms
+        key = arms.tobytes()
+        left = self._eligible.get(key)
+        if left is None:
+            left = arms
             if not self._tried.isdisjoint(arms.tolist()):
-                left = [arm not in self._waiting for arm in arms.tolist()]
-                reduced = self._log.set_number(arms[left])
-            self._reduced[among] = reduced
-        return reduced
+                left = arms[[arm not in self._waiting for arm in arms.tolist()]]
+            self._eligible[key] = left
+        return left
 
     def decided(self, arm: int) -> None:
         """Count a decision for this arm."""
@@ -47,13 +44,31 @@ class ColdStart:
         self._under_way[arm] += 1
         if self._under_way[arm] == self._first:
             self._waiting.add(arm)
-            self._reduced.clear()
+            self._eligible.clear()
+
+    def taken_back(self, arm: int) -> None:
+        """Count a decision less: it came to nothing."""
+        if arm not in self._tried:
+            self._under_way[arm] -= 1
+            if self._under_way[arm] < self._first:
+                self._waiting.discard(arm)
+                self._eligible.clear()
 
     def rewarded(self, arm: int) -> None:
         """Let an arm take part again that has a reward now."""
         if arm in self._tried:
             return
         self._tried.add(arm)
-        del self._under_way[arm]
+        self._under_way.pop(arm, None)
         self._waiting.discard(arm)
-        self._reduced.clear()
+        self._eligible.clear()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data for `restore`."""
+        return {"tried": sorted(self._tried), "under_way": sorted(self._under_way.items())}
+
+    def restore(self, plain: dict[str, Any]) -> None:
+        """Go on from plain data."""
+        self._tried = set(plain["tried"])
+        self._under_way = Counter(dict(plain["under_way"]))
+        self._waiting = {arm for arm, n in self._under_way.items() if n >= self._first}

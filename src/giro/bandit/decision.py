@@ -1,65 +1,62 @@
 """Decision: an arm to use now, and how likely it was to be chosen."""
 
-from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from giro.bandit.event import Decided
 
 
 class Decision:
     """An arm that a `Bandit` chose; report what came of it with `bandit.reward(decision.id, ...)`.
 
-    The probabilities are worked out when first read: from the bandit as it was when it decided,
-    however much it has learned since.
+    It is plain data, and can be pickled and sent to other processes.
     """
 
-    __slots__ = ("_propensities", "_source", "arm", "id", "number", "time")
+    __slots__ = ("_names", "_p", "arm", "id", "propensity", "time")
 
     id: str  # what to report the reward under
     arm: str  # what to do
-    number: int  # of the decision, from 0
     time: float  # by the bandit's clock, seconds
+    propensity: float | None
+    """The probability with which the arm was chosen, given all that was known then.
 
-    def __init__(
-        self,
-        id: str,
-        arm: str,
-        number: int,
-        time: float,
-        source: Callable[[int], Mapping[str, float] | None],
-    ) -> None:
-        """Note what was decided; `source(number)` gives the probabilities when they are read."""
-        self.id = id
-        self.arm = arm
-        self.number = number
-        self.time = time
-        self._source = source
-        self._propensities: Mapping[str, float] | None = None
+    None with `propensities=False`. Of a policy whose probabilities are not known it is an estimate
+    by geometric resampling, whose inverse is unbiased (see `giro.bandit.propensity`).
+    """
+
+    def __init__(self, event: Decided, names: tuple[str, ...]) -> None:
+        """Note what was decided; `names` are those of the arms on offer."""
+        self.id, self.time = event.id, event.time
+        self.arm = names[event.position]
+        self.propensity = event.propensity
+        self._names, self._p = names, event.propensities
 
     @property
-    def propensities(self) -> Mapping[str, float] | None:
-        """The probability of each arm that could be chosen, given all that was known then.
-
-        None if the bandit does not keep them (`propensities=False`), and for decisions of a
-        policy whose place another has taken, unless they were read before.
-        """
-        if self._propensities is None:
-            self._propensities = self._source(self.number)
-        return self._propensities
+    def propensities(self) -> dict[str, float] | None:
+        """The probability of each arm that could be chosen; None if only `propensity` is known."""
+        if self._p.size < len(self._names):
+            return None
+        return dict(zip(self._names, self._p.tolist(), strict=True))
 
     @property
-    def propensity(self) -> float | None:
-        """The probability with which the chosen arm was chosen; None like `propensities`."""
-        known = self.propensities
-        return None if known is None else known[self.arm]
+    def arms(self) -> tuple[str, ...]:
+        """The arms that could be chosen."""
+        return self._names
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        p = np.asarray(self._p).tolist()
+        return (self.id, self.arm, self.time, self.propensity, self._names, p)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.id, self.arm, self.time, self.propensity, self._names, p = state
+        self._p = np.array(p)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Decision) and (self.id, self.arm, self.number, self.time) == (
-            other.id,
-            other.arm,
-            other.number,
-            other.time,
-        )
+        return isinstance(other, Decision) and self.__getstate__() == other.__getstate__()
 
     def __hash__(self) -> int:
-        return hash((self.id, self.number))
+        return hash(self.id)
 
     def __repr__(self) -> str:
         return f"Decision(id={self.id!r}, arm={self.arm!r})"

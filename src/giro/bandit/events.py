@@ -2,109 +2,78 @@
 
 import io
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from giro.bandit.core import Core
-from giro.bandit.log import ARM_ADDED, ARM_RETIRED, DECISION, EXPIRED, KINDS, PENDING, REWARD, Log
-from giro.bandit.log import column as copied
+from giro.bandit.event import (
+    KINDS,
+    UNKNOWN,
+    ArmAdded,
+    ArmRetired,
+    Began,
+    Decided,
+    Erased,
+    Event,
+    Formed,
+    Rebuilt,
+    Reported,
+    Rewarded,
+    kind_of,
+)
 from giro.errors import BadFile, BadParameter
 from giro.files import write_whole
-from giro.offer import NO_FEATURES, Offer
+from giro.offer import NO_FEATURES
 
 if TYPE_CHECKING:
     import polars as pl
 
-_SUM_TOLERANCE = 1e-6
 
-
-def table(log: Log, header: Mapping[str, Any]) -> "pl.DataFrame":
-    """Return the log with one row an event; `header` goes into the first row."""
+def table(events: Iterable[Event], arms: Sequence[str], first: int) -> "pl.DataFrame":
+    """Return events with one row each; the first has the position `first`."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     schema = _schema()
-    parts = (_decisions(log), _rewards(log), _arm_events(log))
-    frames = [pl.DataFrame(part, schema_overrides=schema) for part in parts]
-    rows = pl.concat(frames, how="diagonal").sort("number")
-    first = [json.dumps(header, ensure_ascii=False)] + [None] * (rows.height - 1)
-    rows = rows.with_columns(pl.Series("setting", first, pl.String))
-    absent = (name for name in schema if name not in rows.columns)
-    rows = rows.with_columns(pl.lit(None, schema[name]).alias(name) for name in absent)
-    return rows.select(pl.col(name).cast(kind) for name, kind in schema.items())
+    columns: dict[str, list[Any]] = {name: [] for name in schema}
+    names: dict[bytes, list[str]] = {}
+    chosen: dict[str, str] = {}
+    for number, event in enumerate(events, first):
+        row: dict[str, Any] = {"number": number, "kind": KINDS[kind_of(event)], "time": event.time}
+        match event:
+            case Decided():
+                key = event.arms.tobytes()
+                if key not in names:
+                    names[key] = [arms[arm] for arm in event.arms.tolist()]
+                row |= _decision(event, names[key])
+                chosen[event.id] = row["arm"]
+            case Rewarded() | Reported():
+                row |= {"id": event.id, "reward": event.value, "arm": chosen.get(event.id)}
+            case ArmAdded() | ArmRetired():
+                row["arm"] = event.text
+            case Began() | Formed():
+                row["setting"] = event.text
+            case _:
+                pass
+        for name, column in columns.items():
+            column.append(row.get(name))
+    return pl.DataFrame(columns, schema=schema)
 
 
-def _decisions(log: Log) -> dict[str, Any]:
-    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
-
-    numbers, among, chosen = np.arange(log.n_decisions), copied(log.among), copied(log.chosen)
-    arm_events = np.array([event.decisions for event in log.arm_events], np.int64)
-    before = copied(log.seen) + np.searchsorted(arm_events, numbers, side="right")
-    sets = [[log.arms[arm] for arm in arms] for arms in log.sets]
-    contexts = pl.repeat(None, numbers.size, dtype=pl.List(pl.Float64), eager=True)
-    if log.contexts.shape[1] > 0:
-        contexts = pl.Series(log.contexts[: numbers.size]).cast(pl.List(pl.Float64))
+def _decision(event: Decided, names: list[str]) -> dict[str, Any]:
+    whole = event.propensities.size == event.arms.size
     return {
-        "number": numbers + before,
-        "kind": [KINDS[DECISION]] * numbers.size,
-        "id": _ids(log),
-        "time": copied(log.decided),
-        "arm": pl.Series(log.arms, dtype=pl.String).gather(chosen),
-        "arms": pl.Series(sets, dtype=pl.List(pl.String)).gather(among),
-        "context": contexts,
-        **_probabilities(log, among, chosen),
-        **({"features": [known.tolist() for known in log.features]} if log.features else {}),
-    }
-
-
-def _probabilities(log: Log, among: np.ndarray, chosen: np.ndarray) -> dict[str, Any]:
-    """Return the probabilities of all arms of each decision, and of the chosen one, if known."""
-    if not log.propensities:
-        return {}
-    known = [log.propensities.get(number) for number in range(among.size)]
-    positions = (log.sets[s].searchsorted(arm) for s, arm in zip(among, chosen, strict=True))
-    pairs = list(zip(known, positions, strict=True))
-    return {
-        "propensity": [None if p is None else float(p[position]) for p, position in pairs],
-        "propensities": [None if p is None else p.tolist() for p in known],
-    }
-
-
-def _ids(log: Log) -> "pl.Series":
-    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
-
-    ids = log.prefix + pl.Series(np.arange(log.n_decisions)).cast(pl.String)
-    if log.own_ids:
-        ids = ids.scatter(list(log.own_ids), list(log.own_ids.values()))
-    return ids
-
-
-def _rewards(log: Log) -> dict[str, Any]:
-    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
-
-    numbers, decisions = np.arange(log.n_rewards), copied(log.rewarded)
-    arm_events = np.array([event.rewards for event in log.arm_events], np.int64)
-    before = np.searchsorted(copied(log.seen), numbers, side="right")  # decisions
-    kinds = pl.Series([KINDS[REWARD], KINDS[EXPIRED]])
-    return {
-        "number": numbers + before + np.searchsorted(arm_events, numbers, side="right"),
-        "kind": kinds.gather(copied(log.expired)),
-        "id": _ids(log).gather(decisions),
-        "time": copied(log.came),
-        "arm": pl.Series(log.arms, dtype=pl.String).gather(copied(log.chosen)[decisions]),
-        "reward": copied(log.value),
-    }
-
-
-def _arm_events(log: Log) -> dict[str, Any]:
-    events = log.arm_events
-    return {
-        "number": [e.decisions + e.rewards + i for i, e in enumerate(events)],
-        "kind": [KINDS[e.kind] for e in events],
-        "time": [e.time for e in events],
-        "arm": [log.arms[e.arm] for e in events],
+        "id": event.id,
+        "arm": names[event.position],
+        "propensity": event.propensity,
+        "own": None if math.isnan(event.own) else event.own,
+        "arms": names,
+        "propensities": event.propensities.tolist() if whole else None,
+        "context": event.context.tolist() if event.context.size else None,
+        "features": event.features.tolist() if event.features.size else None,
+        "seen": event.seen,
     }
 
 
@@ -123,8 +92,13 @@ def _schema() -> dict[str, Any]:
         "propensities": pl.List(pl.Float64),
         "context": pl.List(pl.Float64),
         "features": pl.List(pl.List(pl.Float64)),
+        "own": pl.Float64,
+        "seen": pl.Int64,
         "setting": pl.String,
     }
+
+
+_OPTIONAL = ("features", "own", "seen")  # giro 0.1.0 has none
 
 
 def write(events: "pl.DataFrame", path: Path) -> None:
@@ -156,75 +130,94 @@ def read(events: Any) -> "pl.DataFrame":
         raise BadFile(f"{path} cannot be read as events: {error}") from error
 
 
-def header_of(events: "pl.DataFrame") -> dict[str, Any]:
-    """Return what the first row says besides its event."""
-    missing = [name for name in _schema() if name not in events.columns and name != "features"]
+def events_in(rows: "pl.DataFrame") -> Iterator[Event]:
+    """Yield the events of a whole log; those of giro 0.1.0 have the setting in their first row."""
+    missing = [name for name in _schema() if name not in rows.columns and name not in _OPTIONAL]
     if missing:
-        raise BadParameter(f"events need the column {missing[0]}; there are {events.columns}")
-    if events.height == 0 or events["setting"][0] is None:
+        raise BadParameter(f"events need the column {missing[0]}; there are {rows.columns}")
+    if rows.height == 0 or rows["setting"][0] is None:
         raise BadParameter("the first of the events must tell the setting of the bandit")
+    constant, arm_of, first = False, dict[str, int](), int(rows["number"][0])
+    if rows["kind"][0] != KINDS[0]:
+        began, formed, constant = _of_0_1_0(rows["setting"][0])
+        yield began
+        if formed is not None:
+            yield formed
+    for i, row in enumerate(rows.iter_rows(named=True)):
+        try:
+            if row["number"] != first + i:
+                raise BadParameter(f"events are numbered one by one, got {row['number']}")
+            yield _event(row, arm_of, constant=constant)
+        except (BadParameter, TypeError, ValueError, KeyError, IndexError) as error:
+            raise BadParameter(f"event {row['number']} cannot be read: {error}") from error
+
+
+def _of_0_1_0(text: str) -> tuple[Began, Formed | None, bool]:
+    """Return the setting and the form, and whether contexts end with a constant 1."""
     try:
-        header = json.loads(events["setting"][0])
-        wanted = {key: header[key] for key in ("setting", "encoder", "prefix")}
-        header["made_elsewhere"] = int(header.get("made_elsewhere", 0))
+        header = json.loads(text)
+        encoder = header["encoder"]
+        began = Began(0.0, json.dumps(header["setting"]))
     except (ValueError, KeyError, TypeError) as error:
         raise BadParameter(f"the setting in the first event cannot be read: {error!r}") from None
-    optional = {"arm_encoder": None, "made_elsewhere": 0}
-    return wanted | {key: header.get(key, default) for key, default in optional.items()}
+    if encoder is None:
+        return began, None, False
+    return began, Formed(0.0, json.dumps({"encoder": encoder})), bool(encoder.get("bias"))
 
 
-def fill(core: Core, events: "pl.DataFrame", *, constant: bool) -> None:
-    """Note every event of a table in an empty log, each checked against those before.
-
-    `constant` says that contexts end with a constant 1, as those of giro 0.1.0 do.
-    """
-    for number, event in enumerate(events.iter_rows(named=True)):
-        try:
-            if event["number"] != number:
-                raise BadParameter(f"events are numbered 0, 1, 2, ..., got {event['number']}")
-            _note(core, event, constant=constant)
-        except (BadParameter, TypeError, ValueError, KeyError) as error:
-            raise BadParameter(
-                f"event {number} does not follow from those before: {error}"
-            ) from error
-
-
-def _note(core: Core, event: Mapping[str, Any], *, constant: bool) -> None:
-    kind, time = KINDS.index(event["kind"]), float(event["time"])
-    if kind == DECISION:
-        _note_decision(core, event, time, constant=constant)
-    elif kind == ARM_ADDED:
-        core.add_arm(event["arm"], time)
-    elif kind == ARM_RETIRED:
-        core.retire_arm(event["arm"], time)
-    else:
-        number, value = core.checked_reward(event["id"], event["reward"])
-        if core.log.reward_of[number] != PENDING:
-            raise BadParameter(f"a second reward of '{event['id']}'")
-        core.note_reward(number, value, time, expired=kind == EXPIRED)
+def _event(row: Mapping[str, Any], arm_of: dict[str, int], *, constant: bool) -> Event:  # noqa: PLR0911  # one for each kind
+    kind, time = row["kind"], float(row["time"])
+    match kind:
+        case "setting" | "form":
+            return (Began if kind == "setting" else Formed)(time, str(row["setting"]))
+        case "arm_added":
+            arm_of.setdefault(_word(row["arm"]), len(arm_of))
+            return ArmAdded(time, row["arm"])
+        case "arm_retired":
+            return ArmRetired(time, _word(row["arm"]))
+        case "decision":
+            return _decided(row, arm_of, time, constant=constant)
+        case "report":
+            return Reported(_word(row["id"]), time, float(row["reward"]))
+        case "reward" | "expired":
+            return Rewarded(_word(row["id"]), time, float(row["reward"]), kind == "expired")
+        case "erased" | "rebuilt":
+            return (Erased if kind == "erased" else Rebuilt)(time)
+    raise BadParameter(f"there is no kind of event called {kind!r}")
 
 
-def _note_decision(core: Core, event: Mapping[str, Any], time: float, *, constant: bool) -> None:
-    among, arm = core.among(event["arms"]), core.active_arm(event["arm"])
-    arms = core.log.sets[among]
-    if [core.log.arms[other] for other in arms] != list(event["arms"]) or arm not in arms:
-        raise BadParameter(f"'{event['arm']}' is not one of the arms {event['arms']}, in order")
-    context = np.array(event["context"] or [], np.float64)
-    context = context[:-1] if constant else context
-    rows, features = event.get("features"), NO_FEATURES
+def _decided(
+    row: Mapping[str, Any], arm_of: Mapping[str, int], time: float, *, constant: bool
+) -> Decided:
+    names, arm = row["arms"], row["arm"]
+    unknown = [name for name in (*names, arm) if name not in arm_of]
+    if unknown:
+        raise BadParameter(f"no arm '{unknown[0]}' was added before")
+    numbers = np.array([arm_of[name] for name in names], np.int64)
+    if arm not in names or (np.diff(numbers) <= 0).any():
+        raise BadParameter(f"'{arm}' is not one of the arms {names}, in order")
+    logged, propensity, own = row["propensities"], row["propensity"], row.get("own")
+    p = np.array(logged if logged is not None else [propensity] if propensity else [], np.float64)
+    context = np.array(row["context"] or [], np.float64)
+    rows, features = row.get("features"), NO_FEATURES
     if rows:
-        if len({len(row) for row in rows}) > 1:
-            raise BadParameter(f"arms have as many features each, got {[len(row) for row in rows]}")
+        if len({len(each) for each in rows}) > 1:
+            raise BadParameter(f"arms have as many features each, got {[len(r) for r in rows]}")
         features = np.array(rows, np.float64)
-    core.check_widths(context, features, arms.size)
-    is_own = event["id"] != f"{core.log.prefix}{core.log.n_decisions}"
-    if is_own:
-        core.check_new_id(event["id"])
-    logged = event["propensities"]
-    p = None if logged is None else np.array(logged, np.float64)
-    if p is not None and not (
-        p.size == arms.size and p.min() >= 0.0 and abs(p.sum() - 1.0) <= _SUM_TOLERANCE
-    ):
-        raise BadParameter(f"{event['propensities']} are no probabilities of {arms.size} arms")
-    id = event["id"] if is_own else None
-    core.note_decision(arm, among, Offer(arms, context, features), time, id, p)
+    return Decided(
+        _word(row["id"]),
+        time,
+        arm_of[arm],
+        numbers,
+        p if p.size else UNKNOWN,
+        float("nan") if own is None else float(own),
+        int(row.get("seen") or 0),
+        context[:-1] if constant else context,
+        features,
+    )
+
+
+def _word(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise BadParameter(f"a name or an id is a word, got {value!r}")
+    return value

@@ -1,7 +1,7 @@
 """A bandit's file: two lines that say what follows and check it, then a zip of columns.
 
-Beside the log, in columns, the file holds a snapshot of the policy's state. Whoever reads it takes
-the snapshot if the code at hand would have made the same, and else learns the log again.
+Beside the log, in columns, the file holds a snapshot of the state. Whoever reads it takes the
+snapshot if the code at hand would have made the same, and else learns the log again.
 """
 
 import hashlib
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from giro.bandit.core import Core
-from giro.bandit.log import ArmEvent, Log, column
+from giro.bandit.event import Row, event_of, row_of
+from giro.bandit.stores.memory import MemoryStore, column
+from giro.bandit.stores.store import Snapshot
 from giro.errors import BadFile
 from giro.files import write_whole
 
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MAGIC = b"giro-bandit"
-_FORMAT = 2
-_DECISIONS = ("decided", "chosen", "among", "seen", "reward_of")
+_FORMAT = 3  # 1: the events alone, as giro 0.1.0 writes them; 2 was never released
+_EVENTS = ("kind", "index")
+_DECISIONS = ("decided", "arm", "among", "own", "seen", "reward_of")
 _REWARDS = ("rewarded", "value", "came", "expired")
 
 
@@ -32,35 +34,31 @@ class Packed(NamedTuple):
     """A bandit at one moment, as plain data and copied arrays."""
 
     header: dict[str, Any]
-    decisions: dict[str, np.ndarray]
-    rewards: dict[str, np.ndarray]
-    arrays: dict[str, np.ndarray]  # contexts, features and propensities of decisions; the state
+    events: dict[str, Any]
+    decisions: dict[str, Any]
+    rewards: dict[str, Any]
+    arrays: dict[str, np.ndarray]  # of decisions, and of the snapshot
 
 
-def packed(core: Core) -> Packed:
+def packed(store: MemoryStore, snapshot: Snapshot | None) -> Packed:
     """Return copies of all that a file holds."""
-    log = core.log
-    snapshot = None if core.live is None else core.live.snapshot()
-    about, state = (None, {}) if snapshot is None else snapshot
-    own = {str(decision): id for decision, id in log.own_ids.items()}
-    header = core.header() | {
-        "arms": list(log.arms),
-        "arm_events": [list(event) for event in log.arm_events],
-        "sets": [arms.tolist() for arms in log.sets],
-        "own_ids": own,
-        "first_fraction": log.first_fraction,
-        "snapshot": about,
+    others = [row_of(event) for event in store.others]
+    header = {
+        "others": [[*row[:4], None if row.data is None else row.data.decode()] for row in others],
+        "sets": [arms.tolist() for arms in store.sets],
+        "requests": {str(number): request.hex() for number, request in store.requests.items()},
+        "snapshot": None if snapshot is None else [snapshot.position, snapshot.about],
     }
-    decisions = {name: column(getattr(log, name)) for name in _DECISIONS}
-    rewards = {name: column(getattr(log, name)) for name in _REWARDS}
-    arrays = {f"state/{path}": array for path, array in state.items()}
-    arrays["contexts"] = log.contexts[: log.n_decisions].copy()
-    if log.features:
-        arrays["features"] = np.concatenate(log.features)
-    if log.propensities:
-        arrays["known"] = np.array(list(log.propensities), np.int64)
-        arrays["propensities"] = np.concatenate(list(log.propensities.values()))
-    return Packed(header, decisions, rewards, arrays)
+    events = {name: column(getattr(store, name)) for name in _EVENTS}
+    decisions = {name: column(getattr(store, name)) for name in _DECISIONS}
+    rewards = {name: column(getattr(store, name)) for name in _REWARDS}
+    state = {} if snapshot is None else snapshot.arrays
+    arrays = {f"snapshot/{name}": values for name, values in state.items()}
+    arrays["contexts"] = store.contexts[: len(store.ids)].copy()
+    arrays["known"], arrays["propensities"] = column(store.known), column(store.propensities)
+    if store.features:
+        arrays["features"] = np.concatenate(store.features)
+    return Packed(header, events, decisions | {"id": list(store.ids)}, rewards, arrays)
 
 
 def write(path: Path, content: Packed) -> None:
@@ -72,6 +70,7 @@ def write(path: Path, content: Packed) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as parts:
         parts.writestr("header.json", json.dumps(content.header, ensure_ascii=False))
+        parts.writestr("events.parquet", _parquet(content.events))
         parts.writestr("decisions.parquet", _parquet(content.decisions))
         parts.writestr("rewards.parquet", _parquet(content.rewards))
         for name, values in content.arrays.items():
@@ -82,11 +81,13 @@ def write(path: Path, content: Packed) -> None:
     write_whole(path, (b"%s %d\n%s\n" % (_MAGIC, _FORMAT, digest), body))
 
 
-def _parquet(columns: dict[str, np.ndarray]) -> bytes:
+def _parquet(columns: dict[str, Any]) -> bytes:
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     buffer = io.BytesIO()
-    pl.DataFrame(columns).write_parquet(buffer, compression="zstd", compression_level=1)
+    schema = {"id": pl.String} if "id" in columns else None
+    frame = pl.DataFrame(columns, schema_overrides=schema)
+    frame.write_parquet(buffer, compression="zstd", compression_level=1)
     return buffer.getvalue()
 
 
@@ -101,12 +102,12 @@ def read(path: Path) -> "Packed | pl.DataFrame":
     first = content.find(b"\n") + 1
     second = content.find(b"\n", first) + 1
     magic, _, version = content[: max(first - 1, 0)].partition(b" ")
-    if magic != _MAGIC or not version.isdigit() or int(version) < 1:
+    if magic != _MAGIC or not version.isdigit() or int(version) not in range(1, 1000):
         raise BadFile(f"{path} is not a bandit saved by giro")
-    if int(version) > _FORMAT:
+    if int(version) not in (1, _FORMAT):
         raise BadFile(
-            f"{path} was saved by a newer giro, in format {int(version)}; "
-            f"this one reads formats up to {_FORMAT}"
+            f"{path} was saved by another giro, in format {int(version)}; "
+            f"this one reads the formats 1 and {_FORMAT}"
         )
     body = memoryview(content)[second:]
     if hashlib.sha256(body).hexdigest().encode() != content[first : second - 1]:
@@ -120,15 +121,10 @@ def read(path: Path) -> "Packed | pl.DataFrame":
 
 
 def _unpacked(body: memoryview) -> Packed:
-    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
-
     with zipfile.ZipFile(io.BytesIO(body)) as parts:
         header = json.loads(parts.read("header.json"))
-        files = (parts.read(f"{name}.parquet") for name in ("decisions", "rewards"))
-        tables = (pl.read_parquet(content).get_columns() for content in files)
-        decisions, rewards = (
-            {values.name: values.to_numpy(writable=True) for values in t} for t in tables
-        )
+        names = ("events", "decisions", "rewards")
+        events, decisions, rewards = (_columns(parts.read(f"{name}.parquet")) for name in names)
         arrays = {
             name.removesuffix(".npy"): np.lib.format.read_array(
                 io.BytesIO(parts.read(name)), allow_pickle=False
@@ -136,42 +132,54 @@ def _unpacked(body: memoryview) -> Packed:
             for name in parts.namelist()
             if name.endswith(".npy")
         }
-    return Packed(header, decisions, rewards, arrays)
+    return Packed(header, events, decisions, rewards, arrays)
 
 
-def log_of(content: Packed) -> Log:
+def _columns(content: bytes) -> dict[str, Any]:
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    columns = pl.read_parquet(content).get_columns()
+    return {c.name: c.to_list() if c.dtype == pl.String else c.to_numpy() for c in columns}
+
+
+def store_of(content: Packed) -> MemoryStore:
     """Return the log in a file."""
-    header, log = content.header, Log(content.header["prefix"])
-    for kind, arm, time, decisions, rewards in header["arm_events"]:
-        event = ArmEvent(kind, arm, time, decisions, rewards)
-        log.note_arm(header["arms"][arm], event)
-    for arms in header["sets"]:
-        log.set_number(np.array(arms, np.int64))
-    for names, columns in ((_DECISIONS, content.decisions), (_REWARDS, content.rewards)):
+    store, header = MemoryStore(), content.header
+    parts = (
+        (_EVENTS, content.events),
+        (_DECISIONS, content.decisions),
+        (_REWARDS, content.rewards),
+    )
+    for names, columns in parts:
         for name in names:
-            values: array[Any] = getattr(log, name)
-            values.frombytes(np.ascontiguousarray(columns[name]).tobytes())
-    log.contexts = content.arrays["contexts"]
-    sizes = np.array([arms.size for arms in log.sets], np.int64)
+            _fill(getattr(store, name), columns[name])
+    for row in header["others"]:
+        data = None if row[4] is None else row[4].encode()
+        store.others.append(event_of(Row(row[0], row[1], row[2], row[3], data)))
+    store.sets = [np.array(arms, np.int64) for arms in header["sets"]]
+    store.ids = content.decisions["id"]
+    del store.known[:]
+    _fill(store.known, content.arrays["known"])
+    _fill(store.propensities, content.arrays["propensities"])
+    store.contexts = content.arrays["contexts"]
+    store.requests = {int(n): bytes.fromhex(r) for n, r in header["requests"].items()}
     if "features" in content.arrays:
+        sizes = np.array([arms.size for arms in store.sets], np.int64)
         ends = np.cumsum(sizes[content.decisions["among"]])
-        log.features = np.split(content.arrays["features"], ends[:-1])
-    if "known" in content.arrays:
-        known = content.arrays["known"]
-        ends = np.cumsum(sizes[content.decisions["among"][known]])
-        propensities = np.split(content.arrays["propensities"], ends[:-1])
-        log.propensities = dict(zip(known.tolist(), propensities, strict=True))
-    for decision, id in header["own_ids"].items():
-        log.name(int(decision), id)
-    log.first_fraction, log.made_elsewhere = header["first_fraction"], header["made_elsewhere"]
-    return log
+        store.features = np.split(content.arrays["features"], ends[:-1])
+    store.index_again()
+    return store
 
 
-def state_of(content: Packed) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
+def _fill(values: "array[Any]", column: np.ndarray) -> None:
+    values.frombytes(np.ascontiguousarray(column).tobytes())
+
+
+def snapshot_of(content: Packed) -> Snapshot | None:
     """Return the snapshot in a file, if it has one."""
     about = content.header["snapshot"]
     if about is None:
         return None
-    prefix = "state/"
+    prefix = "snapshot/"
     found = {n.removeprefix(prefix): a for n, a in content.arrays.items() if n.startswith(prefix)}
-    return about, found
+    return Snapshot(int(about[0]), about[1], found)

@@ -1,44 +1,106 @@
-"""With which probabilities a bandit decides: the policy's own, or those of a vote.
+"""With which probabilities a bandit decides, and how it knows them.
 
-Estimating a probability beside an arm that was drawn separately gives biased inverse-propensity
-estimates. So where the policy's probabilities are not known, it chooses many times, the shares of
-its choices and a floor of exploration are the probabilities, and the arm is drawn from these.
+A decision is worth most with the probability of its arm, for whoever evaluates other policies on
+the log. Where the policy's probabilities are known, the arm is drawn from them. Where they are not,
+estimating them beside an arm that was drawn separately would give biased inverse-propensity
+estimates; two ways do not:
+
+- Geometric resampling (Neu and Bartók, 2013): the policy chooses the arm, and then again until it
+  chooses the same arm. The number of tries has the mean 1/p, so the logged propensity 1/tries gives
+  unbiased inverse-propensity weights, and as many choices are needed as arms have a chance. More
+  than `MOST_TRIES` are not made: weights of arms less likely than that are too small by
+  (1 - p)^MOST_TRIES of their size.
+- A vote, where something is mixed in (a floor, a baseline): the policy chooses many times, the
+  shares of its choices, so mixed, are the probabilities, and the arm is drawn from these.
 """
+
+import warnings
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from giro.bandit.event import UNKNOWN
 from giro.bandit.setting import Setting
+from giro.errors import GiroError, ModelWarning
 from giro.kernels.draws.uniform import integer_below
 from giro.live import LivePolicy
 from giro.offer import Offer
 
+MOST_TRIES: Final = 1000
+_ONE: Final = np.ones(1)
 
-def sample_arm(
-    live: LivePolicy, setting: Setting, decision: int, offer: Offer, *, binary: bool
-) -> tuple[int, np.ndarray | None]:
-    """Return the arm of a decision, and the probabilities of all on offer if they were voted.
 
-    The policy has learned what the decision knows; `binary` says that these were rewards 0 and 1.
+class Sampled(NamedTuple):
+    """An arm, and how likely it was."""
+
+    arm: int
+    propensities: np.ndarray  # [i] of arms on offer; of the arm alone if estimated; or UNKNOWN
+    own: float  # the policy's own probability of the arm, NaN if not known
+
+
+def sampled(
+    live: LivePolicy, setting: Setting, offer: Offer, *, number: int, baseline: int
+) -> Sampled:
+    """Return the arm of a decision; draws depend on the seed and the decision's number alone.
+
+    `baseline` is the position of the arm that is taken where the policy does not decide. A policy
+    that fails is replaced by chance, with a warning: whoever asked must have an answer.
     """
+    rng = live.stream_of(number)
     if offer.arms.size == 1:
-        return int(offer.arms[0]), None
-    voted = setting.is_voted(offer, binary=binary)
-    floor, rng = setting.floor_if(voted=voted), live.stream_of(decision)
-    if voted:
-        shares = mixed(live.vote(offer, setting.votes), floor)
-        return int(offer.arms[drawn(shares, rng)]), shares
-    if floor > 0.0 and rng.random() < floor:
-        return int(offer.arms[integer_below(offer.arms.size, rng)]), None
-    return live.choose(offer), None
+        return Sampled(int(offer.arms[0]), _ONE, 1.0)
+    try:
+        return _by_policy(live, setting, offer, rng, baseline)
+    except Exception as error:
+        warn(f"{setting.policy} cannot choose, so an arm was taken at random: {error}")
+        k = offer.arms.size
+        return Sampled(int(offer.arms[integer_below(k, rng)]), np.full(k, 1.0 / k), 1.0 / k)
 
 
-def mixed(probabilities: np.ndarray, floor: float) -> np.ndarray:
-    """Return the probabilities of following these, but with probability `floor` taking any arm."""
-    return (1.0 - floor) * probabilities + floor / probabilities.size
+def _by_policy(
+    live: LivePolicy, setting: Setting, offer: Offer, rng: np.random.Generator, baseline: int
+) -> Sampled:
+    exact = live.propensities(offer) if setting.propensities else None
+    floor, mixes = setting.floor or 0.0, bool(setting.floor) or setting.share < 1.0
+    if exact is None and setting.propensities and (mixes or setting.votes is not None):
+        exact = live.vote(offer, setting.votes or setting.default_votes)
+    if exact is not None:
+        return _drawn(exact, floor, setting.share, baseline, offer.arms, rng)
+    if mixes and rng.random() >= setting.share:
+        return Sampled(int(offer.arms[baseline]), UNKNOWN, np.nan)
+    if mixes and rng.random() < floor:
+        return Sampled(int(offer.arms[integer_below(offer.arms.size, rng)]), UNKNOWN, np.nan)
+    arm = live.choose(offer)
+    if not setting.propensities:
+        return Sampled(arm, UNKNOWN, np.nan)
+    p = 1.0 / live.tries(offer, arm, MOST_TRIES)
+    return Sampled(arm, np.array([p]), p)
 
 
-def drawn(probabilities: np.ndarray, rng: np.random.Generator) -> int:
-    """Return a place drawn with these probabilities."""
-    ends = np.cumsum(probabilities)
-    position = int(np.searchsorted(ends, rng.random() * ends[-1], side="right"))
-    return min(position, probabilities.size - 1)
+def _drawn(
+    policy: np.ndarray,
+    floor: float,
+    share: float,
+    baseline: int,
+    arms: np.ndarray,
+    rng: np.random.Generator,
+) -> Sampled:
+    ends = np.cumsum(policy)
+    if not ends[-1] > 0.5:  # also if it is not a number
+        raise GiroError(f"its probabilities add up to {ends[-1]}")
+    own = probabilities = policy / ends[-1]
+    if floor > 0.0:
+        own = probabilities = (1.0 - floor) * own + floor / own.size
+    if share < 1.0:
+        probabilities = share * own
+        probabilities[baseline] += 1.0 - share
+    if probabilities is not policy:
+        ends = np.cumsum(probabilities)
+    position = int(ends.searchsorted(rng.random() * ends[-1], side="right"))
+    position = min(position, arms.size - 1)
+    return Sampled(int(arms[position]), probabilities, float(own[position]))
+
+
+def warn(message: str) -> None:
+    """Warn of something that a policy or model did, and that the bandit goes on without."""
+    warnings.warn(ModelWarning(message), stacklevel=3)

@@ -2,19 +2,18 @@
 
 import contextlib
 import dataclasses
-import hashlib
-import json
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, ClassVar
 
-from giro.checks import SHARE, check, finite_range, optional, whole
+from giro.checks import POSITIVE, SHARE, check, finite_range, optional, whole
 from giro.errors import BadParameter, GiroError
 from giro.features import declared
-from giro.offer import Offer
 from giro.policy import Policy
 from giro.version import __version__
 
-_FLOOR_OF_VOTES = 0.01
+AGGREGATIONS = ("only", "first", "last", "sum")
 FIRST_ROOM = 1024  # rewards that a state has room for at first
 
 
@@ -27,25 +26,33 @@ class Setting:
     reward_range: tuple[float, float] = (0.0, 1.0)
     rounds: int | None = None
     propensities: bool = True
-    votes: int = 100
+    votes: int | None = None
     floor: float | None = None
     features: Mapping[str, Any] | None = None
     name: str | None = None
     first_decisions: int | None = 10
+    share: float = 1.0
+    reward_wait: float | None = None
+    default_reward: float | None = None
+    reward_aggregation: str = "only"
+
+    default_votes: ClassVar[int] = 100
 
     def __post_init__(self) -> None:
         """Check everything."""
         object.__setattr__(self, "policy", Policy.parse(self.policy))
         object.__setattr__(self, "reward_range", finite_range(self.reward_range))
         check("a bandit", whole(0), seed=self.seed)
-        check("a bandit", whole(1), votes=self.votes)
         check(
             "a bandit",
             optional(whole(1)),
+            votes=self.votes,
             first_decisions=self.first_decisions,
             rounds=self.rounds,
         )
         check("a bandit", optional(SHARE), floor=self.floor)
+        check("a bandit", SHARE, share=self.share)
+        self._check_rewards()
         if self.rounds is None and self.policy.needs_rounds:
             raise BadParameter(
                 f"{self.policy} plans for a number of rounds: give the bandit rounds=..., "
@@ -56,29 +63,52 @@ class Setting:
         if self.name is not None and (not isinstance(self.name, str) or not self.name):
             raise BadParameter(f"the name of a bandit is a word, got {self.name!r}")
 
-    def is_voted(self, offer: Offer, *, binary: bool) -> bool:
-        """Tell whether the arm is drawn from a vote; see `Policy.has_propensities`."""
-        shared = offer.features.size > 0
-        policy = self.policy.resolved(contextual=shared or offer.context.size > 0)
-        return self.propensities and not policy.has_propensities(binary=binary, shared=shared)
+    def _check_rewards(self) -> None:
+        if isinstance(self.reward_wait, timedelta):
+            object.__setattr__(self, "reward_wait", self.reward_wait.total_seconds())
+        check("a bandit", optional(POSITIVE), reward_wait=self.reward_wait)
+        if self.default_reward is not None:
+            object.__setattr__(self, "default_reward", self.checked_reward(self.default_reward))
+        if self.reward_aggregation not in AGGREGATIONS:
+            raise BadParameter(
+                f"reward_aggregation is one of {', '.join(AGGREGATIONS)}, "
+                f"got {self.reward_aggregation!r}"
+            )
+        if self.collects_reports and self.reward_wait is None:
+            raise BadParameter(
+                f"reward_aggregation={self.reward_aggregation} needs reward_wait=...: "
+                "the seconds after which a reward is complete"
+            )
 
-    def floor_if(self, *, voted: bool) -> float:
-        """Return the probability of taking any arm."""
-        if self.floor is None:
-            return _FLOOR_OF_VOTES if voted else 0.0
-        return self.floor
+    @property
+    def collects_reports(self) -> bool:
+        """Whether a reward is known only when the waiting ends."""
+        return self.reward_aggregation in ("last", "sum")
+
+    def checked_reward(self, value: Any) -> float:
+        """Return a reward as a number in the range."""
+        low, high = self.reward_range
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if isinstance(value, str) or not low <= number <= high:
+            raise BadParameter(f"a reward is a number in [{low:g}, {high:g}], got {value!r}")
+        return number
+
+    def aggregated(self, reports: Sequence[float]) -> float:
+        """Return the reward that reports, in their order, amount to."""
+        low, high = self.reward_range
+        if not reports:
+            return min(max(0.0, low), high) if self.default_reward is None else self.default_reward
+        return (
+            min(max(sum(reports), low), high) if self.reward_aggregation == "sum" else reports[-1]
+        )
 
     def to_unit(self, value: Any) -> Any:
         """Return a reward, or an array of them, mapped to [0, 1]."""
         low, high = self.reward_range
         return (value - low) / (high - low)
-
-    def prefix(self, arms: list[str]) -> str:
-        """Return what ids start with: the name, or a digest of what makes this bandit special."""
-        if self.name is not None:
-            return f"{self.name}-"
-        special = json.dumps([self.policy.text, self.seed, arms])
-        return f"{hashlib.sha256(special.encode()).hexdigest()[:6]}-"
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data from which `from_json` makes an equal setting."""

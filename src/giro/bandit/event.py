@@ -1,0 +1,215 @@
+"""What happens to a bandit, as plain data: its log is a list of these.
+
+Arms have numbers, in the order in which the log names them for the first time.
+"""
+
+import struct
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from giro.errors import BadFile
+from giro.offer import NO_CONTEXT, NO_FEATURES, Case
+
+UNKNOWN: Final = np.empty(0)  # in place of probabilities that nobody worked out
+
+
+class Began(NamedTuple):
+    """The bandit began with this setting, or goes on with it."""
+
+    time: float
+    text: str  # JSON, see `Setting`
+
+
+class Formed(NamedTuple):
+    """The form of contexts and of features of arms is fixed."""
+
+    time: float
+    text: str  # JSON, see `Forms`
+
+
+class ArmAdded(NamedTuple):
+    """An arm can be chosen from now on."""
+
+    time: float
+    text: str  # its name
+
+
+class ArmRetired(NamedTuple):
+    """An arm cannot be chosen any more."""
+
+    time: float
+    text: str  # its name
+
+
+class Decided(NamedTuple):
+    """An arm was chosen."""
+
+    id: str
+    time: float
+    arm: int
+    arms: np.ndarray  # [i] that could be chosen, ascending
+    propensities: np.ndarray  # [i]; one number is an estimate of the chosen arm's, see `Sampled`
+    own: float  # the policy's own probability of the arm, before a baseline was mixed in
+    seen: int  # rewards that the policy had learned
+    context: np.ndarray = NO_CONTEXT  # [feature], as it was given
+    features: np.ndarray = NO_FEATURES  # [i, feature] of the arms on offer
+    request: bytes = b""  # digest of what was asked for, where the caller gave the id
+
+    @property
+    def position(self) -> int:
+        """The place of the chosen arm among those on offer."""
+        return int(self.arms.searchsorted(self.arm))
+
+    @property
+    def case(self) -> Case:
+        """What was known when the arm was chosen."""
+        features = self.features[self.position] if self.features.size else NO_CONTEXT
+        return Case(self.context, features)
+
+    @property
+    def propensity(self) -> float | None:
+        """The probability of the chosen arm, None if it is not known."""
+        known = self.propensities
+        if known.size == 0:
+            return None
+        return float(known[0] if known.size < self.arms.size else known[self.position])
+
+
+class Reported(NamedTuple):
+    """A part of a decision's reward, or a correction, came; it counts when the waiting ends."""
+
+    id: str
+    time: float
+    value: float
+
+
+class Rewarded(NamedTuple):
+    """The reward of a decision is known, and learned."""
+
+    id: str
+    time: float
+    value: float
+    expired: bool = False  # a default, because nothing came
+
+
+class Erased(NamedTuple):
+    """Here stood an event that somebody wanted gone."""
+
+    time: float
+
+
+class Rebuilt(NamedTuple):
+    """Events before this one were erased: whoever has learned them begins again."""
+
+    time: float
+
+
+Event: TypeAlias = (
+    Began | Formed | ArmAdded | ArmRetired | Decided | Reported | Rewarded | Erased | Rebuilt
+)
+KINDS: Final = (  # by number, in every store; new ones come at the end
+    "setting",
+    "form",
+    "arm_added",
+    "arm_retired",
+    "decision",
+    "report",
+    "reward",
+    "expired",
+    "erased",
+    "rebuilt",
+)
+DECISION: Final = KINDS.index("decision")
+_TEXTS: Final = (Began, Formed, ArmAdded, ArmRetired)
+_HEAD: Final = struct.Struct("<iiiiiq8s")
+
+
+def kind_of(event: Event) -> int:
+    """Return the number of an event's kind."""
+    match event:
+        case Decided():
+            return DECISION
+        case Rewarded():
+            return 7 if event.expired else 6
+        case Reported():
+            return 5
+        case Erased():
+            return 8
+        case Rebuilt():
+            return 9
+        case _:
+            return _TEXTS.index(type(event))
+
+
+class Row(NamedTuple):
+    """An event as databases keep it."""
+
+    kind: int
+    id: str | None
+    time: float
+    value: float | None
+    data: bytes | None
+
+
+def row_of(event: Event) -> Row:
+    """Return an event as a row."""
+    kind = kind_of(event)
+    match event:
+        case Decided():
+            return Row(kind, event.id, event.time, event.own, _packed(event))
+        case Rewarded() | Reported():
+            return Row(kind, event.id, event.time, event.value, None)
+        case Erased() | Rebuilt():
+            return Row(kind, None, event.time, None, None)
+        case _:
+            return Row(kind, None, event.time, None, event.text.encode())
+
+
+def event_of(row: Row) -> Event:
+    """Return the event in a row; a kind that is not known comes from a newer giro."""
+    kind, id, time, value, data = row
+    if kind == DECISION:
+        return _unpacked(str(id), time, float(value or 0.0), bytes(data or b""))
+    if kind in (6, 7):
+        return Rewarded(str(id), time, float(value or 0.0), kind == 7)
+    if kind == 5:
+        return Reported(str(id), time, float(value or 0.0))
+    if kind in (8, 9):
+        return (Erased, Rebuilt)[kind - 8](time)
+    if 0 <= kind < len(_TEXTS):
+        return _TEXTS[kind](time, bytes(data or b"").decode())
+    raise BadFile(f"the log has an event of kind {kind}: a newer giro has written it")
+
+
+def _packed(event: Decided) -> bytes:
+    n, k = event.features.shape
+    head = _HEAD.pack(
+        event.arm,
+        event.arms.size,
+        event.propensities.size,
+        event.context.size,
+        k if n else 0,
+        event.seen,
+        event.request,
+    )
+    parts = (event.propensities, event.context, event.features)
+    numbers = (np.ascontiguousarray(part, "<f8").tobytes() for part in parts)
+    return b"".join((head, event.arms.astype("<i4").tobytes(), *numbers))
+
+
+def _unpacked(id: str, time: float, own: float, data: bytes) -> Decided:
+    try:
+        arm, n_arms, n_propensities, n_context, k, seen, request = _HEAD.unpack_from(data)
+        arms = np.frombuffer(data, "<i4", n_arms, _HEAD.size).astype(np.int64)
+        first, second = n_propensities, n_propensities + n_context
+        count, begin = second + n_arms * k, _HEAD.size + 4 * n_arms
+        if len(data) != begin + 8 * count:
+            raise ValueError(f"{len(data)} bytes instead of {begin + 8 * count}")
+        numbers = np.frombuffer(data[begin:], "<f8").astype(np.float64)
+        propensities, context = numbers[:first], numbers[first:second]
+        rows = numbers[second:].reshape(n_arms, k) if k else NO_FEATURES
+    except (struct.error, ValueError) as error:
+        raise BadFile(f"decision '{id}' in the log is damaged: {error}") from None
+    request = request if request != bytes(8) else b""
+    return Decided(id, time, arm, arms, propensities, own, seen, context, rows, request)

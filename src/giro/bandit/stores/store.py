@@ -1,0 +1,135 @@
+"""Store: where a bandit's log is kept, and snapshots of what follows from it.
+
+The log is the only truth. Whatever else a bandit holds is a cache of what follows from a part of
+it, from the beginning up to some position, and can be made again.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from giro.bandit.event import Decided, Event, Formed, Reported, Rewarded
+from giro.errors import GiroError
+
+
+class Taken(GiroError):
+    """An event cannot be appended, because another has taken its place; nothing was."""
+
+    def __init__(self, event: Event) -> None:
+        """Say which."""
+        super().__init__(f"the log already has what {event} says")
+        self.event = event
+
+
+class StoreError(GiroError):
+    """A store cannot be reached, read or written; what was being appended may be there or not."""
+
+
+class Found(NamedTuple):
+    """A decision of the log, and what became of it so far."""
+
+    decision: Decided
+    reward: Rewarded | None  # None while it waits
+    reports: int = 0  # that came before the reward
+
+
+class Snapshot(NamedTuple):
+    """What followed from the log up to a position."""
+
+    position: int
+    about: dict[str, Any]  # plain data
+    arrays: dict[str, np.ndarray]
+
+
+class Store(Protocol):
+    """The log of one bandit, and snapshots.
+
+    Events have positions 1, 2, 3, ... in the order they were appended, the same for everybody who
+    reads. Every method may be called by several threads; what fails outside raises `StoreError`.
+    """
+
+    shared: bool
+    """Whether other processes may append."""
+
+    def append(self, events: Sequence[Event]) -> int:
+        """Append all of these or, if one is `Taken`, none; return the position of the first.
+
+        When it returns, a crash of the program, the machine or the database does not lose them.
+        Taken is the id of a decision that there is already, a reward or report whose decision has
+        its reward, a second form, and everything about a decision that there is not.
+        """
+
+    def last(self) -> int:
+        """Return the position of the last event, 0 if there is none."""
+
+    def read(self, after: int, limit: int) -> list[Event]:
+        """Return up to `limit` events, in order, beginning behind the position `after`."""
+
+    def find(self, ids: Sequence[str]) -> dict[str, Found]:
+        """Return the decisions with these ids."""
+
+    def reports(self, id: str) -> list[float]:
+        """Return the values reported for a decision, in the order they came."""
+
+    def waiting(self, until: float) -> list[Decided]:
+        """Return the decisions made up to this time that have no reward, in their order."""
+
+    def wait(self, after: int, seconds: float) -> bool:
+        """Return whether there are events behind `after`, as soon as there are, or when time is up.
+
+        It may return early without any.
+        """
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot; older ones may be dropped.
+
+        Not if events were erased behind its position: it may have learned them.
+        """
+
+    def snapshots(self) -> list[Snapshot]:
+        """Return the snapshots, the newest first."""
+
+    def erase(self, ids: Sequence[str], time: float) -> int:
+        """Put `Erased` in place of everything about these decisions, drop all snapshots.
+
+        Append `Rebuilt`. Return how many events are gone: 0 if there is no such decision, and
+        then nothing changes.
+        """
+
+    def is_keeper(self) -> bool:
+        """Tell whether this store may do what one process does for all; tried anew each time."""
+
+    def close(self) -> None:
+        """Let go of everything outside of the process; the store may not be used any more."""
+
+
+def taken(events: Sequence[Event], waiting: dict[str, bool], *, formed: bool) -> Event | None:
+    """Return the first event that cannot be appended, None if all can.
+
+    `waiting` says of the decisions in the log whether they wait for their reward, and `formed`
+    whether there is a form; `waiting` is brought up to date with the events before that one.
+    """
+    for event in events:
+        match event:
+            case Decided():
+                if event.id in waiting:
+                    return event
+                waiting[event.id] = True
+            case Rewarded() | Reported():
+                if not waiting.get(event.id, False):
+                    return event
+                waiting[event.id] = isinstance(event, Reported)
+            case Formed():
+                if formed:
+                    return event
+                formed = True
+            case _:
+                pass
+    return None
+
+
+def ids_of(events: Sequence[Event]) -> list[str]:
+    """Return the decisions that events are about, each once."""
+    about = (e.id for e in events if isinstance(e, Decided | Rewarded | Reported))
+    return list(dict.fromkeys(about))
