@@ -1,5 +1,7 @@
 """A clock that tests move by hand, and bandits that use it."""
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 from giro import Bandit
@@ -15,9 +17,20 @@ class Clock:
         return self.now
 
 
+def counted(word: str = "") -> Callable[[], str]:
+    """Return a source of ids 0, 1, 2, ... behind a word, so that decisions can be made again."""
+    return (f"{word}{i}" for i in itertools.count()).__next__
+
+
+def next_arms(bandit: Bandit, n: int, **rest: Any) -> list[str]:
+    """Return the arms of n decisions, whose ids are the same for every bandit."""
+    bandit._new_id = counted("next ")
+    return [decision.arm for decision in bandit.decide_many(n, **rest)]
+
+
 def bandit_of(policy: Any = "ucb1", arms: str = "abc", **rest: Any) -> Bandit:
     """Return a bandit whose arms are letters."""
-    return Bandit(list(arms), policy, **({"seed": 3, "clock": Clock()} | rest))
+    return Bandit(list(arms), policy, **({"seed": 3, "clock": Clock(), "new_id": counted()} | rest))
 
 
 def state_of(bandit: Bandit) -> tuple[Any, ...]:

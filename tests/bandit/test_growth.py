@@ -6,14 +6,14 @@ import pytest
 from bandit.clock import bandit_of
 
 from giro import Bandit
-from giro.bandit import core
-from giro.bandit.log import Log
+from giro.bandit import state
+from giro.bandit.stores import MemoryStore
 
 
 def arms_of(policy: str, n: int, **rest: Any) -> list[str]:
     bandit = bandit_of(policy, "abcd", **rest)
     bandit.decide()
-    assert bandit._core.live.shape.capacity == core.FIRST_ROOM
+    assert bandit._state.live.shape.capacity == state.FIRST_ROOM
     arms = []
     for i in range(n):
         decision = bandit.decide()
@@ -27,7 +27,7 @@ def test_growth_beyond_the_room_changes_nothing(
     policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large = arms_of(policy, 100)
-    monkeypatch.setattr(core, "FIRST_ROOM", 2)
+    monkeypatch.setattr(state, "FIRST_ROOM", 2)
     assert arms_of(policy, 100) == large
     assert len(set(large)) > 1
 
@@ -39,7 +39,7 @@ def test_a_bandit_may_be_rewarded_more_often_than_it_was_told() -> None:
 def test_rewards_that_come_all_at_once_teach_as_much_as_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(core, "FIRST_ROOM", 4)
+    monkeypatch.setattr(state, "FIRST_ROOM", 4)
     one, all_at_once = bandit_of("thompson"), bandit_of("thompson")
     ids = [decision.id for decision in one.decide_many(50)]
     all_at_once.decide_many(50)
@@ -54,10 +54,12 @@ def next_arms(bandit: Bandit) -> list[str]:
     return [decision.arm for decision in bandit.decide_many(30)]
 
 
-def test_a_round_takes_57_bytes_in_the_log() -> None:
-    """The page on costs says so."""
-    log = Log("x-")
-    decision = (log.decided, log.chosen, log.among, log.seen, log.reward_of)
+def test_a_round_takes_91_bytes_of_numbers_in_the_log() -> None:
+    """The page on production says so; ids, contexts and propensities come on top."""
+    log = MemoryStore()
+    events = (log.kind, log.index)
+    decision = (log.decided, log.arm, log.among, log.own, log.seen, log.reward_of, log.known)
     reward = (log.rewarded, log.value, log.came, log.expired)
-    assert sum(column.itemsize for column in decision) == 32
+    assert 2 * sum(column.itemsize for column in events) == 18
+    assert sum(column.itemsize for column in decision) == 48
     assert sum(column.itemsize for column in reward) == 25

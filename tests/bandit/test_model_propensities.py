@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bandit.clock import Clock, bandit_of
+from bandit.clock import Clock, bandit_of, counted
 from laws import assert_follows
 from sklearn.neighbors import KNeighborsRegressor
 
@@ -134,9 +134,9 @@ def test_asking_for_probabilities_changes_nothing(which: str, seed: int) -> None
         law = asked.decide(context).propensities
         silent.decide(context)
         assert sum(law.values()) == pytest.approx(1.0)
-    again = Bandit.replay(asked.events(), policy, clock=Clock())  # works out all the others
-    arms = [
-        [d.arm for d in b.decide_many(np.vstack([CONTEXT, -CONTEXT] * 25))]
-        for b in (asked, silent, again)
-    ]
+    again = Bandit.replay(asked.events(), policy, clock=Clock())
+    several = np.vstack([CONTEXT, -CONTEXT] * 25)
+    for bandit in (asked, silent, again):
+        bandit._new_id = counted("next ")
+    arms = [[d.arm for d in b.decide_many(several)] for b in (asked, silent, again)]
     assert arms[0] == arms[1] == arms[2]

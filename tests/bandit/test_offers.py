@@ -9,7 +9,6 @@ import pytest
 from bandit.clock import Clock, bandit_of, state_of
 
 from giro import Bandit, GiroError
-from giro.bandit.events import table
 
 WIDTHS = {"a": [1.0, 0.0], "b": [0.0, 1.0], "c": [0.5, 0.5]}
 POLICY = "lin-ucb:scale=0.5"
@@ -88,6 +87,7 @@ def test_arms_held_back_leave_no_features_behind() -> None:
 
 NAN = float("nan")
 REFUSED: dict[str, tuple[Any, Any, str]] = {
+INF = float("inf")
     "no arms": ([0.1], {}, "a list of names, not empty"),
     "no arms in a list": ([0.1], [], "a list of names, not empty"),
     "an unknown arm": ([0.1], of("a") | {"z": [1.0, 2.0]}, "no arm is called 'z'"),
@@ -193,14 +193,14 @@ def test_a_bandit_saved_before_its_first_decision_takes_any_form(
     fresh.save(tmp_path / "x.giro")
     copies = [Bandit.load(tmp_path / "x.giro", clock=Clock()), Bandit.replay(fresh.events())]
     for copy in copies:
-        copy._core.clock = Clock()
+        copy._clock = Clock()
         for each in (fresh, copy):
             for _ in range(2):
                 each.reward(each.decide(context, arms=of("abc")).id, 1.0)
     assert state_of(copies[0]) == state_of(copies[1])
 
 
-DECISION, REWARD = 6, 7  # rows
+DECISION, REWARD = 8, 9  # rows
 TAMPERED: dict[str, tuple[int, dict[str, Any], str]] = {
     "no probabilities": (DECISION, {"propensities": [5.0, -4.0]}, "are no probabilities of 2 arms"),
     "sum": (DECISION, {"propensities": [0.5, 0.6]}, "are no probabilities of 2 arms"),
@@ -209,29 +209,28 @@ TAMPERED: dict[str, tuple[int, dict[str, Any], str]] = {
     "unknown arm": (DECISION, {"arm": "z"}, "no arm is called 'z'"),
     "arm not on offer": (DECISION, {"arm": "b"}, "'b' is not one of the arms"),
     "unknown arms": (DECISION, {"arms": ["a", "z"]}, "no arm is called 'z'"),
-    "repeated arms": (DECISION, {"arms": ["a", "a"]}, "named twice"),
-    "no arms": (DECISION, {"arms": []}, "not empty"),
-    "nan in the context": (DECISION, {"context": [NAN]}, "not a finite number"),
+    "repeated arms": (DECISION, {"arms": ["a", "a"]}, "in order"),
+    "no arms": (DECISION, {"arms": []}, "needs arms, got none"),
+    "infinite context": (DECISION, {"context": [INF]}, "not a finite number"),
     "width of the context": (DECISION, {"context": [1.0, 2.0]}, "a context has 1 features"),
     "no context": (DECISION, {"context": None}, "a context has 1 features"),
-    "nan in features": (DECISION, {"features": [[1.0, NAN]] * 2}, "not a finite number"),
+    "infinite features": (DECISION, {"features": [[1.0, INF]] * 2}, "not a finite number"),
     "width of features": (DECISION, {"features": [[1.0]] * 2}, "an arm 2, got shapes"),
     "ragged features": (DECISION, {"features": [[1.0], [1.0, 2.0]]}, "as many features each"),
     "too few rows": (DECISION, {"features": [[1.0, 2.0]]}, "an arm 2, got shapes"),
     "no features": (DECISION, {"features": None}, "an arm 2, got shapes"),
     "id taken": (DECISION, {"id": "own"}, "already is a decision 'own'"),
-    "id of the bandit": (DECISION, {"id": "x-7"}, "are the bandit's own"),
-    "second reward": (REWARD, {"id": "own", "reward": 1.0}, "a second reward of 'own'"),
-    "another reward": (REWARD, {"id": "own"}, "already has the reward 1, got 0.5"),
-    "reward of nobody": (REWARD, {"id": "nobody"}, "no decision has the id 'nobody'"),
+    "second reward": (REWARD, {"id": "own", "reward": 1.0}, "no decision 'own' waits"),
+    "another reward": (REWARD, {"id": "own"}, "no decision 'own' waits"),
+    "reward of nobody": (REWARD, {"id": "nobody"}, "no decision 'nobody' waits"),
     "reward out of range": (REWARD, {"reward": 7.0}, r"a number in \[0, 1\]"),
 }
 
 
 def small() -> Bandit:
-    bandit = bandit_of(POLICY, "abc", name="x")
-    bandit.reward(bandit.decide([0.1], arms=of("abc"), id="own").id, 1.0)  # rows 3 and 4
-    bandit.retire_arm("b")  # row 5
+    bandit = bandit_of(POLICY, "abc")
+    bandit.reward(bandit.decide([0.1], arms=of("abc"), id="own").id, 1.0)  # rows 5 and 6
+    bandit.retire_arm("b")  # row 7
     decision = bandit.decide([0.2], arms=of("ac"))
     bandit.reward(decision.id, 0.5)
     return bandit
@@ -245,10 +244,10 @@ def test_tampered_events_are_refused_with_a_clear_sentence(which: str) -> None:
     assert rows[row]["kind"] == ("decision" if row == DECISION else "reward")
     if which == "arm not on offer":
         rows = [r for r in rows if r["kind"] != "arm_retired"]
-        rows = [r | {"number": i} for i, r in enumerate(rows)]
+        rows = [r | {"number": i} for i, r in enumerate(rows, 1)]
         row -= 1
     rows[row] |= changes
-    with pytest.raises(GiroError, match=rf"event {row} does not follow .*{words}"):
+    with pytest.raises(GiroError, match=rf"event {row + 1} does not follow .*{words}"):
         Bandit.replay(pl.DataFrame(rows, schema=events.schema))
 
 
@@ -260,8 +259,8 @@ def test_events_without_the_column_of_features_are_read() -> None:
     assert state_of(again) == state_of(bandit)
 
 
-def test_the_order_of_events_follows_from_what_decisions_had_seen() -> None:
-    bandit = bandit_of("ucb1", "ab", name="x")
+def test_events_are_in_the_order_in_which_things_happened() -> None:
+    bandit = bandit_of("ucb1", "ab")
     first, second = bandit.decide(), bandit.decide()
     bandit.add_arm("c")
     bandit.reward(second.id, 1.0)
@@ -269,7 +268,9 @@ def test_the_order_of_events_follows_from_what_decisions_had_seen() -> None:
     bandit.retire_arm("a")
     bandit.reward_many({third.id: 0.0, first.id: 1.0})
     bandit.add_arm("a")
-    events = table(bandit._core.log, bandit._core.header())
-    kinds = ["arm_added", "arm_added", "decision", "decision", "arm_added", "reward", "decision"]
-    assert events["kind"].to_list() == [*kinds, "arm_retired", "reward", "reward", "arm_added"]
-    assert events["id"].drop_nulls().to_list() == ["x-0", "x-1", "x-1", "x-2", "x-2", "x-0"]
+    events = bandit.events()
+    kinds = ["arm_added", "arm_added", "form", "decision", "decision", "arm_added", "reward"]
+    last = ["decision", "arm_retired", "reward", "reward", "arm_added"]
+    assert events["kind"].to_list() == ["setting", *kinds, *last]
+    assert events["id"].drop_nulls().to_list() == ["0", "1", "1", "2", "2", "0"]
+    assert events["seen"].drop_nulls().to_list() == [0, 0, 1]

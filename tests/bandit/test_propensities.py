@@ -8,9 +8,10 @@ from bandit.clock import bandit_of
 from laws import ALPHA, assert_follows, p_value_of_counts
 from scipy import stats
 
-from giro import Bandit
+from giro import BadParameter, Bandit
 from giro.paper.theory.choice_probabilities import giro_probabilities
 from giro.policies.randomized import Randomized
+from giro.seeds import stream
 
 MEANS = {"a": 0.3, "b": 0.5, "c": 0.6}
 
@@ -54,9 +55,6 @@ def test_arms_follow_their_exact_probabilities(which: str, seed: int) -> None:
     assert 0.0 < law.min() < law.max() < 1.0
     arms = ["abc".index(decision.arm) for decision in bandit.decide_many(6_000)]
     assert_follows(arms, law)
-    assert (
-        len(bandit._core.log.propensities) < 5
-    )  # nothing was worked out for those not asked about
 
 
 def test_probabilities_of_giro_are_those_of_the_exact_enumeration() -> None:
@@ -91,7 +89,7 @@ def test_giro_votes_from_the_first_reward_that_is_not_0_or_1() -> None:
     exact = law_of(bandit)
     assert exact == pytest.approx(giro_probabilities(1.0)([1, 1, 1], [0, 1, 1]), abs=1e-12)
     bandit.reward(bandit.decide(arms=["a"]).id, 0.5)
-    voted = (law_of(bandit) - 0.01 / 3) / 0.99 * 8
+    voted = law_of(bandit) * 8
     assert voted == pytest.approx(np.round(voted), abs=1e-9)
 
 
@@ -111,15 +109,29 @@ def test_without_propensities_a_policy_just_chooses() -> None:
     assert bandit.events()["propensities"].null_count() == bandit.events().height
 
 
-@pytest.mark.parametrize("policy", ["thompson", "voted"])
+def test_tries_until_the_same_arm_give_the_inverse_without_bias(seed: int) -> None:
+    """The mean of tries is 1/p where a law is known: giro's, of rewards that are nearly 0 and 1."""
+    exact = law_of(taught("giro", ZEROS_AND_ONES))
+    nearly = taught("giro", [abs(reward - 1e-9) for reward in ZEROS_AND_ONES], seed=seed)
+    decisions = nearly.decide_many(4_000)
+    assert decisions[0].propensities is None
+    for arm, p in zip("abc", exact, strict=True):
+        tries = np.array([1.0 / d.propensity for d in decisions if d.arm == arm])
+        assert np.allclose(tries, np.round(tries))
+        assert stats.ttest_1samp(tries, 1.0 / p).pvalue > ALPHA
+        assert stats.ttest_1samp(tries, 0.8 / p).pvalue < ALPHA  # a wrong one would be seen
+
+
+@pytest.mark.parametrize("policy", ["thompson", "voted", "tried"])
 def test_inverse_propensity_estimates_recover_the_value_of_every_arm(
     policy: str, seed: int
 ) -> None:
     """The mean of reward / propensity over decisions for an arm is unbiased while it learns."""
     estimates = []
     for repeat in range(60):
-        chosen = Randomized(bootstrap_mean) if policy == "voted" else policy
-        bandit = bandit_of(chosen, "abc", seed=1_000 * seed + repeat, votes=16, floor=0.1)
+        chosen = "thompson" if policy == "thompson" else Randomized(bootstrap_mean)
+        how = {} if policy == "tried" else {"votes": 16, "floor": 0.1}
+        bandit = bandit_of(chosen, "abc", seed=1_000 * seed + repeat, **how)
         rng = np.random.Generator(np.random.PCG64([seed, repeat]))
         sums = dict.fromkeys(MEANS, 0.0)
         for _ in range(25):
@@ -150,18 +162,37 @@ def test_an_estimate_beside_a_separate_draw_would_be_caught() -> None:
     assert stats.ttest_1samp(estimates, MEANS["a"]).pvalue < 1e-3
 
 
-def test_probabilities_are_those_of_the_past_whenever_they_are_asked_for() -> None:
-    at_once, later = bandit_of("thompson", seed=8), bandit_of("thompson", seed=8)
-    read, kept = [], []
-    for i in range(30):
-        first, second = at_once.decide(), later.decide()
-        read.append(first.propensities)
-        kept.append(second)
-        for bandit in (at_once, later):
-            bandit.reward(first.id, i % 2)
-        if i == 10:
-            for bandit in (at_once, later):
-                bandit.add_arm("d")
-    order = [29, 3, 17, 0, *range(30)]
-    assert [kept[i].propensities for i in order] == [read[i] for i in order]
-    assert at_once.events().rows() == later.events().rows()
+@pytest.mark.parametrize("policy", ["thompson", "giro"])
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_a_baseline_takes_the_rest_of_the_decisions(policy: str, share: float, seed: int) -> None:
+    rewards = ZEROS_AND_ONES if policy == "thompson" else FRACTIONS
+    bandit = taught(policy, rewards, seed=seed, share=share, votes=50)
+    decisions = [bandit.decide(baseline="b") for _ in range(2_000)]
+    p = np.array([list(d.propensities.values()) for d in decisions])
+    assert (p[:, 1] >= 1.0 - share - 1e-12).all()
+    chosen = np.array([d.arm == "b" for d in decisions])
+    spread = np.sqrt((p[:, 1] * (1.0 - p[:, 1])).sum()) + 1e-9
+    assert abs(chosen.sum() - p[:, 1].sum()) < 5.0 * spread
+    first = bandit.decide()  # the first arm unless said otherwise
+    assert first.propensities["a"] >= 1.0 - share - 1e-12
+    with pytest.raises(BadParameter, match="not one of the arms"):
+        bandit.decide(arms=["a", "b"], baseline="c")
+
+
+def test_an_apprentice_tells_how_it_would_have_done(seed: int) -> None:
+    """It learns from the baseline, agrees more and more, and estimates what it would earn."""
+    bandit = bandit_of("thompson", "ab", seed=seed, share=0.5)
+    rng = stream(seed, 9)
+    for _ in range(1_500):
+        decision = bandit.decide(baseline="a")
+        bandit.reward(decision.id, float(rng.random() < {"a": 0.3, "b": 0.6}[decision.arm]))
+    report = bandit.apprenticeship()
+    assert report.decisions == 1_500
+    assert report.earned == pytest.approx(0.45, abs=0.06)
+    assert abs(report.would_have_earned - 0.6) < 5 * report.standard_error + 0.03
+    assert 0.4 < report.agreement < 0.8
+    nobody = bandit_of("thompson", "ab", share=0.0)
+    assert nobody.apprenticeship()[1:] == (None, None, None, None)
+    for _ in range(20):
+        nobody.reward(nobody.decide(baseline="b").id, 1.0)
+    assert nobody.summary()["decisions"].to_list() == [0, 20]

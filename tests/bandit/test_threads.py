@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-from bandit.clock import bandit_of, state_of
+from bandit.clock import bandit_of, next_arms, state_of
 
 from giro import Bandit
 
@@ -51,11 +51,11 @@ def test_no_update_is_lost_or_doubled() -> None:
     assert counts["decision"] == counts["reward"] == n_threads * rounds
     decided, rewarded = (events.filter(pl.col("kind") == kind) for kind in ("decision", "reward"))
     assert decided["id"].n_unique() == rewarded["id"].n_unique() == n_threads * rounds
-    state = bandit._core.live.state
+    state = bandit._state.live.state
     assert state.alpha.sum() + state.beta.sum() == 2 * state.alpha.size + n_threads * rounds
-    again = Bandit.replay(events, clock=bandit._core.clock)
+    again = Bandit.replay(events, clock=bandit._clock)
     assert state_of(again) == state_of(bandit)
-    assert [d.arm for d in again.decide_many(50)] == [d.arm for d in bandit.decide_many(50)]
+    assert next_arms(again, 50) == next_arms(bandit, 50)
 
 
 def test_of_many_reports_of_one_decision_one_counts() -> None:
@@ -63,11 +63,11 @@ def test_of_many_reports_of_one_decision_one_counts() -> None:
     decisions = bandit.decide_many(50)
     at_once(lambda _: [bandit.reward(d.id, 1.0) for d in decisions] and None, threads=6)
     assert bandit.n_rewards == 50
-    assert bandit._core.live.state.pulls.sum() == 50
+    assert bandit._state.live.state.pulls.sum() == 50
 
 
 def test_a_file_saved_while_others_decide_is_a_prefix_of_all_that_happens(tmp_path: Path) -> None:
-    bandit, files = bandit_of("thompson", "abcd", name="x"), []
+    bandit, files = bandit_of("thompson", "abcd"), []
     n_threads, rounds = 4, 80
 
     def work(number: int) -> None:
@@ -83,15 +83,15 @@ def test_a_file_saved_while_others_decide_is_a_prefix_of_all_that_happens(tmp_pa
                 bandit.reward(bandit.decide(id=own).id, i % 2)
 
     at_once(work, threads=n_threads)
-    whole = bandit.events(propensities=False).drop("setting").rows()
+    whole = bandit.events().drop("setting").rows()
     lengths = []
     for file in files:
         loaded = Bandit.load(file)
-        mine = loaded.events(propensities=False).drop("setting").rows()
+        mine = loaded.events().drop("setting").rows()
         assert mine == whole[: len(mine)]
-        assert loaded._core.live.learned == loaded.n_rewards  # the state belongs to these events
+        assert loaded._state.live.learned == loaded.n_rewards  # the state belongs to these events
         again = Bandit.replay(loaded.events())
-        assert [d.arm for d in loaded.decide_many(20)] == [d.arm for d in again.decide_many(20)]
+        assert next_arms(loaded, 20) == next_arms(again, 20)
         lengths.append(len(mine))
     assert lengths == sorted(lengths)
     assert bandit.n_decisions == bandit.n_rewards == n_threads * rounds - 10 - 4

@@ -8,10 +8,12 @@ import sys
 from typing import Any
 
 import numpy as np
+from bandit.clock import counted
 from known import policies, policies_with_models
 from laws import p_value_of_counts
 
 from giro import Bandit, Policy
+from giro.policies import Giro
 from giro.policy import choose
 from giro.seeds import stream
 
@@ -48,7 +50,8 @@ def arms_of(names: str, *, features: bool) -> Any:
 
 def played(policy: Policy, *, binary: bool, contexts: bool, features: bool) -> Bandit:
     """Return a bandit after some rounds, with rewards under way and a set of arms of its own."""
-    bandit = Bandit(["a", "b", "c"], policy, seed=4, rounds=ROUNDS, votes=3, clock=clock)
+    options = {"rounds": ROUNDS, "votes": 3, "clock": clock, "new_id": counted()}
+    bandit = Bandit(["a", "b", "c"], policy, seed=4, **options)
     rng = stream(11)
     for i in range(ROUNDS):
         context = rng.uniform(-1.0, 1.0, 3) if contexts else None
@@ -62,6 +65,7 @@ def played(policy: Policy, *, binary: bool, contexts: bool, features: bool) -> B
 
 
 def next_arms(bandit: Bandit, *, contexts: bool, features: bool) -> list[Any]:
+    bandit._new_id = counted("next ")
     several = [CONTEXT * k for k in range(8)] if contexts else 8
     arms = arms_of("abc", features=features)
     return [[d.arm, d.propensities] for d in bandit.decide_many(several, arms=arms)]
@@ -71,12 +75,17 @@ def facts_of(policy: Policy, *, binary: bool, **given: bool) -> dict[str, Any]:
     bandit = played(policy, binary=binary, **given)
     resolved = policy.resolved(contextual=given["contexts"] or given["features"])
     known = resolved.has_propensities(binary=binary, shared=given["features"])
-    found = {"known": known, "laws": [], "p_values": []}
+    exactly = isinstance(resolved, Giro) and binary  # nothing to note for the next choice
+    found = {
+        "known": known,
+        "mutates": resolved.choose_mutates_state and not exactly,
+        "laws": [],
+        "p_values": [],
+    }
     for names in ("abc", "ac") if known else ():
-        _, offer = bandit._core.offered(
-            CONTEXT if given["contexts"] else None, arms_of(names, features=given["features"])
-        )
-        state = bandit._core.live.state
+        its, arms = bandit._state, arms_of(names, features=given["features"])
+        context = CONTEXT if given["contexts"] else None
+        offer, state = its.offered(context, arms, its.asked(arms), its.forms), its.live.state
         law = np.asarray(resolved.functions().propensities(state, offer))
         rng, counts = stream(5), np.zeros(3, np.int64)
         for _ in range(DRAWS):

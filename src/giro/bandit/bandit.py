@@ -36,6 +36,7 @@ from giro.bandit.summary import Apprenticeship, apprenticeship, summary
 from giro.errors import BadParameter
 from giro.features import Given
 from giro.live import LivePolicy
+from giro.named import text_of
 from giro.offer import Offer, case_of
 from giro.policy import Policy
 
@@ -641,17 +642,13 @@ class Bandit:
                 left.append(event)
                 continue
             known = its.reward
-            if isinstance(event, Rewarded):
-                if known.value == event.value and not known.expired:
-                    continue
-                if self._state.setting.reward_aggregation == "first" and not known.expired:
-                    continue
-            if known.value == event.value and isinstance(event, Rewarded):
+            first = self._state.setting.reward_aggregation == "first" and not known.expired
+            if isinstance(event, Rewarded) and (first or known.value == event.value):
                 continue
             since = " since it expired" if known.expired else ""
             raise BadParameter(
-                f"decision '{event.id}' already has the reward {known.value!r}{since}, "
-                f"got {event.value!r}"
+                f"decision '{event.id}' already has the reward {text_of(known.value)}{since}, "
+                f"got {text_of(event.value)}"
             )
         return left
 
@@ -768,14 +765,14 @@ class Bandit:
         """
         store = MemoryStore()
         state = State(policy, remembers=False)
-        for number, event in enumerate(tables.events_in(tables.read(events))):
+        for event in tables.events_in(tables.read(events)):
             try:
                 state.check(event)
                 store.append([event])
                 state.apply([event], store.find)
             except (BadParameter, Taken) as error:
                 raise BadParameter(
-                    f"event {number} does not follow from those before: {error}"
+                    f"event {store.last() + 1} does not follow from those before: {error}"
                 ) from error
         return cls._of(store, policy, clock, new_id)
 

@@ -149,7 +149,9 @@ def events_in(rows: "pl.DataFrame") -> Iterator[Event]:
                 raise BadParameter(f"events are numbered one by one, got {row['number']}")
             yield _event(row, arm_of, constant=constant)
         except (BadParameter, TypeError, ValueError, KeyError, IndexError) as error:
-            raise BadParameter(f"event {row['number']} cannot be read: {error}") from error
+            raise BadParameter(
+                f"event {row['number']} does not follow from those before: {error}"
+            ) from error
 
 
 def _of_0_1_0(text: str) -> tuple[Began, Formed | None, bool]:
@@ -189,14 +191,18 @@ def _event(row: Mapping[str, Any], arm_of: dict[str, int], *, constant: bool) ->
 def _decided(
     row: Mapping[str, Any], arm_of: Mapping[str, int], time: float, *, constant: bool
 ) -> Decided:
-    names, arm = row["arms"], row["arm"]
+    names, arm = list(row["arms"]), row["arm"]
+    if not names:
+        raise BadParameter("a decision needs arms, got none")
     unknown = [name for name in (*names, arm) if name not in arm_of]
     if unknown:
-        raise BadParameter(f"no arm '{unknown[0]}' was added before")
+        raise BadParameter(f"no arm is called '{unknown[0]}'")
     numbers = np.array([arm_of[name] for name in names], np.int64)
     if arm not in names or (np.diff(numbers) <= 0).any():
         raise BadParameter(f"'{arm}' is not one of the arms {names}, in order")
     logged, propensity, own = row["propensities"], row["propensity"], row.get("own")
+    if logged is not None and len(logged) != len(names):
+        raise BadParameter(f"{logged} are no probabilities of {len(names)} arms")
     p = np.array(logged if logged is not None else [propensity] if propensity else [], np.float64)
     context = np.array(row["context"] or [], np.float64)
     rows, features = row.get("features"), NO_FEATURES

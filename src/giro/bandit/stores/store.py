@@ -18,7 +18,14 @@ class Taken(GiroError):
 
     def __init__(self, event: Event) -> None:
         """Say which."""
-        super().__init__(f"the log already has what {event} says")
+        match event:
+            case Decided():
+                words = f"there already is a decision '{event.id}'"
+            case Rewarded() | Reported():
+                words = f"no decision '{event.id}' waits for a reward"
+            case _:
+                words = "the form of contexts is fixed already"
+        super().__init__(words)
         self.event = event
 
 
