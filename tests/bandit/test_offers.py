@@ -85,9 +85,8 @@ def test_arms_held_back_leave_no_features_behind() -> None:
 
 # -- what is refused -----------------------------------------------------------------------------
 
-NAN = float("nan")
+NAN, INF = float("nan"), float("inf")
 REFUSED: dict[str, tuple[Any, Any, str]] = {
-INF = float("inf")
     "no arms": ([0.1], {}, "a list of names, not empty"),
     "no arms in a list": ([0.1], [], "a list of names, not empty"),
     "an unknown arm": ([0.1], of("a") | {"z": [1.0, 2.0]}, "no arm is called 'z'"),

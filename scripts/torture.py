@@ -1,0 +1,199 @@
+"""Kill processes at random moments, again and again, and look whether anything was lost.
+
+    python scripts/torture.py [--store sqlite|postgres] [--cycles 1000] [--seed 0]
+
+Four processes work on one bandit: they decide, reward each other's decisions, let decisions
+expire, add and retire arms and keep snapshots. In every cycle one of them is killed by SIGKILL, and
+another takes its place. Every fiftieth cycle all begin with an empty store, so that some are killed
+while they make its tables. Each process notes, after a call has returned, what it was told. In the
+end:
+
+- every decision and reward that was told is in the log, once, and as it was told;
+- no decision has two rewards, and no reward is without a decision;
+- every state that a process had, at every position it told of, is the one that a replay of the log
+  has there, bit for bit.
+
+It needs `fork`, for SQLite nothing else, and for PostgreSQL the server of the tests.
+"""
+
+import argparse
+import hashlib
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from giro import Bandit, GiroError
+from giro.bandit.event import Decided, Event, Rewarded
+from giro.bandit.state import State
+from giro.bandit.stores import Store, opened
+from giro.seeds import stream
+from giro.state import arrays_of
+
+WORKERS, EPOCH, POLICY = 4, 50, "thompson"
+ARMS = ["a", "b", "c"]
+
+
+def digest_of(state: State) -> str:
+    """Return a digest of all that a policy has learned."""
+    found = hashlib.sha256()
+    arrays = {} if state.live is None else arrays_of(state.live.state) or {}
+    for path, array in sorted(arrays.items()):
+        found.update(path.encode() + array[: len(state.arms)].tobytes())
+    found.update(repr((state.n_decisions, state.n_rewards, state.active.tolist())).encode())
+    return found.hexdigest()[:16]
+
+
+def work(where: str, notes: Path, seed: int) -> None:
+    """Use the bandit until killed; note what was told."""
+    file = os.open(notes, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def note(*words: object) -> None:
+        os.write(file, (" ".join(map(str, words)) + "\n").encode())
+
+    rng = stream(seed, os.getpid())
+    while True:
+        try:
+            bandit = Bandit(ARMS, POLICY, name="x", store=where, seed=3)
+            break
+        except GiroError as error:
+            note("#", error)
+    mine: list[str] = []
+    while True:
+        dice = rng.random()
+        try:
+            if dice < 0.45 or not mine:
+                decision = bandit.decide()
+                note("D", decision.id, decision.arm, repr(decision.propensity))
+                mine.append(decision.id)
+            elif dice < 0.85:
+                id, value = mine.pop(int(rng.random() * len(mine))), float(rng.random() < 0.5)
+                bandit.reward(id, value)
+                note("R", id, value)
+            elif dice < 0.88:
+                for decision in bandit.expire(0.2):
+                    note("E", decision.id)
+            elif dice < 0.9:
+                bandit._keep_snapshot()
+            elif dice < 0.92:
+                arm = "abcdef"[int(rng.random() * 6)]
+                (bandit.retire_arm if arm in bandit.arms else bandit.add_arm)(arm)
+            else:
+                with bandit._lock:
+                    position, digest = bandit.position, digest_of(bandit._state)
+                note("S", position, digest)
+        except GiroError as error:  # a reward that came too late, the last arm
+            note("#", type(error).__name__, error)
+
+
+def started(where: str, folder: Path, seed: int) -> tuple[int, Path]:
+    """Start a worker; return its process and its notes."""
+    notes = folder / f"notes-{seed}"
+    sys.stdout.flush()
+    child = os.fork()
+    if child == 0:
+        try:
+            work(where, notes, seed)
+        finally:
+            os._exit(1)
+    return child, notes
+
+
+def checked(where: str, notes: list[Path]) -> Counter[str]:
+    """Compare what was told with what is in the log."""
+    store = opened(where, "x")
+    events = list(_all(store))
+    decided = Counter(e.id for e in events if isinstance(e, Decided))
+    rewarded = Counter(e.id for e in events if isinstance(e, Rewarded))
+    decisions = {e.id: e for e in events if isinstance(e, Decided)}
+    rewards = {e.id: e for e in events if isinstance(e, Rewarded)}
+    assert all(count == 1 for count in (decided + Counter()).values()), "a decision twice"
+    assert all(count == 1 for count in rewarded.values()), "a reward twice"
+    assert rewarded.keys() <= decided.keys(), "a reward without a decision"
+    counts, states = Counter(events=len(events)), dict[int, set[str]]()
+    for path in notes:
+        for line in path.read_text().split("\n")[:-1] if path.exists() else ():
+            kind, *words = line.split(" ")
+            counts[kind] += 1
+            if kind == "D":
+                assert repr(decisions[words[0]].propensity) == words[2], line
+            elif kind == "R":
+                assert rewards[words[0]].value == float(words[1]), line
+            elif kind == "E":
+                assert words[0] in rewards, line
+            elif kind == "S":
+                states.setdefault(int(words[0]), set()).add(words[1])
+    _check_states(store, events, states)
+    store.close()
+    return counts
+
+
+def _check_states(store: Store, events: list[Event], states: dict[int, set[str]]) -> None:
+    """Replay the log, and look at every position that somebody told of."""
+    state = State()
+    for event in events:
+        state.apply([event], store.find)
+        told = states.pop(state.position, None)
+        assert told is None or told == {digest_of(state)}, f"another state at {state.position}"
+    assert states == {}, "a state of events that are not there"
+
+
+def _all(store: Store) -> list[Event]:
+    events: list[Event] = []
+    while more := store.read(len(events), 10_000):
+        events += more
+    return events
+
+
+def torture(kind: str, cycles: int, seed: int) -> Counter[str]:
+    """Kill workers in this many cycles; return how much was told."""
+    rng, total = stream(seed), Counter[str]()
+    Bandit(ARMS, POLICY).warm_up()
+    for first in range(0, cycles, EPOCH):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            where = f"sqlite:///{folder}/torture.db" if kind == "sqlite" else _database()
+            numbers = iter(range(1_000_000))
+            running = [started(where, folder, first + next(numbers)) for _ in range(WORKERS)]
+            notes = [path for _, path in running]
+            for _ in range(min(EPOCH, cycles - first)):
+                time.sleep(0.3 * rng.random() ** 2)
+                child, _ = running.pop(int(rng.random() * len(running)))
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                running.append(started(where, folder, first + next(numbers)))
+                notes.append(running[-1][1])
+            for child, _ in running:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+            total += checked(where, notes)
+        print(f"{kind}: {first + EPOCH} cycles, {dict(total)}", flush=True)  # noqa: T201
+    return total
+
+
+def _database() -> str:
+    from bandit.stores.postgres import new_database, url_or_reason  # noqa: PLC0415  # of the tests
+
+    url, reason = url_or_reason()
+    if url is None:
+        raise SystemExit(reason)
+    return new_database(url)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--store", choices=["sqlite", "postgres"], default="sqlite")
+    parser.add_argument("--cycles", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    told = torture(options.store, options.cycles, options.seed)
+    print(  # noqa: T201
+        f"{options.cycles} kills on {options.store}: {told['D']} decisions and {told['R']} rewards "
+        f"acknowledged, {told['S']} states compared, {told['events']} events; nothing lost or "
+        "doubled, every state equal"
+    )
