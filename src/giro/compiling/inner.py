@@ -19,6 +19,8 @@ _ENVIRONMENT = "_ZN08NumbaEnv"  # how names of pointers to Python objects begin,
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
     """The code of one kernel, to be linked into others."""
 
+    _final_module: Any
+
     def _optimize_final_module(self) -> None:
         """Leave that to the callers, which optimise it together with their own code."""
 
