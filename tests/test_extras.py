@@ -118,6 +118,8 @@ PRIVATE = {
     "numba.core.caching.IndexDataCacheFile",
     "numba.core.caching.NullCache",
     "numba.core.caching._CacheLocator",
+    "numba.core.codegen.JITCodeLibrary",
+    "numba.core.compiler.Compiler",
     "numba.core.datamodel.models.PrimitiveModel",
     "numba.core.datamodel.models.StructModel",
     "numba.core.datamodel.models.UniTupleModel",

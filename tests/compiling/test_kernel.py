@@ -2,12 +2,14 @@
 
 import math
 import os
+import re
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -96,6 +98,33 @@ def test_what_only_kernels_call_has_no_way_in_from_python() -> None:
     assert inner(1.0) == 2.0
     assert len(inner.overloads) == 1
     assert outer(2.0) == 6.0
+
+
+def test_no_machine_code_is_made_of_what_only_kernels_call() -> None:
+    def defined(results: Iterable[Any]) -> int:
+        return sum(len(list(result.library.get_defined_functions())) for result in results)
+
+    assert _root_inside(2.0) == math.sqrt(2.0)
+    assert defined(_root_inside.overloads.values())
+    assert not defined(_root.get_overload.__self__.overloads.values())
+
+
+@kernel
+def _not_negative(x: float) -> float:
+    if x < 0.0:
+        raise ValueError("negative", x)  # needs Python objects of the called kernel
+    return x
+
+
+@kernel
+def _sum_of_two(x: float, y: float) -> float:
+    return _not_negative(x) + _not_negative(y)
+
+
+def test_errors_of_kernels_that_kernels_call_tell_what_came() -> None:
+    assert _sum_of_two(1.0, 2.0) == 3.0
+    with pytest.raises(ValueError, match=re.escape("('negative', -0.5)")):
+        _sum_of_two(1.0, -0.5)
 
 
 @kernel

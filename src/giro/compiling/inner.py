@@ -1,0 +1,49 @@
+"""Code of kernels that only other kernels call.
+
+numba links the code of a called kernel into its caller, optimises the whole and turns it into
+machine code. Before, it has done the same with the called kernel alone, and with what that calls:
+code is optimised once for every caller on the way up, and machine code is made that nobody runs.
+Without this, compiling a policy takes four sevenths of the time.
+"""
+
+from typing import Any
+
+from llvmlite import binding, ir  # type: ignore[import-untyped]  # as numba
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+_NUMBER = ir.IntType(64)  # as long as a pointer
+_ENVIRONMENT = "_ZN08NumbaEnv"  # how names of pointers to Python objects begin, one per kernel
+
+
+class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
+    """The code of one kernel, to be linked into others."""
+
+    _final_module: Any
+
+    def _optimize_final_module(self) -> None:
+        """Leave that to the callers, which optimise it together with their own code."""
+
+    def _finalize_final_module(self) -> None:
+        """Give numba, in place of the code, a module with just the pointers that it sets."""
+        self._finalize_dynamic_globals()
+        self._finalized = True
+        self._get_module_for_linking()  # which is kept
+        pointers = self._codegen._create_empty_module(self.name)
+        for variable in self._final_module.global_variables:
+            if variable.name.startswith(_ENVIRONMENT):
+                pointer = ir.GlobalVariable(pointers, _NUMBER, variable.name)
+                pointer.linkage, pointer.initializer = "common", ir.Constant(_NUMBER, 0)
+        self._final_module = binding.parse_assembly(str(pointers))
+        super()._finalize_final_module()
+
+
+class InnerCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
+    """numba's compiler for kernels that only other kernels call."""
+
+    def define_pipelines(self) -> Any:
+        """Return numba's own passes, which write into such a library."""
+        state = self.state
+        state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().define_pipelines()
