@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from bandit.clock import Clock, bandit_of, state_of
+from bandit.clock import Clock, bandit_of, counted, state_of
 
 from giro import Bandit, GiroError
 
@@ -180,6 +180,8 @@ def test_a_bandit_with_features_goes_on_bit_for_bit(policy: str, how: str, tmp_p
         bandit.write_events(tmp_path / how)
         again = Bandit.replay(tmp_path / how, clock=Clock(0.0))
     assert state_of(again) == state_of(bandit)
+    for each in (bandit, again):
+        each._new_id = counted("next ")
     assert [next_of(again) for _ in range(5)] == [next_of(bandit) for _ in range(5)]
     assert again.events().equals(bandit.events())
 
@@ -192,7 +194,7 @@ def test_a_bandit_saved_before_its_first_decision_takes_any_form(
     fresh.save(tmp_path / "x.giro")
     copies = [Bandit.load(tmp_path / "x.giro", clock=Clock()), Bandit.replay(fresh.events())]
     for copy in copies:
-        copy._clock = Clock()
+        copy._clock, copy._new_id = Clock(), counted()
         for each in (fresh, copy):
             for _ in range(2):
                 each.reward(each.decide(context, arms=of("abc")).id, 1.0)

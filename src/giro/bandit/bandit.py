@@ -33,7 +33,7 @@ from giro.bandit.setting import Setting
 from giro.bandit.state import Arms, Forms, State
 from giro.bandit.stores import MemoryStore, Store, StoreError, Taken, names_in, opened
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary
-from giro.errors import BadParameter
+from giro.errors import BadParameter, GiroError
 from giro.features import Given
 from giro.live import LivePolicy
 from giro.named import text_of
@@ -735,7 +735,10 @@ class Bandit:
         holds settings and forms. Decisions go on meanwhile.
         """
         whole = list(self._events(since))
-        return tables.table(whole, self._state.arms, since + 1)
+        decided = {event.id for event in whole if isinstance(event, Decided)}
+        before = {event.id for event in whole if isinstance(event, Rewarded | Reported)} - decided
+        chosen = {id: its.decision.arm for id, its in self._store.find(list(before)).items()}
+        return tables.table(whole, self._state.arms, since + 1, chosen)
 
     def _events(self, since: int) -> Iterator[Event]:
         end = self._store.last()
@@ -770,7 +773,7 @@ class Bandit:
                 state.check(event)
                 store.append([event])
                 state.apply([event], store.find)
-            except (BadParameter, Taken) as error:
+            except (GiroError, KeyError, TypeError, ValueError) as error:
                 raise BadParameter(
                     f"event {store.last() + 1} does not follow from those before: {error}"
                 ) from error

@@ -3,7 +3,7 @@
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +32,19 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def table(events: Iterable[Event], arms: Sequence[str], first: int) -> "pl.DataFrame":
-    """Return events with one row each; the first has the position `first`."""
+def table(
+    events: Sequence[Event], arms: Sequence[str], first: int, chosen: Mapping[str, int]
+) -> "pl.DataFrame":
+    """Return events with one row each; the first has the position `first`.
+
+    `chosen` are the arms of decisions that stand before.
+    """
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     schema = _schema()
     columns: dict[str, list[Any]] = {name: [] for name in schema}
     names: dict[bytes, list[str]] = {}
-    chosen: dict[str, str] = {}
+    arm_of = {id: arms[arm] for id, arm in chosen.items()}
     for number, event in enumerate(events, first):
         row: dict[str, Any] = {"number": number, "kind": KINDS[kind_of(event)], "time": event.time}
         match event:
@@ -48,9 +53,9 @@ def table(events: Iterable[Event], arms: Sequence[str], first: int) -> "pl.DataF
                 if key not in names:
                     names[key] = [arms[arm] for arm in event.arms.tolist()]
                 row |= _decision(event, names[key])
-                chosen[event.id] = row["arm"]
+                arm_of[event.id] = row["arm"]
             case Rewarded() | Reported():
-                row |= {"id": event.id, "reward": event.value, "arm": chosen.get(event.id)}
+                row |= {"id": event.id, "reward": event.value, "arm": arm_of.get(event.id)}
             case ArmAdded() | ArmRetired():
                 row["arm"] = event.text
             case Began() | Formed():

@@ -48,7 +48,7 @@ def sampled(
     """
     rng = live.stream_of(number)
     if offer.arms.size == 1:
-        return Sampled(int(offer.arms[0]), _ONE, 1.0)
+        return Sampled(int(offer.arms[0]), _ONE if setting.propensities else UNKNOWN, 1.0)
     try:
         return _by_policy(live, setting, offer, rng, baseline)
     except Exception as error:

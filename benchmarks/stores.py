@@ -1,0 +1,272 @@
+"""Durable bandits: how fast, how long to open, how much memory.
+
+    python benchmarks/stores.py [--events 10_000_000] [--seconds 3] [--stores sqlite,postgres]
+
+Writes results/bandit/stores.csv (decisions with rewards a second, beside plain inserts of the same
+rows, taken in turns) and results/bandit/large_log.csv (how long calls take when the log is long).
+"""
+
+import argparse
+import csv
+import functools
+import multiprocessing
+import resource
+import sqlite3
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from bandit.stores.postgres import new_database, url_or_reason  # noqa: E402  # of the tests
+
+from giro import Bandit  # noqa: E402
+from giro.bandit.event import Decided, Event, Rewarded, row_of  # noqa: E402
+from giro.seeds import stream  # noqa: E402
+
+RESULTS = ROOT / "results" / "bandit"
+ARMS = [f"arm {i}" for i in range(10)]
+POLICY, TURNS = "thompson", 3
+
+
+def address(kind: str, folder: str) -> str:
+    """Return an empty store."""
+    if kind == "sqlite":
+        return f"sqlite:///{folder}/bench.db"
+    url, reason = url_or_reason()
+    if url is None:
+        raise SystemExit(reason)
+    return new_database(url)
+
+
+# -- throughput ------------------------------------------------------------------------------
+
+
+def rounds_for(seconds: float, work: Callable[[], None]) -> int:
+    """Return how often work can be done in this time."""
+    end, n = time.perf_counter() + seconds, 0
+    while time.perf_counter() < end:
+        work()
+        n += 1
+    return n
+
+
+def in_threads(n: int, seconds: float, make: Callable[[int], Callable[[], None]]) -> float:
+    """Return how often n threads together can do their work in a second."""
+    done = [0] * n
+
+    def run(i: int) -> None:
+        done[i] = rounds_for(seconds, work[i])
+
+    work = [make(i) for i in range(n)]
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
+    begun = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(done) / (time.perf_counter() - begun)
+
+
+def bandit_work(bandit: Bandit) -> Callable[[], None]:
+    """Return a round of a bandit."""
+
+    def work() -> None:
+        bandit.reward(bandit.decide().id, 1.0)
+
+    return work
+
+
+def plain_work(kind: str, where: str) -> Callable[[], None]:
+    """Return two plain inserts, each committed, of rows as large as those of a round."""
+    p = np.full(len(ARMS), 0.1)
+    decided = row_of(Decided("0" * 24, 1.0, 1, np.arange(len(ARMS)), p, 0.1, 7))
+    rewarded = row_of(Rewarded("0" * 24, 1.0, 1.0))
+    make = "CREATE TABLE IF NOT EXISTS plain (kind INT, id TEXT, time FLOAT, value FLOAT, data {})"
+    if kind == "sqlite":
+        path = where.removeprefix("sqlite:///") + ".plain"
+        connection: Any = sqlite3.connect(path, isolation_level=None, timeout=60)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(make.format("BLOB"))
+        text = "INSERT INTO plain VALUES (?, ?, ?, ?, ?)"
+    else:
+        import psycopg  # noqa: PLC0415  # an extra
+
+        connection = psycopg.connect(where, autocommit=True)
+        connection.execute(make.format("BYTEA"))
+        text = "INSERT INTO plain VALUES (%s, %s, %s, %s, %s)"
+
+    def work() -> None:
+        connection.execute(text, tuple(decided))
+        connection.execute(text, tuple(rewarded))
+
+    return work
+
+
+def _process(kind: str, where: str, seconds: float, plain: bool, ready: Any, done: Any) -> None:
+    if plain:
+        work = plain_work(kind, where)
+    else:
+        bandit = Bandit(ARMS, POLICY, name="b", store=where)
+        work = bandit_work(bandit)
+    work()
+    ready.wait()
+    done.put(rounds_for(seconds, work))
+
+
+def in_processes(n: int, kind: str, where: str, seconds: float, *, plain: bool) -> float:
+    """Return how often n processes together can do a round in a second."""
+    spawn = multiprocessing.get_context("spawn")
+    ready, done = spawn.Barrier(n), spawn.Queue()
+    children = [
+        spawn.Process(target=_process, args=(kind, where, seconds, plain, ready, done))
+        for _ in range(n)
+    ]
+    for child in children:
+        child.start()
+    total = sum(done.get() for _ in children)
+    for child in children:
+        child.join()
+    return total / seconds
+
+
+def throughput(kind: str, seconds: float) -> list[dict[str, Any]]:
+    """Return rounds a second, the bandit's and plain inserts' in turns; the median counts."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        where = address(kind, folder)
+        bandit = Bandit(ARMS, POLICY, name="b", store=where)
+        bandit.reward(bandit.decide().id, 1.0)
+        for who in ("1 thread", "4 threads", "8 threads", "4 processes"):
+            n, found = int(who[0]), []
+            for _ in range(TURNS):
+                if "process" in who:
+                    pair = [
+                        in_processes(n, kind, where, seconds, plain=plain)
+                        for plain in (False, True)
+                    ]
+                else:
+                    pair = [
+                        in_threads(n, seconds, lambda _: bandit_work(bandit)),
+                        plain_in_threads(n, kind, where, seconds),
+                    ]
+                found.append(pair)
+            ours, plain = np.median(found, axis=0)
+            rows.append(
+                {
+                    "store": kind,
+                    "from": who,
+                    "rounds_per_second": round(ours),
+                    "plain_inserts": round(plain),
+                    "ratio": round(float(np.median([a / b for a, b in found])), 2),
+                }
+            )
+            print(rows[-1], flush=True)
+        bandit.close()
+    return rows
+
+
+def plain_in_threads(n: int, kind: str, where: str, seconds: float) -> float:
+    """Return what plain inserts reach, each thread with a connection of its own."""
+    done = [0] * n
+
+    def run(i: int) -> None:
+        done[i] = rounds_for(seconds, plain_work(kind, where))
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(done) / seconds
+
+
+# -- long logs -------------------------------------------------------------------------------
+
+
+def filled(bandit: Bandit, events: int, rng: np.random.Generator) -> None:
+    """Append decisions and their rewards until the log has this many events."""
+    arms, p = np.arange(len(ARMS)), np.full(len(ARMS), 1.0 / len(ARMS))
+    while bandit.position < events:
+        group: list[Event] = []
+        for _ in range(min(1000, (events - bandit.position + 1) // 2)):
+            id, arm = rng.bytes(12).hex(), int(rng.random() * len(ARMS))
+            value = float(rng.random() < 0.1 + arm / 20)
+            group += [Decided(id, 1.0, arm, arms, p, 0.1, 0), Rewarded(id, 2.0, value)]
+        bandit._append(group)
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the milliseconds that a call takes, and what it returns."""
+    begun = time.perf_counter()
+    found = call()
+    return 1e3 * (time.perf_counter() - begun), found
+
+
+def large_log(kind: str, most: int) -> list[dict[str, Any]]:
+    """Return how long calls take as the log grows."""
+    rows, rng = [], stream(1)
+    with tempfile.TemporaryDirectory() as folder:
+        where = address(kind, folder)
+        bandit = Bandit(ARMS, POLICY, name="b", store=where)
+        bandit.reward(bandit.decide().id, 1.0)
+        for events in (n for n in (1_000, 100_000, 1_000_000, 10_000_000) if n <= most):
+            filled(bandit, events, rng)
+            bandit.close()
+            opened, bandit = timed(lambda: Bandit.open(where, "b"))
+            times = []
+            for _ in range(1_000):
+                decide, decision = timed(bandit.decide)
+                reward, _ = timed(functools.partial(bandit.reward, decision.id, 1.0))
+                times.append((decide, reward))
+            p50, p99, longest = (np.quantile(times, q, axis=0) for q in (0.5, 0.99, 1.0))
+            rows.append(
+                {
+                    "store": kind,
+                    "events": events,
+                    "open_ms": round(opened),
+                    "decide_p50_ms": round(p50[0], 3),
+                    "decide_p99_ms": round(p99[0], 3),
+                    "decide_max_ms": round(longest[0], 1),
+                    "reward_p50_ms": round(p50[1], 3),
+                    "reward_p99_ms": round(p99[1], 3),
+                    "reward_max_ms": round(longest[1], 1),
+                    "most_memory_MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+                }
+            )
+            print(rows[-1], flush=True)
+        bandit.close()
+    return rows
+
+
+def write(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write a table."""
+    RESULTS.mkdir(parents=True, exist_ok=True)
+    with (RESULTS / name).open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def main() -> None:
+    """Measure everything."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--events", type=int, default=10_000_000)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--stores", default="sqlite,postgres")
+    arguments = parser.parse_args()
+    kinds = arguments.stores.split(",")
+    write("stores.csv", [row for kind in kinds for row in throughput(kind, arguments.seconds)])
+    write("large_log.csv", [row for kind in kinds for row in large_log(kind, arguments.events)])
+
+
+if __name__ == "__main__":
+    main()
