@@ -5,6 +5,8 @@ GiroError
 ├── UnknownName    a name is not among the known ones
 ├── BadFile        a file cannot be read as what it should be
 └── MissingExtra   a package is not installed that only some features need
+
+ModelWarning       a model failed and is left out until it works: nothing is lost
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,6 +23,10 @@ class BadParameter(GiroError, ValueError):
 
 class BadFile(GiroError):
     """A file cannot be read as what it should be."""
+
+
+class ModelWarning(RuntimeWarning):
+    """A model failed; it is left out until it works, and no event is lost."""
 
 
 class UnknownName(GiroError, KeyError):
