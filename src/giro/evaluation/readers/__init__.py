@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from giro.bandit import Bandit
 from giro.errors import BadFile, BadParameter, UnknownName
 from giro.evaluation.log import Log, checked
 from giro.evaluation.readers.bandit import NEEDED, log_of_events
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 Format: TypeAlias = Literal["auto", "giro", "table", "vw", "open-bandit"]
 
+_SAVED = ".giro"
 _JSON = (".json", ".jsonl", ".ndjson", ".dsjson")
 _DEFAULT = Columns()
 
@@ -38,7 +40,8 @@ def read_log(
 ) -> Log:
     """Return the log in a DataFrame, a mapping of columns, or a file.
 
-    Files are Parquet (.parquet), CSV (.csv) or JSON lines (.json, .jsonl, .ndjson, .dsjson).
+    Files are Parquet (.parquet), CSV (.csv) or JSON lines (.json, .jsonl, .ndjson, .dsjson), or a
+    saved `giro.Bandit` (.giro).
     `format` says how to read them; "auto" finds out by the columns:
 
     - giro: the events of a `giro.Bandit` (`bandit.events()`), decisions joined with rewards.
@@ -128,9 +131,12 @@ def _frame_of_file(path: Path) -> "pl.DataFrame":
         ".csv": partial(pl.read_csv, infer_schema_length=None),
         **dict.fromkeys(_JSON, partial(pl.read_ndjson, infer_schema_length=None)),
     }
+    if path.suffix.lower() == _SAVED:
+        return Bandit.load(path).events()
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise BadFile(f"a log is a .parquet, .csv, {', '.join(_JSON)} file, got '{path}'")
+        endings = ", ".join((".parquet", ".csv", *_JSON))
+        raise BadFile(f"a log is a {endings} or {_SAVED} file, got '{path}'")
     try:
         return reader(path)
     except (pl.exceptions.PolarsError, OSError, RuntimeError) as error:
