@@ -6,7 +6,7 @@ GiroError
 ├── BadFile        a file cannot be read as what it should be
 └── MissingExtra   a package is not installed that only some features need
 
-ModelWarning       a model failed and is left out until it works: nothing is lost
+It warns with ModelWarning where a model or policy fails and it goes on without.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ class BadFile(GiroError):
 
 
 class ModelWarning(RuntimeWarning):
-    """A model failed; it is left out until it works, and no event is lost."""
+    """A model or a policy failed; it is left out until it works, and nothing is lost."""
 
 
 class UnknownName(GiroError, KeyError):

@@ -49,7 +49,7 @@ def show(
       giro bandit show colours.giro --json
     """
     bandit, policy = _loaded(file)
-    events = bandit.events(propensities=False)
+    events = bandit.events()
     setting = notation.loads(events["setting"][0])["setting"]
     document = {
         "policy": policy,
