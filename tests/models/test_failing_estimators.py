@@ -154,9 +154,9 @@ def test_partial_fit_waits_for_fewest_draws_too() -> None:
 def played(bandit: Bandit, rounds: int, seed: int) -> list[bool]:
     """Return when the better arm was taken; arm b is better where the first number is positive."""
     rng, right = stream(seed, 7), []
-    for _ in range(rounds):
+    for t in range(rounds):
         x = rng.uniform(-1.0, 1.0, 2)
-        decision = bandit.decide(x)
+        decision = bandit.decide(x, id=f"round {t}")
         right.append((decision.arm == "b") == (x[0] > 0))
         bandit.reward(decision.id, float(rng.random() < (0.9 if right[-1] else 0.1)))
     return right

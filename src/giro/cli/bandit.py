@@ -50,7 +50,8 @@ def show(
     """
     bandit, policy = _loaded(file)
     events = bandit.events()
-    setting = notation.loads(events["setting"][0])["setting"]
+    header = notation.loads(events["setting"].drop_nulls()[-1])
+    setting = header.get("setting", header)
     document = {
         "policy": policy,
         "seed": setting["seed"],
@@ -88,7 +89,7 @@ def _arms(bandit: Bandit, events: "pl.DataFrame") -> list[dict[str, Any]]:
 
     added, decided = (events.filter(pl.col("kind") == kind) for kind in ("arm_added", "decision"))
     decisions = dict(decided.group_by("arm").len().iter_rows())
-    rewarded = events.filter(pl.col("reward").is_not_null()).group_by("arm")
+    rewarded = events.filter(pl.col("kind").is_in(["reward", "expired"])).group_by("arm")
     rewards = {row[0]: row[1:] for row in rewarded.agg(pl.len(), pl.mean("reward")).iter_rows()}
     records = []
     for arm in added["arm"].unique(maintain_order=True):
