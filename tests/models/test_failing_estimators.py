@@ -192,9 +192,10 @@ def test_policies_outlive_their_models(policy: Policy, seed: int) -> None:
     bandits = [bandit_of(policy, "ab", seed=seed) for _ in range(2)]
     with pytest.warns(ModelWarning):
         first, second = (played(bandit, 25, seed) for bandit in bandits)
+        more = bandits[0].decide_many([[0.1, 0.1], [0.9, 0.9]])
     assert first == second
     assert bandits[0].n_rewards == 25
-    for decision in bandits[0].decide_many([[0.1, 0.1], [0.9, 0.9]]):
+    for decision in more:
         assert sum((decision.propensities or {}).values()) == pytest.approx(1.0)
 
 

@@ -50,7 +50,7 @@ def show(
     """
     bandit, policy = _loaded(file)
     events = bandit.events()
-    header = notation.loads(events["setting"].drop_nulls()[-1])
+    header = notation.loads(events["setting"][0])
     setting = header.get("setting", header)
     document = {
         "policy": policy,
