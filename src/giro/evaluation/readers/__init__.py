@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from giro.bandit import Bandit
 from giro.errors import BadFile, BadParameter, UnknownName
 from giro.evaluation.log import Log, checked
 from giro.evaluation.readers.bandit import NEEDED, log_of_events
@@ -132,6 +131,8 @@ def _frame_of_file(path: Path) -> "pl.DataFrame":
         **dict.fromkeys(_JSON, partial(pl.read_ndjson, infer_schema_length=None)),
     }
     if path.suffix.lower() == _SAVED:
+        from giro.bandit import Bandit  # noqa: PLC0415  # bandits learn from logs, too
+
         return Bandit.load(path).events()
     reader = readers.get(path.suffix.lower())
     if reader is None:
