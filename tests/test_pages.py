@@ -47,6 +47,12 @@ def test_pages_with_code_are_found_and_the_tutorial_ends_with_a_picture() -> Non
     assert tutorial[last.end() :].strip().startswith("![")
 
 
+def test_the_first_page_says_how_to_install() -> None:
+    home = (pages.DOCS / "index.md").read_text("utf-8")
+    assert "pip install ." in home and "(usage.md#what-to-install)" in home
+    assert "\n## What to install\n" in (pages.DOCS / "usage.md").read_text("utf-8")
+
+
 def test_an_output_that_is_not_printed_is_noticed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("```python\nprint(2)\n```\n\n```text\n3\n```\n")

@@ -5,12 +5,16 @@ import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 Record = Mapping[str, Any]
 
 UNLIMITED = 100_000  # columns of a file or a pipe
 _NARROWEST = 16  # columns of text below which folding makes it unreadable
+_GAP = 3  # columns between two of a table
 _DIGITS = 6  # of a number in a CSV file
 
 
@@ -22,6 +26,12 @@ class Column(NamedTuple):
     show: Callable[[Any], str] = str
     words: bool = False
     right: bool | None = None  # None: right unless some value is a string
+    optional: bool = False  # left out, the last one first, where a terminal is too narrow
+
+    @property
+    def heading(self) -> str:
+        """The title."""
+        return self.key if self.title is None else self.title
 
 
 def table_text(
@@ -29,27 +39,42 @@ def table_text(
 ) -> str:
     """Return an aligned table without decoration, of at most `width` columns if its numbers fit."""
     from rich.console import Console  # noqa: PLC0415  # quick start
+
+    shown = list(columns)
+    while _narrowest(shown, records) > width and any(column.optional for column in shown):
+        shown.remove([column for column in shown if column.optional][-1])
+    page = io.StringIO()
+    console = Console(file=page, width=UNLIMITED, markup=False, emoji=False, highlight=False)
+    console.print(_table(shown, records), width=max(width, _narrowest(shown, records)))
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+def _narrowest(columns: Sequence[Column], records: Sequence[Record]) -> int:
+    return sum(_least(column, records) for column in columns) + _GAP * (len(columns) - 1)
+
+
+def _least(column: Column, records: Sequence[Record]) -> int:
+    """Return the columns of the terminal that a column needs."""
+    longest = max(map(len, [column.heading, *(column.show(r[column.key]) for r in records)]))
+    return min(longest, _NARROWEST) if column.words else longest
+
+
+def _table(columns: Sequence[Column], records: Sequence[Record]) -> "Table":
     from rich.table import Table  # noqa: PLC0415  # quick start
 
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="", show_edge=False)
-    cells = [[column.show(record[column.key]) for column in columns] for record in records]
-    for i, column in enumerate(columns):
-        title = column.key if column.title is None else column.title
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="")
+    for column in columns:
         is_text = any(isinstance(record[column.key], str) for record in records)
-        longest = max(map(len, [title, *(row[i] for row in cells)]))
         table.add_column(
-            title,
+            column.heading,
             justify="right" if (not is_text if column.right is None else column.right) else "left",
             no_wrap=not column.words,
             overflow="fold",
-            min_width=min(_NARROWEST if column.words else UNLIMITED, longest),
+            min_width=_least(column, records),
         )
-    for row in cells:
-        table.add_row(*row)
-    page = io.StringIO()
-    console = Console(file=page, width=UNLIMITED, markup=False, emoji=False, highlight=False)
-    console.print(table, width=max(width, console.measure(table).minimum))
-    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+    for record in records:
+        table.add_row(*(column.show(record[column.key]) for column in columns))
+    return table
 
 
 def fixed(decimals: int) -> Callable[[float | None], str]:

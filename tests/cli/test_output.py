@@ -37,6 +37,15 @@ def test_numbers_survive_the_narrowest_terminal(width: int) -> None:
     assert {"12345.6", "7.8", "9.0", "0.1", "regret", "±95%"} <= set(words)
 
 
+def test_a_narrow_terminal_goes_without_what_is_optional() -> None:
+    columns = [*COLUMNS, Column("best", optional=True), Column("speed", optional=True)]
+    records = [{**row, "best": "50%", "speed": 123456} for row in ROWS]
+    titles = [table_text(columns, records, width=w).split("\n")[0].split() for w in (70, 45, 36)]
+    assert titles[0] == ["policy", "regret", "±95%", "best", "speed"]
+    assert titles[1] == ["policy", "regret", "±95%", "best"]
+    assert titles[2] == ["policy", "regret", "±95%"]
+
+
 def test_brackets_are_not_taken_for_markup() -> None:
     assert "means=[0.5]" in table_text([Column("problem")], [{"problem": "means=[0.5]"}])
 

@@ -34,6 +34,16 @@ def test_a_terminal_that_knows_ascii_only_gets_question_marks() -> None:
     assert b"?95%" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("typed", "wanted"), [("giro sim", "simulate"), ("giro simulate --prob", "--problem")]
+)
+def test_the_shell_completes_commands_and_options(typed: str, wanted: str) -> None:
+    last = str(len(typed.split()) - 1)
+    asked = {"_GIRO_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": last}
+    done = subprocess.run(GIRO, env=os.environ | asked, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [wanted]
+
+
 def test_no_progress_is_shown_in_a_pipe() -> None:
     words = ["simulate", "ucb1", "--rounds", "10", "--runs", "2", "--json"]
     done = subprocess.run([*GIRO, *words], capture_output=True, check=True)

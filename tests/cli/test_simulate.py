@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 from cli.conftest import Giro
 
-from giro import simulate
+from giro import Policy, simulate
+from giro.cli import output
 from giro.seeds import stream
 from giro.simulation import play
 from giro.simulation.metrics import best_share, final_regret, mean_reward
@@ -48,6 +49,26 @@ def test_the_table_shows_what_is_needed_to_repeat_it(giro: Giro) -> None:
     )
     assert [line.split()[0] for line in lines[4:]] == ["giro:a=1/3", "ucb1"]
     assert len({len(line) for line in lines[3:]}) == 1  # right-aligned
+
+
+def test_the_table_fits_a_narrow_terminal(giro: Giro, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "page_width", lambda: 60)
+    words = ("giro:a=1/3", "weighted-bootstrap:zeros=1,ones=2", "--problem", "bernoulli")
+    lines = giro("simulate", *words, "--rounds", 1000, "--runs", 3).out.splitlines()
+    assert max(map(len, lines[3:])) <= 60
+    assert lines[3].split() == "policy regret ±95% reward/round ±95%".split()
+
+
+def test_problems_with_contexts_are_shown_with_policies_that_know_contexts(giro: Giro) -> None:
+    page = giro("simulate", "--help").out
+    examples = [line.split() for line in page.splitlines() if "giro simulate" in line]
+    contextual = [words for words in examples if "--data" in words or "scale=unit" in str(words)]
+    assert len(contextual) == 2
+    for words in contextual:
+        named = words[2 : next(i for i, word in enumerate(words) if word.startswith("--"))]
+        assert named and {"giro", "ucb1"}.isdisjoint(named)
+        assert all(Policy.parse(name).uses_arm_features for name in named)  # so it knows contexts
+    assert "Policies that know no contexts" in " ".join(page.split())
 
 
 def test_every_problem_has_a_table_of_its_own(giro: Giro) -> None:

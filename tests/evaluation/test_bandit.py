@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from evaluation.known_log import assert_covers
 
-from giro import Bandit, evaluate
+from giro import BadFile, Bandit, evaluate
 from giro.cli.main import status_of
 from giro.evaluation import read_log
 from giro.evaluation.target import Learning, target_of
@@ -69,6 +69,18 @@ def test_events_in_a_file_are_the_same(
     assert evaluate(path, "always:green") == evaluate(events, "always:green")
     assert status_of(["evaluate", str(path), "--policy", "always:green"]) == 0
     assert "events   135   left out 15 without reward" in capsys.readouterr().out
+
+
+def test_a_saved_bandit_is_a_log(tmp_path: Path) -> None:
+    bandit = Bandit(["a", "b"], "thompson", seed=2)
+    for i in range(30):
+        bandit.reward(bandit.decide().id, float(i % 3 == 0))
+    bandit.save(tmp_path / "z.giro")
+    assert evaluate(tmp_path / "z.giro", "always:a") == evaluate(bandit.events(), "always:a")
+    assert status_of(["evaluate", str(tmp_path / "z.giro"), "--policy", "always:a"]) == 0
+    (tmp_path / "z.giro").write_bytes(b"else")
+    with pytest.raises(BadFile):
+        evaluate(tmp_path / "z.giro", "always:a")
 
 
 def test_arms_that_come_and_go_are_eligible_while_they_are_there(seed: int) -> None:

@@ -110,6 +110,8 @@ def test_fixed_targets_of_every_kind_agree(seed: int) -> None:
     array = probabilities(np.tile(law, (20, 1)), log)
     assert np.array_equal(array, probabilities(dict(zip("abc", law, strict=True)), log))
     assert np.array_equal(array, probabilities(lambda context: law, log))
+    by_arm = {"c": 0.5, "a": 0.2, "b": 0.3}
+    assert np.array_equal(array, probabilities(lambda context: by_arm, log))
     assert np.array_equal(array, probabilities([law] * 20, log))
     assert np.array_equal(probabilities("always:b", log), np.tile([0.0, 1.0, 0.0], (20, 1)))
 
@@ -188,6 +190,8 @@ def test_targets_have_names() -> None:
         (np.ones((3, 2)) / 2, "a row for each of 30 events"),
         ([["x"]], "an array of numbers"),
         (lambda context: [1.0], "a column for each of 3 arms"),
+        (lambda context: {"x": 1.0}, "no arm is called 'x'"),
+        (lambda context: {"0": 0.7}, "are not >= 0 with sum 1"),
         (7, "a policy is a giro policy"),
     ],
 )

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 from bandit.clock import bandit_of
-from models.samples import sample_of
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 
@@ -214,16 +213,6 @@ def test_an_estimator_plays_as_a_member(seed: int) -> None:
         bandit.reward(decision.id, float(decision.arm == "b"))
     laws = [bandit.decide(rng.normal(size=2)).propensities["b"] for _ in range(20)]
     assert np.mean(laws) > 0.5
-
-
-def test_what_an_estimator_refuses_is_said(seed: int) -> None:
-    model = Auto(members=(Linear(), KNeighborsRegressor(5)))
-    sample = sample_of(np.ones((1, D)), np.ones(1), np.array([[1, 0, 0]], np.int32))
-    state = start(model, 1, D, 1, stream(seed))
-    partial_fit(state, 0, sample, stream(seed))
-    more = sample_of(np.ones((2, D)), np.ones(2), np.tile(np.array([1, 0, 0], np.int32), (2, 1)))
-    with pytest.raises(GiroError, match=r"KNeighborsRegressor\(\) refused.*fewest=20"):
-        partial_fit(state, 0, more, stream(seed))
 
 
 def test_a_member_that_compiles_stays_compiled_beside_one_that_does_not() -> None:

@@ -4,6 +4,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
-from sklearn.neural_network import MLPRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler
 from sklearn.svm import LinearSVC
@@ -156,23 +157,6 @@ def test_fewer_draws_than_wanted_have_their_mean() -> None:
         assert mean in (0.25, 0.5, 0.75) if rounded else mean == pytest.approx(0.35)
 
 
-def test_too_few_rows_for_an_estimator_are_its_complaint_and_the_way_out() -> None:
-    with pytest.raises(
-        GiroError, match=r"KNeighborsClassifier\(\) refused.*n_neighbors = 5.*fewest="
-    ):
-        pulled(KNeighborsClassifier())
-    assert len(pulled(Estimator(KNeighborsClassifier(), fewest=15), rounds=40)) == 40
-
-
-def test_a_prediction_that_is_no_number_is_refused(seed: int) -> None:
-    class Lost(Ridge):
-        def predict(self, X: np.ndarray) -> np.ndarray:
-            return super().predict(X) * np.nan
-
-    with pytest.raises(GiroError, match="expects a reward of nan"):
-        expected(Lost(), bootstrapped(seed))
-
-
 # -- fractional rewards ------------------------------------------------------------------------
 
 
@@ -233,32 +217,61 @@ def test_trees_are_never_added_to_those_of_another_sample(estimator: Any, seed: 
     assert not second.get_params().get("warm_start")
 
 
-def test_an_estimator_with_partial_fit_absorbs_a_row(seed: int) -> None:
-    sample, rng = bootstrapped(seed), stream(seed)
-    model = Estimator(GaussianNB())
-    assert model.incremental
-    assert not Estimator(Ridge()).incremental
-    state = start(model, 1, 3, 40, rng)
-    for i in range(40):
-        taken = slice(i, i + 1)
-        partial_fit(
-            state, 0, Sample(sample.rows, sample.positions[taken], sample.counts[taken]), rng
-        )
+def row_by_row(model: Estimator, sample: Sample, seed: int) -> Iterator[Any]:
+    """Yield the state after each row."""
+    rng = stream(seed)
+    state = start(model, 1, 3, sample.positions.size, rng)
+    for n in range(1, sample.positions.size + 1):
+        partial_fit(state, 0, Sample(sample.rows, sample.positions[:n], sample.counts[:n]), rng)
+        yield state
+
+
+def test_an_estimator_with_partial_fit_takes_in_each_row_once(seed: int) -> None:
+    assert Estimator(GaussianNB()).online
+    assert not Estimator(Ridge()).online
+    sample = bootstrapped(seed)
+    *_, state = row_by_row(Estimator(GaussianNB()), sample, seed)
     contexts, rewards = written_out(sample)
     whole = GaussianNB().fit(contexts, rewards.astype(int))
     assert state.fitted[0].class_count_.tolist() == whole.class_count_.tolist()
     assert state.fitted[0].theta_ == pytest.approx(whole.theta_)
 
 
-@pytest.mark.parametrize("estimator", [SGDClassifier(loss="log_loss"), MLPRegressor(max_iter=2)])
-def test_what_has_absorbed_a_row_can_be_asked(estimator: Any, seed: int) -> None:
+def test_rows_left_out_are_taken_in_later(seed: int) -> None:
     sample, rng = bootstrapped(seed), stream(seed)
-    state = start(Estimator(estimator), 1, 3, 40, rng)
-    first = int(np.flatnonzero(sample.counts.sum(axis=1))[0])
-    taken = slice(first, first + 1)
-    partial_fit(state, 0, Sample(sample.rows, sample.positions[taken], sample.counts[taken]), rng)
-    assert state.fitted[0] is not None
-    assert np.isfinite(value(state, 0, ASKED))
+    state = start(Estimator(GaussianNB()), 1, 3, 40, rng)
+    for n in (30, 33, 34, 40):
+        partial_fit(state, 0, Sample(sample.rows, sample.positions[:n], sample.counts[:n]), rng)
+    assert state.fitted[0].class_count_.sum() == sample.counts.sum()
+
+
+def test_all_rows_are_fitted_whenever_they_have_doubled(seed: int) -> None:
+    calls: list[int] = []
+
+    class Counting(SGDClassifier):
+        def fit(self, X: np.ndarray, *args: Any, **others: Any) -> Any:
+            calls.append(X.shape[0])
+            return super().fit(X, *args, **others)
+
+    sample = sample_of(np.eye(40), np.arange(40) % 2.0, np.tile([1, 0, 0], (40, 1)))
+    for state in row_by_row(Estimator(Counting(loss="log_loss"), fewest=5), sample, seed):
+        assert np.isfinite(value(state, 0, np.ones(40)))
+    assert calls == [5, 10, 20, 40]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        SGDClassifier(loss="log_loss"),
+        MLPRegressor(max_iter=2),
+        MLPClassifier((3,), max_iter=2, warm_start=True),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_what_takes_in_rows_can_be_asked_after_each(estimator: Any, seed: int) -> None:
+    for state in row_by_row(Estimator(estimator), bootstrapped(seed), seed):
+        assert np.isfinite(value(state, 0, ASKED))
+    assert state.works[0]
 
 
 # -- runs --------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ from giro.version import __version__
 
 app = typer.Typer(
     name="giro",
-    add_completion=False,
     rich_markup_mode=None,  # plain help: it reads the same in a narrow terminal and in a pipe
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -38,7 +37,13 @@ def giro(
       giro plot results/first -o regret.svg --x log
 
     Results go to standard output, progress and complaints to standard error. Exit status: 0 done,
-    1 a run failed, 2 asked for wrongly, 130 interrupted.
+    1 a run failed, 2 asked for wrongly, 130 interrupted. After `giro --install-completion` the
+    shell completes commands and options.
     """
+    help_without_command(context)
+
+
+def help_without_command(context: typer.Context) -> None:
+    """Show the help of a group of commands if none of them is named."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

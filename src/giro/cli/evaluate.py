@@ -16,12 +16,15 @@ from giro.evaluation.readers import Format, read_log
 from giro.evaluation.result import joined
 from giro.version import __version__
 
+_LOG = "A .parquet, .csv or .json(l) file, or a saved bandit (.giro)."
 _WEIGHTED = ("ips", "snips", "dr")
 
 
 @app.command(name="evaluate")
 def evaluate_log(
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="A .parquet, .csv or .json(l) file.")],
+    log: Annotated[
+        Path, typer.Argument(metavar="LOG", help="A .parquet, .csv, .json(l) or .giro file.")
+    ],
     policy: Annotated[list[str], option("TEXT", "As giro:a=1, logged or always:ARM; repeatable.")],
     format: Annotated[Format, typer.Option(help="How the log is laid out.")] = "auto",
     arm: Annotated[str, option("COLUMN", "Of a table: the chosen arm.")] = "arm",
@@ -56,6 +59,7 @@ def evaluate_log(
     \b
     Examples:
       giro evaluate events.parquet --policy giro:a=1 --policy logged
+      giro evaluate saved.giro --policy always:red
       giro evaluate clicks.csv --policy always:7 --arm item --probability p --context user_
       giro evaluate vw.dsjson --policy ucb1 --reward-range=-1,0 --plot forest.png
       giro evaluate all.csv --policy thompson --format open-bandit --replay --json

@@ -97,8 +97,8 @@ def _print_finals(traces: Sequence[Trace], runs: int) -> None:
         Column("regret_margin", "±95%", regret),
         Column("reward", "reward/round", reward),
         Column("reward_margin", "±95%", reward),
-        Column("best_share", "best arm, last 10%", "{:.0%}".format),
-        Column("speed", "rounds/s", "{:,.0f}".format),
+        Column("best_share", "best arm, last 10%", "{:.0%}".format, optional=True),
+        Column("speed", "rounds/s", "{:,.0f}".format, optional=True),
     ]
     print_table(columns, records)
 

@@ -55,14 +55,15 @@ def simulate(
     All policies meet the same instances. The numbers depend on the seed, not on --jobs or
     --engine. With --out, runs that are already in the folder are not computed again. With --data,
     an arm stands for a class, a row is the context, and the arm of the row's class has reward 1.
+    Policies that know no contexts, such as giro and ucb1, play such problems without them.
 
     \b
     Examples:
       giro simulate giro:a=1 ucb1 --rounds 1000 --runs 20
       giro simulate giro:a=1/3 ucb1 --problem bernoulli --problem beta:v=4 --plot regret.pdf
       giro simulate giro --problem "bernoulli:means=[0.7,0.4]" --json
-      giro simulate giro ucb1 --problem classification:data=adult,scale=unit --runs 20
-      giro simulate giro ucb1 --data flowers.parquet --label species --plot reward.png
+      giro simulate lin-ucb giro-ensemble --problem classification:data=adult,scale=unit --runs 20
+      giro simulate lin-ucb --data flowers.parquet --label species --plot reward.png
       giro simulate giro --runs 1000000 --out big --engine dask --address tcp://head:8786
     """
     problems = _problems(problem, data, label)

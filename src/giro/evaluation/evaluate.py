@@ -55,9 +55,9 @@ def evaluate(
       are found, then it learns the logged reward. For a policy that learns, the number is thus
       the mean reward of *its choices after learning from the log so far*. It is not the reward of
       letting it learn by itself from its own choices; for that, ask for `replay`.
-    - a target that does not learn: a mapping of arms to probabilities, a function that gives the
-      probabilities of all arms at a context, or an array [event, arm]; arms in the order of the
-      log's `arm_names`.
+    - a target that does not learn: a mapping of arms to probabilities, a function that gives such
+      a mapping or the probabilities of all arms at a context, or an array [event, arm]; arms in the
+      order of the log's `arm_names`.
     - "logged" for the policy that made the log, "always:ARM" for one arm.
 
     Where some arms were not eligible, a giro policy is offered the others only; probabilities of a

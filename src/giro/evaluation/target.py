@@ -99,7 +99,8 @@ def target_of(policy: Any, log: Log, learning: Learning) -> Target:
             known = np.eye(len(log.arm_names))[log.arm]
         return Target(LOGGED, known, log.probability)
     if isinstance(policy, str) and policy.startswith(ALWAYS):
-        return _fixed(log, _by_arm({policy.removeprefix(ALWAYS): 1.0}, log), policy)
+        row = _row({policy.removeprefix(ALWAYS): 1.0}, log)
+        return _fixed(log, np.tile(row, (log.events, 1)), policy)
     if isinstance(policy, str | Policy):
         policy, votes = Policy.parse(policy), learning.votes
         rewards = unit_rewards(log.reward, learning.reward_range)
@@ -108,9 +109,9 @@ def target_of(policy: Any, log: Log, learning: Learning) -> Target:
         return _fixed(log, found.probabilities, policy.text)._replace(note=note)
     if isinstance(policy, Mapping):
         text = ",".join(f"{arm}={text_of(float(share))}" for arm, share in policy.items())
-        return _fixed(log, _by_arm(policy, log), text)
+        return _fixed(log, np.tile(_row(policy, log), (log.events, 1)), text)
     if callable(policy):
-        rows = [policy(context) for context in log.contexts]
+        rows = [_row(policy(context), log) for context in log.contexts]
         return _fixed(log, rows, getattr(policy, "__name__", "function"))
     if isinstance(policy, np.ndarray | Sequence):
         return _fixed(log, policy, "array")
@@ -146,11 +147,13 @@ def _fixed(log: Log, given: Any, name: str) -> Target:
     return Target(name, allowed, allowed[np.arange(log.events), log.arm])
 
 
-def _by_arm(by_arm: Mapping[Any, float], log: Log) -> np.ndarray:
-    """Return the same row for every event; arms that are not named have probability 0."""
+def _row(given: Any, log: Log) -> Any:
+    """Return the probabilities of all arms; those that a mapping does not name have 0."""
+    if not isinstance(given, Mapping):
+        return given
     row = np.zeros(len(log.arm_names))
-    for name, probability in by_arm.items():
+    for name, probability in given.items():
         if str(name) not in log.arm_names:
             raise UnknownName("arm", str(name), known=log.arm_names)
         row[log.arm_names.index(str(name))] = probability
-    return np.tile(row, (log.events, 1))
+    return row

@@ -1,15 +1,18 @@
 """Models given as objects or by name, and any scikit-learn estimator as one."""
 
 import functools
+import math
 import pickle
-from collections.abc import Callable
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.checks import check, whole
-from giro.errors import GiroError
+from giro.errors import ModelWarning
 from giro.kernels.draws.binomial import binomials
 from giro.kernels.draws.uniform import integers_below
 from giro.kernels.giro.bootstrap_counts import ONE, REAL
@@ -97,60 +100,74 @@ class _State(NamedTuple):
     abilities: Abilities
     fewest: int
     fitted: list[Any]  # [slot] or None
-    constant: np.ndarray  # [slot] expected in every context; NaN where the fitted one is asked
+    works: np.ndarray  # [slot] whether the fitted one is asked
+    mean: np.ndarray  # [slot] reward in the last sample, expected in every context if it is not
+    whole: np.ndarray  # [slot] rows of the last fit
+    taken: np.ndarray  # [slot] rows of it and those that `partial_fit` has added
 
 
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Fit a copy, or the slot's last fit once more where that is a good start."""
     rows = _training_rows(sample, state.abilities, rng, weighs=state.abilities.weighs)
+    state.whole[slot] = state.taken[slot] = sample.positions.size
+    state.mean[slot] = rows.mean if rows.draws > 0 else _UNKNOWN
+    state.works[slot] = False
     if rows.draws < state.fewest or (state.abilities.classifies and rows.is_one_class):
-        state.constant[slot] = rows.mean if rows.draws > 0 else _UNKNOWN
         return
-    estimator = state.fitted[slot]
-    if estimator is None or not goes_on(estimator, state.abilities):
-        estimator = fresh(state.estimator)
-    _seed(estimator, state.abilities, rng)
-    contexts, targets = rows.contexts, rows.targets
-    if not state.abilities.weighs:
-        contexts, targets = one_each(rows)
-    weights = dict.fromkeys(state.abilities.weights, rows.weights)
-    with state.abilities.quiet():
-        _complaining(state, rows.draws, lambda: estimator.fit(contexts, targets, **weights))
-    state.fitted[slot], state.constant[slot] = estimator, np.nan
+    estimator, state.fitted[slot] = state.fitted[slot], None  # a fit that fails leaves half of one
+    with _left_out_on_failure(state, "fitted"), state.abilities.quiet():
+        if estimator is None or not goes_on(estimator, state.abilities):
+            estimator = fresh(state.estimator)
+        _seed(estimator, state.abilities, rng)
+        contexts, targets = rows.contexts, rows.targets
+        if not state.abilities.weighs:
+            contexts, targets = one_each(rows)
+        estimator.fit(contexts, targets, **dict.fromkeys(state.abilities.weights, rows.weights))
+        state.fitted[slot], state.works[slot] = estimator, True
 
 
-def _absorb(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Pass the last row to `partial_fit`, which estimators that are `incremental` have."""
-    last = Sample(sample.rows, sample.positions[-1:], sample.counts[-1:])
-    rows = _training_rows(last, state.abilities, rng, weighs=state.abilities.weighs_parts)
+def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Pass new rows to `partial_fit`; fit all of them when they have doubled, or if that fails."""
+    n, known = sample.positions.size, state.taken[slot]
+    if state.works[slot] and n < 2 * state.whole[slot]:
+        new = Sample(sample.rows, sample.positions[known:], sample.counts[known:])
+        with _left_out_on_failure(state, "fitted further"):
+            _take_in(state, state.fitted[slot], new, rng)
+            state.taken[slot] = n
+            return
+        state.fitted[slot] = None
+    _refit(state, slot, sample, rng)
+
+
+def _take_in(state: _State, estimator: Any, new: Sample, rng: np.random.Generator) -> None:
+    abilities = state.abilities
+    rows = _training_rows(new, abilities, rng, weighs=abilities.weighs_parts)
     if rows.draws == 0:
         return
-    estimator = state.fitted[slot]
-    if estimator is None:
-        estimator = fresh(state.estimator)
-        _seed(estimator, state.abilities, rng)
-    extra: dict[str, Any] = {"classes": np.array([0, 1])} if state.abilities.classifies else {}
-    if state.abilities.weighs_parts:
+    if abilities.warm is not None:  # for `fit` alone: some would want all classes in each part
+        estimator.set_params(**{abilities.warm: False})
+    extra: dict[str, Any] = {"classes": np.array([0, 1])} if abilities.classifies else {}
+    if abilities.weighs_parts:
         extra["sample_weight"] = rows.weights
     else:
         rows = repeated(rows)
-    _complaining(
-        state, rows.draws, lambda: estimator.partial_fit(rows.contexts, rows.targets, **extra)
-    )
-    state.fitted[slot], state.constant[slot] = estimator, np.nan
+    estimator.partial_fit(rows.contexts, rows.targets, **extra)
 
 
 def _value(state: _State, slot: int, context: Context) -> float:
-    if not np.isnan(state.constant[slot]):
-        return float(state.constant[slot])
+    if not state.works[slot]:
+        return float(state.mean[slot])
     asked, estimator = context.reshape(1, -1), state.fitted[slot]
-    if state.abilities.classifies:
-        answer = _complaining(state, None, lambda: estimator.predict_proba(asked)[0, 1])
-    else:
-        answer = _complaining(state, None, lambda: np.ravel(estimator.predict(asked))[0])
-    if not np.isfinite(answer):
-        raise GiroError(f"{state.estimator} expects a reward of {answer}, not a finite number")
-    return float(answer)
+    answer = float(state.mean[slot])
+    with _left_out_on_failure(state, "asked"):
+        if state.abilities.classifies:
+            found = float(estimator.predict_proba(asked)[0, 1])
+        else:
+            found = float(np.ravel(estimator.predict(asked))[0])
+        if not math.isfinite(found):
+            raise ValueError(f"it expects a reward of {found}")
+        answer = found
+    return answer
 
 
 def _training_rows(
@@ -167,18 +184,27 @@ def _seed(estimator: Any, abilities: Abilities, rng: np.random.Generator) -> Non
         estimator.set_params(**dict(zip(abilities.seeds, drawn, strict=True)))
 
 
-def _complaining(state: _State, draws: int | None, act: Callable[[], Any]) -> Any:
-    """Return what `act` returns; say which estimator it was that refused, and the way out."""
+@contextmanager
+def _left_out_on_failure(state: _State, doing: str) -> Iterator[None]:
+    """Go on after whatever the estimator raises, and warn once of each kind of failure."""
     try:
         with _single_thread().limit(limits=1):
-            return act()
-    except (ValueError, np.linalg.LinAlgError) as error:
-        size = "" if draws is None else f" {draws} draws of an arm's history"
-        reason = " ".join(str(error).split())
-        raise GiroError(
-            f"{state.estimator} refused{size}: {reason}. If that is too few rows for it, wrap it: "
-            "giro.models.estimator.Estimator(estimator, fewest=20) takes the mean of fewer draws"
-        ) from error
+            yield
+    except Exception as error:
+        failure = (type(state.estimator), doing)
+        if failure not in _warned:
+            _warned.add(failure)
+            reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+            warnings.warn(
+                f"{state.estimator} cannot be {doing}: {reason}; until it can, an arm's mean "
+                "reward is expected instead. If that is too few rows for it, say "
+                "giro.models.Estimator(model, fewest=30)",
+                ModelWarning,
+                stacklevel=2,
+            )
+
+
+_warned: set[tuple[type, str]] = set()
 
 
 @functools.cache
@@ -196,18 +222,21 @@ class Estimator(Model, name="estimator"):
     Bootstrap counts are its `sample_weight`; if it, or a step of the pipeline, takes none, rows are
     repeated. A classifier sees a reward r as class 1 with weight r and class 0 with weight 1 - r
     (a draw of one of them where rows are repeated). A sample of one class only, or of less than
-    `fewest` draws, is not fitted: its mean reward is expected everywhere.
+    `fewest` draws, is not fitted: its mean reward is expected everywhere. So it is if the estimator
+    raises an error or predicts what is no number: a `ModelWarning` says so, once, and it is fitted
+    again to all rows when the next fit is due.
 
     Fits begin at the last one where the estimator has `warm_start` and its coefficients (`coef_` or
-    `coefs_`) are what it continues from; those that would add trees are always fitted afresh. A
-    `random_state` of None is drawn again for each fit; an integer is left as it is. Your object
-    is copied, and never fitted itself.
+    `coefs_`) are what it continues from; those that would add trees are always fitted afresh. Where
+    a policy fits at every reward, an estimator with `partial_fit` takes in the new rows, and is
+    fitted to all of them whenever they have doubled. A `random_state` of None is drawn again for
+    each fit; an integer is left as it is. Your object is copied, and never fitted itself.
     """
 
     source = "Pedregosa et al. 2011"
     compiles = False
     refit = staticmethod(_refit)
-    partial_fit = staticmethod(_absorb)
+    partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)
 
     estimator: Any
@@ -218,7 +247,7 @@ class Estimator(Model, name="estimator"):
         check("estimator", whole(1), fewest=self.fewest)
         abilities_of(self.estimator)
         object.__setattr__(self, "estimator", fresh(self.estimator))
-        object.__setattr__(self, "incremental", hasattr(self.estimator, "partial_fit"))
+        object.__setattr__(self, "online", hasattr(self.estimator, "partial_fit"))
 
     @property
     def text(self) -> str:
@@ -245,5 +274,13 @@ class Estimator(Model, name="estimator"):
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return slots without a fit, which expect 1/2."""
         fitted: list[Any] = [None] * slots
-        abilities = abilities_of(self.estimator)
-        return _State(self.estimator, abilities, self.fewest, fitted, np.full(slots, _UNKNOWN))
+        return _State(
+            self.estimator,
+            abilities_of(self.estimator),
+            self.fewest,
+            fitted,
+            np.zeros(slots, bool),
+            np.full(slots, _UNKNOWN),
+            np.zeros(slots, np.int64),
+            np.zeros(slots, np.int64),
+        )

@@ -282,7 +282,8 @@ def test_lines_without_a_label_or_not_to_be_learned_are_left_out(tmp_path: Path)
         ({"_labelIndex": 2}, "line 2 has the unknown arm 3 of 2"),
         ({"_labelIndex": -1}, "line 2 has the unknown arm 0 of 2"),
         ({"pdrop": 0.9}, "dropped with different probabilities"),
-        ({"p": [0.8]}, "line 2 has no readable label"),
+        ({"p": [0.8]}, "line 2 has 2 actions in 'a' and 1 probabilities in 'p'"),
+        ({"_outcomes": [{"_label_cost": -1}]}, r"line 2 decides for several slots \(_outcomes"),
     ],
 )
 def test_wrong_lines_of_vw_are_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Format: TypeAlias = Literal["auto", "giro", "table", "vw", "open-bandit"]
 
+_SAVED = ".giro"
 _JSON = (".json", ".jsonl", ".ndjson", ".dsjson")
 _DEFAULT = Columns()
 
@@ -38,7 +39,8 @@ def read_log(
 ) -> Log:
     """Return the log in a DataFrame, a mapping of columns, or a file.
 
-    Files are Parquet (.parquet), CSV (.csv) or JSON lines (.json, .jsonl, .ndjson, .dsjson).
+    Files are Parquet (.parquet), CSV (.csv) or JSON lines (.json, .jsonl, .ndjson, .dsjson), or a
+    saved `giro.Bandit` (.giro).
     `format` says how to read them; "auto" finds out by the columns:
 
     - giro: the events of a `giro.Bandit` (`bandit.events()`), decisions joined with rewards.
@@ -128,9 +130,14 @@ def _frame_of_file(path: Path) -> "pl.DataFrame":
         ".csv": partial(pl.read_csv, infer_schema_length=None),
         **dict.fromkeys(_JSON, partial(pl.read_ndjson, infer_schema_length=None)),
     }
+    if path.suffix.lower() == _SAVED:
+        from giro.bandit import Bandit  # noqa: PLC0415  # bandits learn from logs, too
+
+        return Bandit.load(path).events()
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise BadFile(f"a log is a .parquet, .csv, {', '.join(_JSON)} file, got '{path}'")
+        endings = ", ".join((".parquet", ".csv", *_JSON))
+        raise BadFile(f"a log is a {endings} or {_SAVED} file, got '{path}'")
     try:
         return reader(path)
     except (pl.exceptions.PolarsError, OSError, RuntimeError) as error:

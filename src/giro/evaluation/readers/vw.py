@@ -86,6 +86,11 @@ def _record(line: str, number: int) -> dict[str, Any]:
         raise BadFile(f"line {number} is not JSON: {error}") from None
     if not isinstance(record, dict):
         raise BadFile(f"line {number} is not an event but {line.strip()[:40]}")
+    if "_outcomes" in record:
+        raise BadParameter(
+            f"line {number} decides for several slots (_outcomes, as in CCB logs); giro reads logs "
+            "in which each event has one decision"
+        )
     inside = record["c"] if isinstance(record.get("c"), dict) else record
     label = _label(record)
     for position, action in enumerate(inside.get("_multi", [])):
@@ -110,6 +115,11 @@ def _event(record: Mapping[str, Any]) -> _Event:
     shared = record["c"] if isinstance(record.get("c"), dict) else record
     multi = shared.get("_multi", [])
     actions, chances = record.get("a", []), record.get("p", [])
+    if len(actions) != len(chances):
+        raise BadParameter(
+            f"line {record['line']} has {len(actions)} actions in 'a' and {len(chances)} "
+            "probabilities in 'p'"
+        )
     try:
         if "_labelindex" in record:  # says surest which action it was
             arm = int(record["_labelindex"]) + 1

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from giro.cli import options
-from giro.cli._app import app
+from giro.cli._app import app, help_without_command
 from giro.cli.options import option
 from giro.cli.playing import Place
 from giro.datasets.scaling import Scale
@@ -19,14 +19,29 @@ from giro.paper.studies import settings as settings_study
 from giro.paper.studies._bakeoff_sets import FOLDER
 from giro.paper.study import reproduce
 
-commands = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
-app.add_typer(commands, name="reproduce", help="Reproduce what the paper shows, and judge it.")
+commands = typer.Typer(rich_markup_mode=None)
+app.add_typer(commands, name="reproduce")
 
 _SCALE = "quick: 5,000 rounds, 2 runs; paper: 50,000 rounds, 5 runs (many hours)."
 _POLICIES = "Play only these policies, as lin-ucb,giro-ensemble:a=1."
 _FIT = "Linear and logistic models fitted exactly, or by stochastic gradient."
 _ONE_SCALE = "Play only this scaling of contexts: column, unit or range."
 _ONE_FIT = "Play only models fitted like this: exact or sgd."
+
+
+@commands.callback(invoke_without_command=True)
+def describe(context: typer.Context) -> None:
+    """Reproduce what the paper shows, and judge it.
+
+    Each command plays what is not yet kept in its folder, writes tables and figures there, and
+    says which of the paper's claims hold. A claim that fails is a finding: the exit status stays 0.
+
+    \b
+    Examples:
+      giro reproduce mab --runs 20 --rounds 1000 --out quick
+      giro reproduce contextual --only statlog
+    """
+    help_without_command(context)
 
 
 def _with(example: str) -> Any:

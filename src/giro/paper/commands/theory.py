@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from giro.cli import options
-from giro.cli._app import app
+from giro.cli._app import app, help_without_command
 from giro.cli.options import number, numbers, option, whole_numbers
 from giro.cli.output import (
     check_folder,
@@ -52,8 +52,7 @@ def describe(context: typer.Context) -> None:
       giro theory lemmas --json
       giro theory all --out results/theory
     """
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+    help_without_command(context)
 
 
 @theory.command()
