@@ -4,6 +4,7 @@ from giro import policies, problems
 from giro.bandit import Bandit, Decision
 from giro.errors import BadFile, BadParameter, GiroError, UnknownName
 from giro.evaluation.evaluate import evaluate
+from giro.evaluation.readers import read_log
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.simulation.simulate import simulate
@@ -24,5 +25,6 @@ __all__ = [
     "evaluate",
     "policies",
     "problems",
+    "read_log",
     "simulate",
 ]

@@ -155,10 +155,8 @@ def test_an_estimate_beside_a_separate_draw_would_be_caught() -> None:
     """The judge above is not blind: the vote of a policy that chose separately is biased."""
     estimates = []
     for repeat in range(60):
-        bandit = bandit_of(Randomized(bootstrap_mean), "abc", seed=repeat, propensities=False)
-        beside = bandit_of(
-            Randomized(bootstrap_mean), "abc", seed=10_000 + repeat, votes=16, floor=0.01
-        )
+        bandit = bandit_of(Randomized(noisy), "abc", seed=repeat, propensities=False)
+        beside = bandit_of(Randomized(noisy), "abc", seed=10_000 + repeat, votes=4, floor=0.01)
         rng, total = np.random.Generator(np.random.PCG64(repeat)), 0.0
         for _ in range(25):
             decision = bandit.decide()

@@ -12,7 +12,7 @@ from bandit.conftest import KINDS, address
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from giro import BadParameter, Bandit, UnknownName
+from giro import BadParameter, Bandit, UnknownName, read_log
 from giro.bandit import bandit as module
 from giro.state import arrays_of
 
@@ -336,7 +336,7 @@ def test_a_log_of_another_system_is_learned() -> None:
         "probability": [0.2, 0.5, 0.3] * 20,
     }
     bandit = Bandit(["a", "b"], "greedy")
-    assert bandit.learn_from(log) == 60
+    assert bandit.learn_from(read_log(log)) == 60
     assert bandit.arms == ["a", "b", "new"]
     assert bandit.n_rewards == 60
     assert bandit.decide().arm == "b"
@@ -346,7 +346,9 @@ def test_a_log_of_another_system_is_learned() -> None:
     before = bandit.position
     for wrong in (log | {"reward": [3.0] * 60}, log | {"context": [[1.0]] * 60}):
         with pytest.raises(BadParameter):
-            bandit.learn_from(wrong)
+            bandit.learn_from(read_log(wrong))
+    with pytest.raises(BadParameter, match=r"giro\.read_log returns, got dict"):
+        bandit.learn_from(read_log(log))
     assert bandit.position == before
 
 
@@ -359,7 +361,7 @@ def test_a_log_with_contexts_is_learned() -> None:
         "context": rows,
     }
     bandit = Bandit(["a", "b"], "lin-ucb:scale=0.01")
-    bandit.learn_from(log)
+    bandit.learn_from(read_log(log))
     assert bandit.decide([0.9, 1.0]).arm == "b"
     assert bandit.decide([0.1, 1.0]).arm == "a"
 

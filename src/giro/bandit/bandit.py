@@ -28,6 +28,7 @@ from giro.bandit.event import (
     Reported,
     Rewarded,
 )
+from giro.bandit.learn_from import events_of
 from giro.bandit.propensity import sampled
 from giro.bandit.setting import Setting
 from giro.bandit.state import Arms, Forms, State
@@ -42,6 +43,8 @@ from giro.policy import Policy
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from giro.evaluation.log import Log
 
 _LOGGER = logging.getLogger("giro")
 _CHUNK = 200  # events that are applied while decisions wait
@@ -490,7 +493,7 @@ class Bandit:
         self, requests: Sequence[tuple[str | None, Given]], arms: Arms, baseline: str | None
     ) -> list[Decision]:
         if self._state.forms is None:
-            self._fix_forms(requests[0][1], arms)
+            self._fix_forms([context for _, context in requests], arms)
         if self._store.shared:
             events = self._made(requests, arms, baseline)
             try:
@@ -558,12 +561,13 @@ class Bandit:
             return 0  # it waits for its first reward
         return position
 
-    def _fix_forms(self, context: Given, arms: Arms) -> None:
+    def _fix_forms(self, contexts: Sequence[Given], arms: Arms) -> None:
         """Let the first request decide on the form of contexts and features of arms."""
         with self._lock:
             state = self._state
-            forms = Forms.fitted(context, arms, state.setting.features)
-            state.offered(context, arms, state.asked(arms), forms)
+            forms = Forms.fitted(contexts[0], arms, state.setting.features)
+            for context in contexts:
+                state.offered(context, arms, state.asked(arms), forms)
             _LOGGER.info("%s is made ready: compiling may take a minute", state.setting.policy)
             state.fresh(forms)  # refuses what the policy cannot use
         try:
@@ -690,20 +694,18 @@ class Bandit:
 
     # -- others' data, and people's ----------------------------------------------------------
 
-    def learn_from(self, log: Any, **options: Any) -> int:
+    def learn_from(self, log: "Log") -> int:
         """Learn the decisions of another system, and return how many: a warm start.
 
-        `log` is what `giro.evaluate` takes (a table, a file, another bandit's events), with
-        `options` as there. Arms that are not known are added. The decisions go into this bandit's
-        own log, with their propensities and rewards, under ids that start with `log-`.
+        `log` is what `giro.read_log` returns for a table, a file or another bandit's events. Arms
+        that are not known are added. The decisions go into this bandit's own log, with their
+        propensities and rewards, under ids that start with `log-`.
         """
-        from giro.bandit.learn_from import events_of  # noqa: PLC0415  # quick start
-
         with self._lock:
-            added, formed, pairs = events_of(log, options, self._state, self._clock())
+            first, pairs = events_of(log, self._state, self._clock())
         for begin in range(0, len(pairs), _GROUP):
-            first = [*added, *formed] if begin == 0 else []
             self._append([*first, *pairs[begin : begin + _GROUP]])
+            first = []
         return len(pairs) // 2
 
     def erase(self, ids: Iterable[str]) -> int:

@@ -2,25 +2,24 @@
 
 import json
 import secrets
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from giro.bandit.event import UNKNOWN, ArmAdded, Decided, Event, Formed, Rewarded
 from giro.bandit.state import Forms, State
 from giro.errors import BadParameter
-from giro.evaluation.log import Log
-from giro.evaluation.readers import read_log
 from giro.features import Encoder
 from giro.offer import Offer
 
+if TYPE_CHECKING:
+    from giro.evaluation.log import Log
 
-def events_of(
-    source: Any, options: Mapping[str, Any], state: State, now: float
-) -> tuple[list[Event], list[Event], list[Event]]:
-    """Return events that add arms, fix the form, and then a decision and its reward in turn."""
-    log = source if isinstance(source, Log) else read_log(source, **options)
+
+def events_of(log: "Log", state: State, now: float) -> tuple[list[Event], list[Event]]:
+    """Return events that add arms and fix the form, and then a decision and its reward in turn."""
+    if not hasattr(log, "arm_names"):
+        raise BadParameter(f"a log is what giro.read_log returns, got {type(log).__name__}")
     known = {name: arm for arm, name in enumerate(state.arms)}
     new = [name for name in log.arm_names if name not in known]
     number = np.array(
@@ -46,10 +45,10 @@ def events_of(
         value = state.setting.checked_reward(reward)
         event = _decision(log, i, log.offer_of(i), number, f"log-{token}-{i}", now)
         pairs += [event, Rewarded(event.id, now, value)]
-    return [ArmAdded(now, name) for name in new], formed, pairs
+    return [*(ArmAdded(now, name) for name in new), *formed], pairs
 
 
-def _decision(log: Log, i: int, offer: Offer, number: np.ndarray, id: str, now: float) -> Decided:
+def _decision(log: "Log", i: int, offer: Offer, number: np.ndarray, id: str, now: float) -> Decided:
     arms = number[offer.arms]
     order = np.argsort(arms)
     p = np.array([log.probability[i]])
