@@ -48,8 +48,12 @@ class Bandit:
     - `floor`: the probability of taking any arm instead of the policy's, so that no propensity is
       less than floor / arms. By default 0.01 where votes are taken, otherwise 0.
     - `features`: how contexts given as mappings become numbers: for each name "number", a list of
-      words (one column each), or "hashed:32" (words to 32 columns). Without it the first
-      context decides: numbers stay, words are hashed to 16 columns. Decided once, for all contexts.
+      words (one column each, and one for all other words), or "hashed:32" (words to 32 columns).
+      Without it the first context decides: numbers stay, words are hashed to 16 columns. Decided
+      once, for all contexts. Any name may be missing in a context, or be None.
+    - `standardise`: whether the policy sees numbers of contexts and of arms less their mean and over
+      their standard deviation, both of the rewards learned so far; a missing number is then the
+      mean, and otherwise 0. The log holds what was given.
     - `first_decisions`: how many decisions an arm gets before its first reward is known; then it is
       left out until that comes (or `expire` gives it), provided that another arm has a reward. Most
       policies would take a new arm every time until then. None for no limit.
@@ -73,6 +77,7 @@ class Bandit:
         votes: int = 100,
         floor: float | None = None,
         features: Mapping[str, Any] | None = None,
+        standardise: bool = True,
         first_decisions: int | None = 10,
         name: str | None = None,
         clock: Callable[[], float] = time.time,
@@ -89,6 +94,7 @@ class Bandit:
             features,
             name,
             first_decisions,
+            standardise,
         )
         names = checked_names(arms)
         log = Log(setting.prefix(names))
@@ -326,8 +332,9 @@ class Bandit:
         if core.setting.policy.text != header["setting"]["policy"]:
             core.log.made_elsewhere = core.log.n_decisions
         elif snapshot is not None:
-            seed = core.setting.seed
-            core.live = LivePolicy.from_snapshot(core.setting.policy, *snapshot, seed=seed)
+            core.live = LivePolicy.from_snapshot(
+                core.setting.policy, *snapshot, seed=core.setting.seed, numbers=core.numbers()
+            )
         core.learned_policy()
         return cls._of(core)
 

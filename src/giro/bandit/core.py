@@ -4,6 +4,7 @@ Every event is checked here, whether it happens now or is read from a log.
 """
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -15,10 +16,11 @@ from giro.bandit.log import PENDING, Log, column
 from giro.bandit.propensity import mixed, sample_arm
 from giro.bandit.setting import FIRST_ROOM, Setting
 from giro.errors import BadParameter, UnknownName
-from giro.features import Encoder, Given
+from giro.features import Encoder, Given, is_usable
 from giro.live import LivePolicy
 from giro.named import text_of
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
+from giro.standardising import Numbers
 
 Arms: TypeAlias = Sequence[str] | Mapping[str, Given] | None  # names, or their features by name
 
@@ -63,17 +65,18 @@ class Core:
         The first context and the first features of all decide on their form.
         """
         asked = self.among(arms)
-        encoder, arm_encoder = self.encoder, self.arm_encoder
+        encoder, arm_encoder, policy = self.encoder, self.arm_encoder, self.setting.policy
         if encoder is None:
             encoder = Encoder.fitted(context, self.setting.features)
+            if context is not None and not policy.resolved(contextual=True).uses_contexts:
+                warnings.warn(f"{policy} logs contexts, but ignores them", stacklevel=3)
             if isinstance(arms, Mapping):
                 arm_encoder = Encoder.fitted_to_arm(*next(iter(arms.items())))
         row = NO_CONTEXT if encoder.is_empty and context is None else encoder.encode(context)
         features = self._features(arms, asked, arm_encoder)
         if self.encoder is None:  # nothing was learned yet
-            n_arm_features = 0 if arm_encoder is None else arm_encoder.n_features
-            self.live = self._fresh(encoder.n_features, n_arm_features)
             self.encoder, self.arm_encoder = encoder, arm_encoder
+            self.live = self._fresh_as_live()
         among = self.cold_start.eligible(asked)
         if among != asked and features.size:
             features = features[np.isin(self.log.sets[asked], self.log.sets[among])]
@@ -128,8 +131,8 @@ class Core:
                 f"a context has {d} features and an arm {k}, "
                 f"got shapes {context.shape} and {features.shape}"
             )
-        if not (np.isfinite(context).all() and np.isfinite(features).all()):
-            raise BadParameter("a context or an arm has a feature that is not a finite number")
+        if not (is_usable(context) and is_usable(features)):
+            raise BadParameter("a context or an arm has a feature that is too large a number")
 
     # -- deciding ----------------------------------------------------------------------------
 
@@ -298,13 +301,15 @@ class Core:
         return live
 
     def _fresh_as_live(self) -> LivePolicy:
-        encoders = (self.encoder, self.arm_encoder)
-        return self._fresh(*(0 if e is None else e.n_features for e in encoders))
+        rounds, numbers = self.setting.rounds or FIRST_ROOM, self.numbers()
+        sizes = (each.size for each in numbers)
+        shape = Shape(len(self.log.arms), *sizes, rounds, FIRST_ROOM)
+        return LivePolicy(self.setting.policy, shape, seed=self.setting.seed, numbers=numbers)
 
-    def _fresh(self, n_features: int, n_arm_features: int) -> LivePolicy:
-        rounds = self.setting.rounds or FIRST_ROOM
-        shape = Shape(len(self.log.arms), n_features, n_arm_features, rounds, FIRST_ROOM)
-        return LivePolicy(self.setting.policy, shape, seed=self.setting.seed)
+    def numbers(self) -> Numbers:
+        """Return which columns of contexts and of features of arms are standardised."""
+        on, encoders = self.setting.standardise, (self.encoder, self.arm_encoder)
+        return Numbers(*(np.empty(0, bool) if e is None else e.is_number & on for e in encoders))
 
     def _learn_log(self, live: LivePolicy, up_to: int) -> None:
         """Let a state learn the rewards from where it stands up to number `up_to`."""

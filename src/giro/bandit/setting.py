@@ -32,6 +32,7 @@ class Setting:
     features: Mapping[str, Any] | None = None
     name: str | None = None
     first_decisions: int | None = 10
+    standardise: bool = True
 
     def __post_init__(self) -> None:
         """Check everything."""
@@ -110,4 +111,5 @@ class Setting:
             )
         given["policy"] = plain["policy"] if policy is None else policy
         given["reward_range"] = tuple(plain["reward_range"])
+        given.setdefault("standardise", False)  # as giro 0.1.0 plays
         return cls(**given)
