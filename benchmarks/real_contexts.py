@@ -78,7 +78,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     records = []
-    say(f"{'right of ' + format(ROUNDS, ',') + ' decisions':<40} {'as given':>16} {'standardised':>16}")
+    say(f"{f'right of {ROUNDS:,} decisions':<40} {'as given':>16} {'standardised':>16}")
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for policy, world in product(POLICIES, WORLDS):
             tasks = [(policy, world, seed) for seed in range(options.seeds)]

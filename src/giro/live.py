@@ -156,9 +156,7 @@ class LivePolicy:
         arrays = arrays_of(self.state)
         if arrays is None:
             return None
-        self._fingerprint = self._fingerprint or fingerprint(
-            self.policy, self.shape, self._numbers
-        )
+        self._fingerprint = self._fingerprint or fingerprint(self.policy, self.shape, self._numbers)
         about = {
             "fingerprint": self._fingerprint,
             "shape": list(self.shape),

@@ -4,6 +4,7 @@ A column's mean and spread are those of the rows that were learned, up to now. S
 the rewards in their order, as all that a policy knows.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -72,4 +73,4 @@ def _count(moments: np.ndarray, j: int, value: float) -> None:
 @inline_kernel
 def _spread(moments: np.ndarray, j: int) -> float:
     """Return the standard deviation of a column, 0 before there are two different numbers."""
-    return np.sqrt(moments[_SQUARES, j] / max(moments[_COUNT, j], 1.0))
+    return math.sqrt(moments[_SQUARES, j] / max(moments[_COUNT, j], 1.0))

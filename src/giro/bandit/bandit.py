@@ -51,7 +51,7 @@ class Bandit:
       words (one column each, and one for all other words), or "hashed:32" (words to 32 columns).
       Without it the first context decides: numbers stay, words are hashed to 16 columns. Decided
       once, for all contexts. Any name may be missing in a context, or be None.
-    - `standardise`: whether the policy sees numbers of contexts and of arms less their mean and over
+    - `standardise`: whether the policy sees numbers of contexts and arms less their mean and over
       their standard deviation, both of the rewards learned so far; a missing number is then the
       mean, and otherwise 0. The log holds what was given.
     - `first_decisions`: how many decisions an arm gets before its first reward is known; then it is

@@ -302,8 +302,8 @@ class Core:
 
     def _fresh_as_live(self) -> LivePolicy:
         rounds, numbers = self.setting.rounds or FIRST_ROOM, self.numbers()
-        sizes = (each.size for each in numbers)
-        shape = Shape(len(self.log.arms), *sizes, rounds, FIRST_ROOM)
+        d, k = numbers.context.size, numbers.arm.size
+        shape = Shape(len(self.log.arms), d, k, rounds, FIRST_ROOM)
         return LivePolicy(self.setting.policy, shape, seed=self.setting.seed, numbers=numbers)
 
     def numbers(self) -> Numbers:

@@ -78,8 +78,8 @@ def _contexts(rewarded: "pl.DataFrame") -> tuple[np.ndarray, tuple[str, ...]]:
 
     if "context" not in rewarded.columns or not isinstance(rewarded["context"].dtype, pl.List):
         return np.empty((rewarded.height, 0)), ()
-    filled = rewarded.select(pl.col("context").cast(pl.List(pl.Float64)).fill_null([]))
-    contexts, names = padded(filled["context"].to_list(), "context")  # 0: not known at the time
+    given = rewarded.select(pl.col("context").cast(pl.List(pl.Float64)).fill_null([]))
+    contexts, names = padded(given["context"].to_list(), "context")  # 0: not known at the time
     return filled(contexts), tuple(names)
 
 
