@@ -24,7 +24,7 @@ from giro.tables import write_csv
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "bandit" / "contexts.csv"
-POLICIES = ("default", "giro-ensemble", "lin-ucb:scale=0.5", "lin-ts:scale=0.25")
+POLICIES = ("default", "giro-ensemble", "lin-ucb:scale=0.5")
 ROUNDS, GOOD, POOR = 2_000, 0.8, 0.2
 
 
@@ -74,7 +74,7 @@ def _both(task: tuple[str, str, int]) -> list[float]:
 def main() -> None:
     """Play everything, print the table and write it."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     records = []
