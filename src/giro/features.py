@@ -279,7 +279,8 @@ def _row(context: Any, noun: str) -> np.ndarray:
 
 def is_usable(rows: np.ndarray) -> bool:
     """Tell whether all numbers are small enough to be squared; those missing are NaN."""
-    return not (np.abs(rows) > LARGEST).any()
+    sizes = np.abs(rows)
+    return rows.size == 0 or bool(sizes.max() <= LARGEST) or not (sizes > LARGEST).any()
 
 
 def filled(rows: np.ndarray) -> np.ndarray:

@@ -102,11 +102,9 @@ class LivePolicy:
             return contexts, features
         of_contexts, of_arms = self._moments
         if contexts.size:
-            flat = standardised(of_contexts, contexts.ravel(), learned)
-            contexts = flat if contexts.ndim == 1 else flat.reshape(contexts.shape)
+            contexts = _each(of_contexts, contexts, learned)
         if features.size:
-            flat = standardised(of_arms, features.ravel(), learned)
-            features = flat if features.ndim == 1 else flat.reshape(features.shape)
+            features = _each(of_arms, features, learned)
         return contexts, features
 
     # -- learning ----------------------------------------------------------------------------
@@ -195,6 +193,13 @@ class LivePolicy:
         live.learned = int(about["learned"])
         live._learning.bit_generator.state = about["generator"]
         return live
+
+
+def _each(moments: np.ndarray, rows: np.ndarray, learned: bool) -> np.ndarray:
+    """Return one row, or each of several, standardised."""
+    if rows.ndim == 1:
+        return standardised(moments, rows, learned)
+    return standardised(moments, rows.ravel(), learned).reshape(rows.shape)
 
 
 def _plain(state: Any) -> Any:

@@ -44,18 +44,19 @@ def standardised(moments: np.ndarray, values: np.ndarray, learned: bool) -> np.n
     """
     width = moments.shape[1]
     result = np.empty(values.size)
-    for i in range(values.size):
-        value, j = values[i], i % width
-        if np.isnan(value):
-            result[i] = 0.0
-        elif moments[_STANDARDISED, j] == 0.0:
-            result[i] = value
-        else:
-            if learned:
-                _count(moments, j, value)
-            spread = _spread(moments, j)
-            distance = (value - moments[_MEAN, j]) / spread if spread > 0.0 else 0.0
-            result[i] = min(max(distance, -FAR), FAR)
+    for first in range(0, values.size, width):
+        for j in range(width):
+            value = values[first + j]
+            if np.isnan(value):
+                result[first + j] = 0.0
+            elif moments[_STANDARDISED, j] == 0.0:
+                result[first + j] = value
+            else:
+                if learned:
+                    _count(moments, j, value)
+                spread = _spread(moments, j)
+                distance = (value - moments[_MEAN, j]) / spread if spread > 0.0 else 0.0
+                result[first + j] = min(max(distance, -FAR), FAR)
     return result
 
 
