@@ -11,8 +11,6 @@ from giro import Policy, Problem
 from giro.model import Model
 from giro.models.linear import Linear
 from giro.named import Named, defaults, summary, text_of
-from giro.offer import Shape
-from giro.seeds import stream
 
 PAGE = Path(__file__).parents[1] / "docs" / "policies.md"
 
@@ -142,10 +140,8 @@ def _policy_row(cls: type[Policy]) -> str:
 
 
 def _contexts(cls: type[Policy]) -> str:
-    """Tell whether its state makes rows of a regression, in which contexts are."""
-    policy = _with_model(cls).resolved(contextual=True)
-    state = policy.start(Shape(2, 1, 0, 1, 1), stream(0))
-    return "yes" if hasattr(state, "design") or hasattr(state, "models") else ""
+    """Tell whether contexts change its choices."""
+    return "yes" if _with_model(cls).resolved(contextual=True).uses_contexts else ""
 
 
 def _with_model(cls: type[Policy]) -> Policy:

@@ -4,11 +4,14 @@ A number is a column. A word is one of the columns of its feature: by its positi
 (one-hot), or by a hash.
 """
 
+import dataclasses
 import functools
 import hashlib
+import itertools
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+import reprlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,16 +21,21 @@ from giro.errors import BadParameter
 if TYPE_CHECKING:
     import polars as pl
 
-Given: TypeAlias = ArrayLike | Mapping[str, float | str] | None
-Kind: TypeAlias = str | tuple[str, ...] | int  # "number", the words one-hot, or hash columns
+Given: TypeAlias = ArrayLike | Mapping[str, float | str | None] | None
+Kind: TypeAlias = str | tuple[str | None, ...] | int  # "number", words, or columns of a hash
 HASH_COLUMNS = 16  # for a feature of words that was not declared
+LARGEST = 1e150  # of a number, so that sums of squares stay finite
+_SHOWN = 80  # characters of names in an error, about
 
 
-class Encoder(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Encoder:
     """How contexts become features, decided by the first of them and the same ever after.
 
     Sequences keep their numbers. In mappings, a number is a column; a word is one of the columns of
-    its feature, by its place among declared words or by a hash.
+    its feature, by its place among declared words or by a hash. Declared words end with None, which
+    stands for all others (giro 0.1.0 refused these, and its files still do). A number that is not
+    known is NaN; of a word that is not known, all columns are 0.
     """
 
     n_given: int  # numbers in a sequence; 0 with mappings or without contexts
@@ -37,13 +45,14 @@ class Encoder(NamedTuple):
     @classmethod
     def fitted(cls, context: Given, features: Mapping[str, Any] | None) -> "Encoder":
         """Return the encoder for contexts like this one; declared features come first."""
+        if features is not None:
+            encoder = cls(0, declared(features))
+            encoder.encode(context)  # is it one of these?
+            return encoder
         if context is None:
             return cls(0, ())
         if isinstance(context, Mapping):
-            kinds = declared(features) if features is not None else _kinds_in(context)
-            return cls(0, kinds)
-        if features is not None:
-            raise BadParameter("features were declared by name, so a context is a mapping")
+            return cls(0, _kinds_in(context))
         return cls(_row(context, "a context").size, ())
 
     @classmethod
@@ -60,35 +69,57 @@ class Encoder(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data from which `from_json` makes an equal encoder."""
-        return self._asdict()
+        return dataclasses.asdict(self)
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Encoder":
         """Return the encoder described by plain data."""
-        kinds = ((name, _kind(name, kind)) for name, kind in plain["features"])
-        return cls(int(plain["n_given"]), tuple(kinds), str(plain.get("noun", "a context")))
+        kinds = tuple((str(name), _kind_of_json(name, kind)) for name, kind in plain["features"])
+        return cls(int(plain["n_given"]), kinds, str(plain.get("noun", "a context")))
 
     @property
     def is_empty(self) -> bool:
         """Whether there is no feature."""
         return self.n_features == 0
 
-    @property
+    @functools.cached_property
     def n_features(self) -> int:
         """How many numbers a context becomes."""
         return self.n_given + sum(_width(kind) for _, kind in self.features)
 
+    @functools.cached_property
+    def is_number(self) -> np.ndarray:
+        """Which columns are numbers, and not places of words, [column]."""
+        found = np.zeros(self.n_features, bool)
+        found[: self.n_given] = True
+        for first, kind in self._places.values():
+            found[first] |= kind == "number"
+        return found
+
+    @functools.cached_property
+    def _places(self) -> dict[str, tuple[int, Kind]]:
+        """Of each name its first column, and its kind."""
+        widths = [_width(kind) for _, kind in self.features]
+        firsts = itertools.accumulate(widths, initial=0)
+        return {
+            name: (first, kind) for (name, kind), first in zip(self.features, firsts, strict=False)
+        }
+
+    @functools.cached_property
+    def _nothing_known(self) -> np.ndarray:
+        return np.where(self.is_number, math.nan, 0.0)
+
     def encode(self, context: Given) -> np.ndarray:
         """Return the features of a context, which has the form of the first one."""
         if isinstance(context, Mapping):
-            names = [name for name, _ in self.features]
-            if len(context) != len(names) or any(name not in context for name in names):
-                raise BadParameter(f"this bandit wants {self}, got {_listed(context)}")
-            row, first = np.zeros(self.n_features), 0
-            for name, kind in self.features:
-                position, number = _place(name, kind, context[name])
-                row[first + position] = number
-                first += _width(kind)
+            places, row = self._places, self._nothing_known.copy()
+            for name, value in context.items():
+                if name not in places:
+                    raise BadParameter(self._unknown(name))
+                if not _is_missing(value):
+                    first, kind = places[name]
+                    position, number = _place(name, kind, value)
+                    row[first + position] = number
             return row
         if context is None:
             if self.n_features > 0:
@@ -108,10 +139,20 @@ class Encoder(NamedTuple):
         except BadParameter as error:
             raise BadParameter(f"arm '{name}': {error}") from None
 
+    def _unknown(self, name: object) -> str:
+        """Say that nothing of this name is known, and what is."""
+        if not self.features:
+            return f"this bandit wants {self}, got a mapping with the name {_short(name)}"
+        import difflib  # noqa: PLC0415  # quick start
+
+        near = difflib.get_close_matches(str(name)[:_SHOWN], self._places, n=1)
+        hint = f"; did you mean {_short(near[0])}?" if near else ""
+        return f"this bandit wants {self}, got {_short(name)}{hint}"
+
     def __str__(self) -> str:
         """Say what a context looks like."""
         if self.features:
-            return f"{self.noun} of the features {_listed(dict(self.features))}"
+            return f"{self.noun} of the features {_listed(self._places)}"
         return f"{self.noun} of {self.n_given} numbers" if self.n_given else "no context"
 
 
@@ -121,7 +162,21 @@ _OF_ARM = "a row of features"
 
 def declared(features: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:
     """Return declared features in one form; see `Bandit` for what can be written."""
-    return tuple((str(name), _kind(name, kind)) for name, kind in features.items())
+    if not isinstance(features, Mapping) or not features:
+        raise BadParameter(
+            f"features maps names to what they are, as {{'age': 'number'}}; got {_short(features)}"
+        )
+    return tuple((str(name), _with_others(_kind(name, kind))) for name, kind in features.items())
+
+
+def _with_others(kind: Kind) -> Kind:
+    return (*kind, None) if isinstance(kind, tuple) else kind
+
+
+def _kind_of_json(name: str, kind: Any) -> Kind:
+    if isinstance(kind, list) and kind and kind[-1] is None:
+        return _with_others(_kind(name, kind[:-1]))
+    return _kind(name, kind)
 
 
 def _kind(name: str, kind: Any) -> Kind:
@@ -139,14 +194,20 @@ def _kind(name: str, kind: Any) -> Kind:
             return words
     raise BadParameter(
         f"feature '{name}' is 'number', a list of different words, or 'hashed:32' "
-        f"(any number of columns), got {kind!r}"
+        f"(any number of columns), got {_short(kind)}"
     )
 
 
 def _kinds_in(context: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:
     """Return a kind for each feature of a first context, in the order of names."""
     if not context or not all(isinstance(name, str) for name in context):
-        raise BadParameter(f"a context maps names of features to values, got {dict(context)!r}")
+        raise BadParameter(f"a context maps names of features to values, got {_short(context)}")
+    missing = [name for name, value in context.items() if value is None]
+    if missing:
+        raise BadParameter(
+            f"feature {_short(missing[0])} has no value in the first context, which decides what "
+            "it is: declare features=..."
+        )
     return tuple(
         (name, HASH_COLUMNS if isinstance(context[name], str) else "number")
         for name in sorted(context)
@@ -159,17 +220,23 @@ def _width(kind: Kind) -> int:
     return 1 if isinstance(kind, str) else len(kind)
 
 
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def _place(name: str, kind: Kind, value: Any) -> tuple[int, float]:
     """Return which of the feature's columns is set, and to what."""
     if isinstance(kind, str):
-        return 0, _number(name, value)
+        return 0, _number(f"feature '{name}' is", value)
     if not isinstance(value, str):
-        raise BadParameter(f"feature '{name}' is a word, got {value!r}")
+        raise BadParameter(f"feature '{name}' is a word, got {_short(value)}")
     if isinstance(kind, int):
         return _hashed(name, value, kind), 1.0
-    if value not in kind:
-        raise BadParameter(f"feature '{name}' is one of {', '.join(kind)}; got '{value}'")
-    return kind.index(value), 1.0
+    if value in kind:
+        return kind.index(value), 1.0
+    if kind[-1] is not None:
+        raise BadParameter(f"feature '{name}' is one of {_listed(kind)}; got {_short(value)}")
+    return len(kind) - 1, 1.0
 
 
 @functools.lru_cache(maxsize=65_536)
@@ -179,34 +246,65 @@ def _hashed(name: str, word: str, columns: int) -> int:
     return int.from_bytes(digest, "big") % columns
 
 
-def _number(name: str, value: Any) -> float:
-    if isinstance(value, str | None | Mapping | Sequence):
-        raise BadParameter(f"feature '{name}' is a number, got {value!r}")
+def _number(what: str, value: Any) -> float:
+    """Return a value as a number, NaN if it is missing."""
+    if isinstance(value, str | Mapping | Sequence):
+        raise BadParameter(f"{what} a number, got {_short(value)}")
     try:
-        number = float(value)
+        number = math.nan if value is None else float(value)
+    except OverflowError:
+        number = math.inf
     except (TypeError, ValueError):
-        raise BadParameter(f"feature '{name}' is a number, got {value!r}") from None
-    if not math.isfinite(number):
-        raise BadParameter(f"feature '{name}' is a finite number, got {number}")
+        raise BadParameter(f"{what} a number, got {_short(value)}") from None
+    if abs(number) > LARGEST:
+        raise BadParameter(f"{what} a number within ±{LARGEST:g}, got {_short(value)}")
     return number
 
 
 def _row(context: Any, noun: str) -> np.ndarray:
-    """Return a copy of a sequence of numbers, as an array."""
+    """Return a copy of a sequence of numbers, as an array; NaN where one is missing."""
     try:
         given = np.asarray(context)
     except (TypeError, ValueError):  # lists of different lengths
-        raise BadParameter(f"{noun} holds numbers, got {context!r}") from None
-    if given.dtype.kind not in "biuf" or given.ndim != 1 or given.size == 0:
-        raise BadParameter(f"{noun} is a list of numbers, or a mapping; got {context!r}")
+        raise BadParameter(f"{noun} holds numbers, got {_short(context)}") from None
+    if given.dtype.kind not in "biufO" or given.ndim != 1 or given.size == 0:
+        raise BadParameter(f"{noun} is a list of numbers, or a mapping; got {_short(context)}")
+    if given.dtype.kind == "O":
+        return np.array([_number(f"{noun} holds", value) for value in given])
     row = np.array(given, np.float64)
-    if not np.isfinite(row).all():
-        raise BadParameter(f"{noun} holds finite numbers, got {context!r}")
+    if not is_usable(row):
+        raise BadParameter(f"{noun} holds numbers within ±{LARGEST:g}, got {_short(context)}")
     return row
 
 
-def _listed(names: Mapping[str, Any]) -> str:
-    return ", ".join(map(str, names)) or "none"
+def is_usable(rows: np.ndarray) -> bool:
+    """Tell whether all numbers are small enough to be squared; those missing are NaN."""
+    sizes = np.abs(rows)
+    return rows.size == 0 or bool(sizes.max() <= LARGEST) or not (sizes > LARGEST).any()
+
+
+def filled(rows: np.ndarray) -> np.ndarray:
+    """Return [row, feature] with the mean of the feature where it is missing, 0 if it always is."""
+    missing = np.isnan(rows)
+    if not missing.any():
+        return rows
+    known = np.maximum((~missing).sum(axis=0), 1)
+    return np.where(missing, np.where(missing, 0.0, rows).sum(axis=0) / known, rows)
+
+
+def _listed(names: Iterable[object]) -> str:
+    """Return names with commas between them, as many as fit."""
+    shown, rest = "", list(names)
+    while rest and len(shown) < _SHOWN:
+        shown += f"{', ' if shown else ''}{str(rest.pop(0))[:_SHOWN]}"
+    return f"{shown} and {len(rest):,} more" if rest else shown or "none"
+
+
+def _short(value: object) -> str:
+    """Return how a value is written, cut off where that is long."""
+    if isinstance(value, int) and abs(value) > LARGEST:
+        return "one of more than 150 digits"
+    return reprlib.repr(value)
 
 
 # -- tables ------------------------------------------------------------------------------------

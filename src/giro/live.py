@@ -12,10 +12,12 @@ from giro.errors import BadFile, GiroError
 from giro.offer import Case, Offer, Shape, case_of, position_of
 from giro.policy import Policy, choose, learn, start
 from giro.seeds import NumberedStreams, stream
+from giro.standardising import Numbers, no_moments, standardised
 from giro.state import arrays_of, grow, restored
 
 _START, _CHOOSE, _LEARN = range(3)  # what randomness is for, in the path of a stream
 _GAME = 64  # rounds of the game that tells behaviour
+_MOMENTS = ("moments of contexts", "moments of arms")  # beside the state's arrays in a snapshot
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -25,16 +27,25 @@ class LivePolicy:
 
     The state follows from the seed, the rewards in their order and, where `choose_mutates_state`,
     the choices. Choice n draws from a stream that depends on the seed and n alone.
+
+    With `numbers`, contexts and features of arms are raw: the policy sees them standardised by what
+    was learned before (see `giro.standardising`). Without, it sees them as they are.
     """
 
-    def __init__(self, policy: Policy, shape: Shape, *, seed: int) -> None:
+    def __init__(
+        self, policy: Policy, shape: Shape, *, seed: int, numbers: Numbers | None = None
+    ) -> None:
         """Start a state in which nothing is learned yet."""
-        self._begin(policy, shape, seed, start(policy, shape, stream(seed, _START)))
+        self._begin(policy, shape, seed, numbers, start(policy, shape, stream(seed, _START)))
 
-    def _begin(self, policy: Policy, shape: Shape, seed: int, state: Any) -> None:
+    def _begin(
+        self, policy: Policy, shape: Shape, seed: int, numbers: Numbers | None, state: Any
+    ) -> None:
         self.policy, self.shape, self.learned = policy, shape, 0
         self.played = policy.resolved(contextual=shape.contextual)
-        self._seed, self._functions = seed, self.played.functions()
+        self._seed, self._functions, self._numbers = seed, self.played.functions(), numbers
+        is_raw = numbers is not None and shape.contextual and self.played.uses_contexts
+        self._moments = [no_moments(each) for each in numbers or ()] if is_raw else []
         self._fingerprint = ""  # not known yet
         self._streams, self._learning = NumberedStreams(seed, _CHOOSE), stream(seed, _LEARN)
         self._choose, self._vote = self._form(_choose), self._form(_vote)
@@ -62,7 +73,7 @@ class LivePolicy:
 
     def choose(self, offer: Offer) -> int:
         """Return the arm that the policy pulls, drawing on from where the generator stands."""
-        position = self._choose(self._held, *offer)
+        position = self._choose(self._held, *self._seen(offer))
         if position < 0:
             raise GiroError(f"{self.policy} chose an arm that is not on offer")
         return int(offer.arms[position])
@@ -70,7 +81,7 @@ class LivePolicy:
     def vote(self, offer: Offer, votes: int) -> np.ndarray:
         """Return the share of each arm on offer in this many choices, [i]."""
         counts = np.zeros(offer.arms.size, np.int64)
-        if not self._vote(self._held, *offer, votes, counts):
+        if not self._vote(self._held, *self._seen(offer), votes, counts):
             raise GiroError(f"{self.policy} chose an arm that is not on offer")
         return counts / votes
 
@@ -84,15 +95,37 @@ class LivePolicy:
     def propensities(self, offer: Offer) -> np.ndarray | None:
         """Return the exact probability of each arm on offer, [i]; None where it is not known."""
         exact = self._functions.propensities
-        found = np.empty(0) if exact is None else np.asarray(exact(self.state, offer), float)
+        if exact is None:
+            return None
+        found = np.asarray(exact(self.state, self._seen(offer)), float)
         return found if found.size else None
+
+    def _seen(self, offer: Offer) -> Offer:
+        """Return an offer as the policy sees it."""
+        if not self._moments:
+            return offer
+        return Offer(offer.arms, *self._rows(offer.context, offer.features, learned=False))
+
+    def _rows(
+        self, contexts: np.ndarray, features: np.ndarray, *, learned: bool
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows of contexts and of features of arms as the policy sees them."""
+        if not self._moments:
+            return contexts, features
+        of_contexts, of_arms = self._moments
+        if contexts.size:
+            contexts = _each(of_contexts, contexts, learned)
+        if features.size:
+            features = _each(of_arms, features, learned)
+        return contexts, features
 
     # -- learning ----------------------------------------------------------------------------
 
     def learn(self, case: Case, arm: int, reward: float) -> None:
         """Take in one reward in [0, 1]."""
         self.make_room(self.learned + 1)
-        self._learn(self._held, case.context, case.features, arm, reward)
+        context, features = self._rows(case.context, case.features, learned=True)
+        self._learn(self._held, context, features, arm, reward)
         self.learned += 1
 
     def learn_all(
@@ -104,6 +137,7 @@ class LivePolicy:
     ) -> None:
         """Take in rewards[i] of arms[i], at contexts[i] with features[i] of the arm."""
         self.make_room(self.learned + rewards.size)
+        contexts, features = self._rows(contexts, features, learned=True)
         self._learn_all(self._held, contexts, features, arms, rewards)
         self.learned += rewards.size
 
@@ -132,13 +166,14 @@ class LivePolicy:
         arrays = arrays_of(self.state)
         if arrays is None:
             return None
-        self._fingerprint = self._fingerprint or fingerprint(self.policy, self.shape)
+        self._fingerprint = self._fingerprint or fingerprint(self.policy, self.shape, self._numbers)
         about = {
             "fingerprint": self._fingerprint,
             "shape": list(self.shape),
             "learned": self.learned,
             "generator": _plain(self._learning.bit_generator.state),
         }
+        arrays |= dict(zip(_MOMENTS, self._moments, strict=False))
         return about, {path: array.copy() for path, array in arrays.items()}
 
     @classmethod
@@ -149,21 +184,34 @@ class LivePolicy:
         arrays: Mapping[str, np.ndarray],
         *,
         seed: int,
+        numbers: Numbers | None = None,
     ) -> Self | None:
         """Return the policy as it was; None if this code would have made another state of it."""
         try:
             shape = Shape(*map(int, about["shape"]))
-            if about["fingerprint"] != fingerprint(policy, shape):
+            if about["fingerprint"] != fingerprint(policy, shape, numbers):
                 return None
-            state = restored(policy, shape, arrays, stream(seed, _START))
+            own = {path: array for path, array in arrays.items() if path not in _MOMENTS}
+            state = restored(policy, shape, own, stream(seed, _START))
         except BadFile:
             return None
         live = cls.__new__(cls)
-        live._begin(policy, shape, seed, state)
+        live._begin(policy, shape, seed, numbers, state)
+        moments = [arrays[path].copy() for path in _MOMENTS if path in arrays]
+        if [each.shape for each in moments] != [each.shape for each in live._moments]:
+            return None
+        live._moments = moments
         live._fingerprint = about["fingerprint"]
         live.learned = int(about["learned"])
         live._learning.bit_generator.state = about["generator"]
         return live
+
+
+def _each(moments: np.ndarray, rows: np.ndarray, learned: bool) -> np.ndarray:
+    """Return one row, or each of several, standardised."""
+    if rows.ndim == 1:
+        return standardised(moments, rows, learned)
+    return standardised(moments, rows.ravel(), learned).reshape(rows.shape)
 
 
 def _plain(state: Any) -> Any:
@@ -173,13 +221,13 @@ def _plain(state: Any) -> Any:
     return state if isinstance(state, str) else int(state)
 
 
-def fingerprint(policy: Policy, shape: Shape) -> str:
+def fingerprint(policy: Policy, shape: Shape, numbers: Numbers | None = None) -> str:
     """Return a text that differs if the policy behaves differently, or its state looks different.
 
     It plays a short game with rewards 0 and 1 and then others, among all arms and some of them.
     """
     small = Shape(5, shape.n_features, shape.n_arm_features, _GAME, _GAME)
-    live, rng = LivePolicy(policy, small, seed=0), stream(0, _GAME)
+    live, rng = LivePolicy(policy, small, seed=0, numbers=numbers), stream(0, _GAME)
     digest = hashlib.sha256()
     for path, array in sorted((arrays_of(live.state) or {}).items()):
         digest.update(f"{path} {array.dtype} {array.ndim};".encode())

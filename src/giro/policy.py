@@ -63,6 +63,9 @@ class Policy(Named, kind="policy"):
     it returns an empty array; `has_propensities` says so beforehand.
     """
 
+    uses_contexts: bool = True
+    """Whether what is known of a round can change choices; if not, a bandit warns who gives it."""
+
     uses_arm_features: ClassVar[bool] = False
     """Whether the policy takes offers with features of arms, and learns one model of all arms."""
 

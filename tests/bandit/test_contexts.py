@@ -1,15 +1,23 @@
 """What callers know becomes numbers, in the same way ever after."""
 
+import json
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from bandit.clock import bandit_of, state_of
+from bandit.clock import Clock, bandit_of, state_of
 
+import giro
 from giro import BadParameter, Bandit, GiroError, Policy
+from giro.features import Encoder, declared
 from giro.policy import Case, Offer, Shape
+from giro.seeds import stream
 
+NAN = float("nan")
 FEATURES = {"age": "number", "country": ["de", "fr"], "page": "hashed:4"}
 
 
@@ -46,8 +54,8 @@ def test_declared_features_become_their_columns() -> None:
     bandit = bandit_of(features=FEATURES)
     bandit.decide({"page": "home", "country": "fr", "age": 31})
     row = context_of(bandit)
-    assert row[:3] == [31.0, 0.0, 1.0]
-    assert sorted(row[3:]) == [0.0, 0.0, 0.0, 1.0]
+    assert row[:4] == [31.0, 0.0, 1.0, 0.0]
+    assert sorted(row[4:]) == [0.0, 0.0, 0.0, 1.0]
 
 
 def test_the_first_mapping_decides_on_columns_if_none_were_declared() -> None:
@@ -71,42 +79,46 @@ def test_a_word_has_the_same_column_on_every_machine_and_for_ever() -> None:
     [
         (None, "needs a context"),
         ([1.0], "wants a context of the features age, country, page, got 1 numbers"),
-        ({"age": 1, "country": "de"}, "got age, country"),
-        ({"age": 1, "country": "de", "pag": "x"}, "got age, country, pag"),
-        ({"age": 1, "country": "de", "page": "x", "more": 1}, "got age, country, page, more"),
-        ({"age": 1, "country": "it", "page": "x"}, "'country' is one of de, fr; got 'it'"),
+        ({"age": 1, "pag": "x"}, "features age, country, page, got 'pag'; did you mean 'page'"),
+        ({"age": 1, "country": "de", "page": "x", "more": 1}, "got 'more'$"),
         ({"age": "old", "country": "de", "page": "x"}, "'age' is a number, got 'old'"),
-        ({"age": None, "country": "de", "page": "x"}, "'age' is a number, got None"),
         ({"age": [1], "country": "de", "page": "x"}, "'age' is a number"),
-        ({"age": float("nan"), "country": "de", "page": "x"}, "'age' is a finite number"),
+        ({"age": float("inf")}, r"'age' is a number within ±1e\+150, got inf"),
+        ({"age": -1e160}, r"'age' is a number within ±1e\+150, got -1e\+160"),
+        ({"age": 10**400}, "got one of more than 150 digits"),
         ({"age": 1, "country": 2, "page": "x"}, "'country' is a word, got 2"),
+        ({"x" * 10_000: 1}, "got 'xxx"),
+        ({"age": "x" * 10_000}, "'age' is a number, got 'xxx"),
     ],
 )
 def test_mappings_of_another_form_are_refused_and_change_nothing(context: Any, words: str) -> None:
     bandit = bandit_of(features=FEATURES)
     with pytest.raises(BadParameter):
-        bandit.decide(context if context is not None else {})
+        bandit.decide(context)
     bandit.decide({"age": 1, "country": "de", "page": "x"})
     before = state_of(bandit)
-    with pytest.raises(BadParameter, match=words):
+    with pytest.raises(BadParameter, match=words) as refusal:
         bandit.decide(context)
     assert state_of(bandit) == before
+    assert len(str(refusal.value)) < 200
 
 
 @pytest.mark.parametrize(
     ("context", "words"),
     [
         ([1.0], "wants a context of 2 numbers, got 1 numbers"),
-        ([1.0, float("nan")], "finite numbers"),
-        ([1.0, float("inf")], "finite numbers"),
+        ([1.0, float("inf")], "numbers within"),
+        ([0.1, 1e160], r"numbers within ±1e\+150"),
+        ([0.1, 10**400], r"number within ±1e\+150"),
         (["1", "2"], "list of numbers"),
         ("ab", "list of numbers"),
         ([[1.0, 2.0]], "list of numbers"),
         ([[1.0], [2.0, 3.0]], "holds numbers"),
         (3.0, "list of numbers"),
         ([], "list of numbers"),
-        ([1.0, None], "list of numbers"),
-        ({"x": 1.0}, "wants a context of 2 numbers, got x"),
+        ([1.0, None, 2.0], "wants a context of 2 numbers, got 3 numbers"),
+        ([None, "2"], "holds a number, got '2'"),
+        ({"x": 1.0}, "wants a context of 2 numbers, got a mapping with the name 'x'"),
         (None, "needs a context"),
     ],
 )
@@ -123,13 +135,179 @@ def test_sequences_of_another_form_are_refused_and_change_nothing(context: Any, 
 
 def test_a_context_refused_at_first_decides_nothing() -> None:
     bandit = bandit_of()
-    for context, arms in ([1.0], ["z"]), ({"x": 1}, []), ([1.0, None], None):
+    for context, arms in ([1.0], ["z"]), ({"x": 1}, []), ({"x": None}, None):
         with pytest.raises(GiroError):
             bandit.decide(context, arms=arms)
     with pytest.raises(GiroError):
         bandit.decide_many([[1.0], [1.0, 2.0]])
     bandit.decide([1.0, 2.0, 3.0])
     assert context_of(bandit) == [1.0, 2.0, 3.0]
+
+
+# -- what the real world gives -------------------------------------------------------------------
+
+
+def test_any_of_the_names_may_be_missing_from_the_first_context_on() -> None:
+    bandit = bandit_of(features=FEATURES)
+    for context in (
+        {},
+        {"country": "fr"},
+        {"age": None, "country": None},
+        {"age": NAN, "page": NAN},
+    ):
+        bandit.decide(context)
+        row = context_of(bandit)
+        assert np.isnan(row[0])
+        assert row[1:] == [0.0, float("country" in context and row[2]), *[0.0] * 5]
+    assert bandit.n_decisions == 4
+
+
+def test_numbers_may_be_missing_in_a_list() -> None:
+    bandit = bandit_of()
+    bandit.decide([None, 2])
+    assert str(context_of(bandit)) == "[nan, 2.0]"
+    bandit.decide(np.array([1.0, NAN]))
+    assert str(context_of(bandit)) == "[1.0, nan]"
+
+
+def test_what_is_missing_in_an_undeclared_first_context_must_be_declared() -> None:
+    bandit = bandit_of()
+    with pytest.raises(BadParameter, match=r"'age' has no value in the first context.* declare"):
+        bandit.decide({"age": None, "hour": 3})
+    bandit.decide({"age": 31, "hour": 3})
+    bandit.decide({"hour": 4})
+    assert str(context_of(bandit)) == "[nan, 4.0]"
+
+
+def test_new_words_share_a_column() -> None:
+    bandit = bandit_of(features={"country": ["de", "fr"]})
+    rows = []
+    for word in ("de", "it", "fr", "es"):
+        bandit.decide({"country": word})
+        rows.append(context_of(bandit))
+    assert rows == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+
+
+def test_encoders_are_written_and_read_and_those_of_0_1_0_have_no_column_for_new_words() -> None:
+    encoder = Encoder(0, declared(FEATURES))
+    assert Encoder.from_json(json.loads(json.dumps(encoder.to_json()))) == encoder
+    old = {"n_given": 0, "features": [["age", "number"], ["country", ["de", "fr"]]], "bias": True}
+    kept = Encoder.from_json(old)
+    assert kept.encode({"age": 3, "country": "fr"}).tolist() == [3.0, 0.0, 1.0]
+    assert kept.is_number.tolist() == [True, False, False]
+    with pytest.raises(BadParameter, match="'country' is one of de, fr; got 'it'"):
+        kept.encode({"age": 3, "country": "it"})
+
+
+def test_a_bandit_with_declared_features_needs_contexts_from_the_start() -> None:
+    bandit = bandit_of(features={"h": "number"})
+    for call in (bandit.decide, lambda: bandit.decide_many(2)):
+        with pytest.raises(BadParameter, match="needs a context"):
+            call()
+    bandit.decide({"h": 1})
+    assert context_of(bandit) == [1.0]
+
+
+def test_messages_stay_short_whatever_was_declared() -> None:
+    bandit = bandit_of(features={f"feature number {i}": "number" for i in range(10_000)})
+    bandit.decide({"feature number 17": 1.0})
+    for wrong in ({"feature numbr 3": 1.0}, [1.0] * 7, None, {"feature number 3": "x" * 9_999}):
+        with pytest.raises(BadParameter) as refusal:
+            bandit.decide(wrong)
+        assert len(str(refusal.value)) < 220
+
+
+@pytest.mark.parametrize("features", ["x", ["x"], {}, 3])
+def test_features_are_declared_by_name(features: Any) -> None:
+    with pytest.raises(BadParameter, match="features maps names"):
+        bandit_of(features=features)
+
+
+def test_who_gives_contexts_to_a_policy_that_ignores_them_is_told_once() -> None:
+    bandit = bandit_of("thompson")
+    with pytest.warns(UserWarning, match="thompson logs contexts, but ignores them"):
+        bandit.decide({"hour": 14})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bandit.decide({"hour": 15})
+        bandit_of("thompson").decide()
+        bandit_of("lin-ucb:scale=0.5").decide({"hour": 14})
+
+
+def right_in(unit: Callable[[np.ndarray], Any], *, rounds: int = 300, **options: Any) -> float:
+    """Return how often the last half of decisions is right, in numbers of some unit."""
+    bandit, rng = bandit_of("lin-ucb:scale=0.5", "ab", **options), stream(5)
+    right = []
+    for _ in range(rounds):
+        x = rng.normal(size=2)
+        best = "ab"[int(x[0] > 0.0)]
+        decision = bandit.decide(unit(x))
+        bandit.reward(decision.id, float(rng.random() < (0.9 if decision.arm == best else 0.1)))
+        right.append(decision.arm == best)
+    return float(np.mean(right[rounds // 2 :]))
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        lambda x: x,
+        lambda x: 1000.0 + x,
+        lambda x: 1e-6 * x,
+        lambda x: 1e6 * x,
+        lambda x: {"year": 2000.0 + x[0], "price": 1e9 * x[1], "noise": None},
+    ],
+    ids=["normal", "shifted", "small", "large", "by name"],
+)
+def test_units_and_shifts_do_not_matter(unit: Any) -> None:
+    names = {"year": "number", "price": "number", "noise": "number"}
+    features = names if isinstance(unit(np.zeros(2)), dict) else None
+    assert right_in(unit, features=features) > 0.9
+
+
+def test_as_they_are_small_numbers_teach_nothing() -> None:
+    assert right_in(lambda x: 1e-6 * x, standardise=False) < 0.7
+
+
+@pytest.mark.parametrize("huge", [1e18, 1e149])
+def test_one_huge_number_does_no_harm(huge: float) -> None:
+    rounds = iter(range(300))
+    assert right_in(lambda x: [huge, huge] if next(rounds) == 100 else x) > 0.9
+
+
+@pytest.mark.parametrize("how", ["table", "events.parquet", "events.jsonl", "x.giro"])
+@pytest.mark.parametrize("standardise", [True, False])
+def test_a_bandit_with_gaps_in_other_units_goes_on(
+    how: str, standardise: bool, tmp_path: Path
+) -> None:
+    clock, rng = Clock(), stream(8)
+    features = {"year": "number", "country": ["de", "fr"]}
+    options = {"features": features, "standardise": standardise, "clock": clock}
+    bandit = bandit_of("lin-ucb:scale=0.5", **options)
+
+    def rounds(bandit: Bandit, n: int, rng: np.random.Generator) -> list[Any]:
+        told = []
+        for _ in range(n):
+            word = str(rng.choice(["de", "fr", "it"]))
+            whole = {"year": 2000.0 + rng.normal(), "country": word}
+            names = [name for name in whole if rng.random() < 0.8]
+            arms = {arm: [1e6 * rng.random(), None] for arm in "abc"}
+            decision = bandit.decide({name: whole[name] for name in names}, arms=arms)
+            told.append((decision.arm, decision.propensities))
+            bandit.reward(decision.id, float(rng.random() < 0.5))
+        return told
+
+    rounds(bandit, 40, rng)
+    if how == "table":
+        again = Bandit.replay(bandit.events(), clock=clock)
+    elif how == "x.giro":
+        bandit.save(tmp_path / how)
+        again = Bandit.load(tmp_path / how, clock=clock)
+    else:
+        bandit.write_events(tmp_path / how)
+        again = Bandit.replay(tmp_path / how, clock=clock)
+    assert rounds(again, 10, stream(9)) == rounds(bandit, 10, stream(9))
+    result = giro.evaluate(bandit.events(), "lin-ucb:scale=0.5")
+    assert np.isfinite(result["dr"].value)
 
 
 @pytest.mark.parametrize("features", [{"x": 0}, {"x": []}, {"x": ["a", "a"]}, {"x": "hashed:x"}])

@@ -103,8 +103,12 @@ def test_arms_that_come_and_go_are_eligible_while_they_are_there(seed: int) -> N
 
 
 def bandit_with_features(policy: str, seed: int, decisions: int = 80) -> Bandit:
-    """Two of four arms are offered, known by two features; the first one decides."""
-    bandit, rng = Bandit(list("dbca"), policy, seed=seed, first_decisions=None), stream(seed, 3)
+    """Two of four arms are offered, known by two features; the first one decides.
+
+    Numbers are as they are, for `evaluate` standardises nothing.
+    """
+    options = {"seed": seed, "first_decisions": None, "standardise": False}
+    bandit, rng = Bandit(list("dbca"), policy, **options), stream(seed, 3)
     for i in range(decisions):
         names = rng.permutation(list("abcd"))[: 2 + i % 3]
         arms = {str(name): rng.random(2).tolist() for name in names}

@@ -7,6 +7,7 @@ import os
 import secrets
 import threading
 import time
+import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -78,8 +79,12 @@ class Bandit:
       floor or a baseline is mixed in.
     - `floor`: the probability of taking any arm instead of the policy's.
     - `features`: how contexts given as mappings become numbers: for each name "number", a list of
-      words (one column each), or "hashed:32" (words to 32 columns). Without it the first
-      context decides: numbers stay, words are hashed to 16 columns. Decided once, for all contexts.
+      words (one column each, and one for all other words), or "hashed:32" (words to 32 columns).
+      Without it the first context decides: numbers stay, words are hashed to 16 columns. Decided
+      once, for all contexts. Any name may be missing in a context, or be None.
+    - `standardise`: whether the policy sees numbers of contexts and arms less their mean and over
+      their standard deviation, both of the rewards learned so far; a missing number is then the
+      mean, and otherwise 0. The log holds what was given.
     - `first_decisions`: how many decisions an arm gets before its first reward is known; then it is
       left out until that comes (or it expires), provided that another arm has a reward. Most
       policies would take a new arm every time until then. None for no limit.
@@ -117,6 +122,7 @@ class Bandit:
         votes: int | None = None,
         floor: float | None = None,
         features: Mapping[str, Any] | None = None,
+        standardise: bool = True,
         first_decisions: int | None = 10,
         share: float = 1.0,
         reward_wait: float | timedelta | None = None,
@@ -130,19 +136,20 @@ class Bandit:
         """Check the parameters; make the bandit, or open it as it is."""
         setting = Setting(
             Policy.parse(policy),
-            seed,
-            reward_range,
-            rounds,
-            propensities,
-            votes,
-            floor,
-            features,
-            name,
-            first_decisions,
-            share,
-            reward_wait,  # type: ignore[arg-type]  # it becomes a number there
-            default_reward,
-            reward_aggregation,
+            seed=seed,
+            reward_range=reward_range,
+            rounds=rounds,
+            propensities=propensities,
+            votes=votes,
+            floor=floor,
+            features=features,
+            name=name,
+            first_decisions=first_decisions,
+            standardise=standardise,
+            share=share,
+            reward_wait=_seconds(reward_wait),
+            default_reward=default_reward,
+            reward_aggregation=reward_aggregation,
         )
         names = checked_names(arms)
         its: Store = MemoryStore() if store is None else opened(store, name)
@@ -568,7 +575,10 @@ class Bandit:
             forms = Forms.fitted(contexts[0], arms, state.setting.features)
             for context in contexts:
                 state.offered(context, arms, state.asked(arms), forms)
-            _LOGGER.info("%s is made ready: compiling may take a minute", state.setting.policy)
+            policy = state.setting.policy
+            if contexts[0] is not None and not policy.resolved(contextual=True).uses_contexts:
+                warnings.warn(f"{policy} logs contexts, but ignores them", stacklevel=4)
+            _LOGGER.info("%s is made ready: compiling may take a minute", policy)
             state.fresh(forms)  # refuses what the policy cannot use
         try:
             self._append([Formed(self._clock(), json.dumps(forms.to_json()))])
@@ -663,7 +673,7 @@ class Bandit:
         unless it is given here) counts like a reward that came now; a later report of another value
         is an error. With `reward_wait` this is done by itself.
         """
-        age = older_than.total_seconds() if isinstance(older_than, timedelta) else older_than
+        age = _seconds(older_than)
         if not isinstance(age, int | float | np.number) or not age >= 0.0:
             raise BadParameter(f"older_than is a number of seconds >= 0, got {older_than!r}")
         setting, now = self._state.setting, self._clock()
@@ -868,6 +878,10 @@ def checked_names(arms: object) -> list[str]:
     if len(set(names)) < len(names):
         raise BadParameter(f"an arm is named twice in {names}")
     return names
+
+
+def _seconds(time: Any) -> Any:
+    return time.total_seconds() if isinstance(time, timedelta) else time
 
 
 def _random_id() -> str:

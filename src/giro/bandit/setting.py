@@ -4,8 +4,9 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any, ClassVar
+
+import numpy as np
 
 from giro.checks import POSITIVE, SHARE, check, finite_range, optional, whole
 from giro.errors import BadParameter, GiroError
@@ -31,6 +32,7 @@ class Setting:
     features: Mapping[str, Any] | None = None
     name: str | None = None
     first_decisions: int | None = 10
+    standardise: bool = True
     share: float = 1.0
     reward_wait: float | None = None
     default_reward: float | None = None
@@ -43,6 +45,9 @@ class Setting:
         object.__setattr__(self, "policy", Policy.parse(self.policy))
         object.__setattr__(self, "reward_range", finite_range(self.reward_range))
         check("a bandit", whole(0), seed=self.seed)
+        for name in ("seed", "votes", "rounds", "first_decisions"):  # NumPy's integers as well
+            if isinstance(getattr(self, name), np.integer):
+                object.__setattr__(self, name, int(getattr(self, name)))
         check(
             "a bandit",
             optional(whole(1)),
@@ -64,8 +69,6 @@ class Setting:
             raise BadParameter(f"the name of a bandit is a word, got {self.name!r}")
 
     def _check_rewards(self) -> None:
-        if isinstance(self.reward_wait, timedelta):
-            object.__setattr__(self, "reward_wait", self.reward_wait.total_seconds())
         check("a bandit", optional(POSITIVE), reward_wait=self.reward_wait)
         if self.default_reward is not None:
             object.__setattr__(self, "default_reward", self.checked_reward(self.default_reward))
@@ -140,4 +143,5 @@ class Setting:
             )
         given["policy"] = plain["policy"] if policy is None else policy
         given["reward_range"] = tuple(plain["reward_range"])
+        given.setdefault("standardise", False)  # as giro 0.1.0 plays
         return cls(**given)

@@ -28,10 +28,11 @@ from giro.bandit.propensity import warn
 from giro.bandit.setting import FIRST_ROOM, Setting
 from giro.bandit.stores.store import Found, Snapshot
 from giro.errors import BadParameter, GiroError, UnknownName
-from giro.features import Encoder, Given
+from giro.features import Encoder, Given, is_usable
 from giro.live import LivePolicy
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 from giro.policy import Policy
+from giro.standardising import Numbers
 
 Arms: TypeAlias = Sequence[str] | Mapping[str, Given] | None  # names, or their features by name
 _MOST_CASES = 1_000_000  # decisions whose case is remembered until their reward comes
@@ -64,6 +65,13 @@ class Forms(NamedTuple):
         """Return the forms described by plain data."""
         arm = plain.get("arm_encoder")
         return cls(Encoder.from_json(plain["encoder"]), arm and Encoder.from_json(arm))
+
+    def numbers(self, *, standardised: bool) -> Numbers:
+        """Return which columns of contexts and of features of arms are standardised."""
+        encoders = (self.context, self.arm)
+        return Numbers(
+            *(np.empty(0, bool) if e is None else e.is_number & standardised for e in encoders)
+        )
 
     @property
     def widths(self) -> tuple[int, int]:
@@ -225,9 +233,10 @@ class State:
 
     def fresh(self, forms: Forms) -> LivePolicy:
         """Return the policy before it has learned anything; an error if it cannot use the forms."""
-        rounds = self.setting.rounds or FIRST_ROOM
+        rounds, setting = self.setting.rounds or FIRST_ROOM, self.setting
         shape = Shape(len(self.arms), *forms.widths, rounds, FIRST_ROOM)
-        return LivePolicy(self.setting.policy, shape, seed=self.setting.seed)
+        numbers = forms.numbers(standardised=setting.standardise)
+        return LivePolicy(setting.policy, shape, seed=setting.seed, numbers=numbers)
 
     def _learn(self, learned: list[tuple[Pending, float]]) -> None:
         live, to_unit = self.live, self.setting.to_unit
@@ -347,8 +356,8 @@ class State:
             raise BadParameter(
                 f"a context has {d} features and an arm {k}, got shapes {shapes[0]} and {shapes[1]}"
             )
-        if np.isinf(event.context).any() or np.isinf(event.features).any():
-            raise BadParameter("a context or an arm has a feature that is not a finite number")
+        if not (is_usable(event.context) and is_usable(event.features)):
+            raise BadParameter("a context or an arm has a feature that is too large a number")
         if event.arm not in event.arms or event.arms[-1] >= len(self.arms):
             raise BadParameter(f"arm {event.arm} is not one of the arms {event.arms.tolist()}")
         if p.size == n_arms:
@@ -399,13 +408,17 @@ class State:
             for name, array in snapshot.arrays.items()
             if name.startswith(prefix)
         }
-        live = LivePolicy.from_snapshot(setting.policy, about["live"], arrays, seed=setting.seed)
+        forms = Forms.from_json(about["forms"])
+        numbers = forms.numbers(standardised=setting.standardise)
+        live = LivePolicy.from_snapshot(
+            setting.policy, about["live"], arrays, seed=setting.seed, numbers=numbers
+        )
         if live is None:
             return None
         state = cls(policy, remembers=remembers)
         state.position, state.setting, state.live = snapshot.position, setting, live
         state.logged_policy = about["setting"]["policy"]
-        state.forms = Forms.from_json(about["forms"])
+        state.forms = forms
         state.arms = list(about["arms"])
         state._arm_of = {name: arm for arm, name in enumerate(state.arms)}
         state.active = np.array(about["active"], np.int64)

@@ -78,6 +78,7 @@ class Besa(Policy, name="besa"):
     """
 
     source = "Baransi et al. 2014, Algorithms 1 and 2"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
 

@@ -67,6 +67,7 @@ class Bootstrap(Policy, name="bootstrap"):
     """
 
     source = "Kveton et al. 2019, Section 3.1"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)

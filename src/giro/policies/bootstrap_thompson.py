@@ -78,6 +78,7 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
     """
 
     source = "Osband and Van Roy 2015"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)

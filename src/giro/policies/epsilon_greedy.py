@@ -139,6 +139,11 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
         return self.model is None or self.model.compiles
 
     @property
+    def uses_contexts(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether there is a model."""
+        return self.model is not None
+
+    @property
     def uses_arm_features(self) -> bool:  # type: ignore[override]  # likewise
         """Whether there is a model, which all arms can share."""
         return self.model is not None

@@ -69,6 +69,7 @@ class Giro(Policy, name="giro"):
     """
 
     source = "Kveton et al. 2019, Algorithm 2"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)

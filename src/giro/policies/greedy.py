@@ -45,6 +45,7 @@ class Greedy(Policy, name="greedy"):
     """Pulls the arm with the highest mean, untried arms first; never explores again."""
 
     source = "Sutton and Barto 2018, Section 2.2"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)

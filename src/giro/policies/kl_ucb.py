@@ -115,6 +115,7 @@ class KlUcb(Policy, name="kl-ucb"):
     """
 
     source = "Garivier and Cappé 2011, Algorithm 1"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)

@@ -56,6 +56,7 @@ class OnlineBootstrap(Policy, name="online-bootstrap"):
     """
 
     source = "Eckles and Kaptein 2014"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)

@@ -52,6 +52,7 @@ class Phe(Policy, name="phe"):
     """Pulls the arm with the highest mean of its rewards and of `a` fresh coin flips per pull."""
 
     source = "Kveton et al. 2019 (IJCAI), Algorithm 1"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)

@@ -46,6 +46,7 @@ class Randomized(Policy, name="randomized"):
     """
 
     source = "Kveton et al. 2019, Algorithm 1"
+    uses_contexts = False
 
     draw: Draw
     ties: Ties = field(default="random", kw_only=True)

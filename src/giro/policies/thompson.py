@@ -62,6 +62,7 @@ class Thompson(Policy, name="thompson"):
     """
 
     source = "Agrawal and Goyal 2013, Algorithm 1"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)

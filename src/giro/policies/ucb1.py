@@ -58,6 +58,7 @@ class Ucb1(Policy, name="ucb1"):
     """Pulls the arm with the highest mean plus sqrt(2 log n / pulls), n those of all on offer."""
 
     source = "Auer et al. 2002, Figure 1"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)

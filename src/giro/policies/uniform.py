@@ -33,6 +33,7 @@ class Uniform(Policy, name="uniform"):
     """Pulls every arm with the same probability, always."""
 
     source = "the baseline of no learning"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)

@@ -74,6 +74,7 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
     """
 
     source = "Vaswani et al. 2018"
+    uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)

@@ -8,7 +8,7 @@ import numpy as np
 from giro.errors import BadParameter
 from giro.evaluation.log import Log, arm_indices, checked
 from giro.evaluation.readers.table import column
-from giro.features import padded
+from giro.features import filled, padded
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,9 +78,9 @@ def _contexts(rewarded: "pl.DataFrame") -> tuple[np.ndarray, tuple[str, ...]]:
 
     if "context" not in rewarded.columns or not isinstance(rewarded["context"].dtype, pl.List):
         return np.empty((rewarded.height, 0)), ()
-    filled = rewarded.select(pl.col("context").cast(pl.List(pl.Float64)).fill_null([]))
-    contexts, names = padded(filled["context"].to_list(), "context")  # 0: not known at the time
-    return contexts, tuple(names)
+    given = rewarded.select(pl.col("context").cast(pl.List(pl.Float64)).fill_null([]))
+    contexts, names = padded(given["context"].to_list(), "context")  # 0: not known at the time
+    return filled(contexts), tuple(names)
 
 
 def _probabilities(
@@ -108,4 +108,8 @@ def _features(
     for rows, its in zip(rewarded["features"].to_list(), arms, strict=True):
         order = np.argsort([position[name] for name in its])
         found.append(np.array(rows, np.float64)[order])
+    widths = {rows.shape[1] for rows in found}
+    if len(widths) == 1:  # else an error, in words, when all is checked
+        every = filled(np.concatenate(found))
+        found = np.split(every, np.cumsum([len(rows) for rows in found])[:-1])
     return found

@@ -1,0 +1,77 @@
+"""Numbers of any size and unit, as models like them: less their mean, over their spread.
+
+A column's mean and spread are those of the rows that were learned, up to now. So they follow from
+the rewards in their order, as all that a policy knows.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.compiling import inline_kernel, kernel
+
+FAR = 10.0  # spreads from the mean; what lies beyond counts as if it lay there
+_STANDARDISED, _COUNT, _MEAN, _SQUARES = range(4)
+
+
+class Numbers(NamedTuple):
+    """Which columns are standardised; where none is, only missing numbers are replaced."""
+
+    context: np.ndarray  # [feature] of a context
+    arm: np.ndarray  # [feature] of an arm
+
+
+def no_moments(is_number: np.ndarray) -> np.ndarray:
+    """Return what is known of columns before the first row.
+
+    [what, column]: whether it is standardised, how many numbers came, their mean, and the sum of
+    their squared distances from it (Welford 1962).
+    """
+    moments = np.zeros((4, is_number.size))
+    moments[_STANDARDISED] = is_number
+    return moments
+
+
+@kernel
+def standardised(moments: np.ndarray, values: np.ndarray, learned: bool) -> np.ndarray:
+    """Return rows, written one after the other, less the mean and over the spread of each column.
+
+    If they are `learned`, each is counted before. A column that has no spread is 0; so is a number
+    that is missing (NaN), as if it were the mean. Columns that are not standardised stay as they
+    are. One value far away, a slip of a unit or of a finger, must not spoil a column for ever:
+    values are moved to within `FAR` spreads.
+    """
+    width = moments.shape[1]
+    result = np.empty(values.size)
+    for first in range(0, values.size, width):
+        for j in range(width):
+            value = values[first + j]
+            if np.isnan(value):
+                result[first + j] = 0.0
+            elif moments[_STANDARDISED, j] == 0.0:
+                result[first + j] = value
+            else:
+                if learned:
+                    _count(moments, j, value)
+                spread = _spread(moments, j)
+                distance = (value - moments[_MEAN, j]) / spread if spread > 0.0 else 0.0
+                result[first + j] = min(max(distance, -FAR), FAR)
+    return result
+
+
+@inline_kernel
+def _count(moments: np.ndarray, j: int, value: float) -> None:
+    distance, far = value - moments[_MEAN, j], FAR * _spread(moments, j)
+    if far > 0.0:
+        distance = min(max(distance, -far), far)
+    moments[_COUNT, j] += 1.0
+    step = distance / moments[_COUNT, j]
+    moments[_MEAN, j] += step
+    moments[_SQUARES, j] += distance * (distance - step)
+
+
+@inline_kernel
+def _spread(moments: np.ndarray, j: int) -> float:
+    """Return the standard deviation of a column, 0 before there are two different numbers."""
+    return math.sqrt(moments[_SQUARES, j] / max(moments[_COUNT, j], 1.0))
