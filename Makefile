@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-versions test-oldest test-newest test-obp lint docs bench evidence contextual-evidence
+.PHONY: demo test test-versions test-oldest test-newest test-obp lint docs bench torture evidence contextual-evidence
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
@@ -37,6 +37,11 @@ docs: $(READY)
 
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py $(BENCH)
+
+# Processes on one bandit are killed at random moments, a thousand times on each store.
+torture: $(READY)
+	$(BIN)/python scripts/torture.py --store sqlite
+	$(BIN)/python scripts/torture.py --store postgres
 
 evidence: demo
 	$(BIN)/giro reproduce linear-regret

@@ -24,7 +24,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
@@ -65,30 +68,37 @@ def work(where: str, notes: Path, seed: int) -> None:
             note("#", error)
     mine: list[str] = []
     while True:
-        dice = rng.random()
         try:
-            if dice < 0.45 or not mine:
-                decision = bandit.decide()
-                note("D", decision.id, decision.arm, repr(decision.propensity))
-                mine.append(decision.id)
-            elif dice < 0.85:
-                id, value = mine.pop(int(rng.random() * len(mine))), float(rng.random() < 0.5)
-                bandit.reward(id, value)
-                note("R", id, value)
-            elif dice < 0.88:
-                for decision in bandit.expire(0.2):
-                    note("E", decision.id)
-            elif dice < 0.9:
-                bandit._keep_snapshot()
-            elif dice < 0.92:
-                arm = "abcdef"[int(rng.random() * 6)]
-                (bandit.retire_arm if arm in bandit.arms else bandit.add_arm)(arm)
-            else:
-                with bandit._lock:
-                    position, digest = bandit.position, digest_of(bandit._state)
-                note("S", position, digest)
+            _act(bandit, rng, mine, note)
         except GiroError as error:  # a reward that came too late, the last arm
             note("#", type(error).__name__, error)
+
+
+def _act(
+    bandit: Bandit, rng: np.random.Generator, mine: list[str], note: Callable[..., None]
+) -> None:
+    """Do something with the bandit."""
+    dice = rng.random()
+    if dice < 0.45 or not mine:
+        decision = bandit.decide()
+        note("D", decision.id, decision.arm, repr(decision.propensity))
+        mine.append(decision.id)
+    elif dice < 0.85:
+        id, value = mine.pop(int(rng.random() * len(mine))), float(rng.random() < 0.5)
+        bandit.reward(id, value)
+        note("R", id, value)
+    elif dice < 0.88:
+        for decision in bandit.expire(0.2):
+            note("E", decision.id)
+    elif dice < 0.9:
+        bandit._keep_snapshot()
+    elif dice < 0.92:
+        arm = "abcdef"[int(rng.random() * 6)]
+        (bandit.retire_arm if arm in bandit.arms else bandit.add_arm)(arm)
+    else:
+        with bandit._lock:
+            position, digest = bandit.position, digest_of(bandit._state)
+        note("S", position, digest)
 
 
 def started(where: str, folder: Path, seed: int) -> tuple[int, Path]:
@@ -172,7 +182,7 @@ def torture(kind: str, cycles: int, seed: int) -> Counter[str]:
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
             total += checked(where, notes)
-        print(f"{kind}: {first + EPOCH} cycles, {dict(total)}", flush=True)  # noqa: T201
+        print(f"{kind}: {min(first + EPOCH, cycles)} cycles, {dict(total)}", flush=True)  # noqa: T201
     return total
 
 

@@ -6,10 +6,22 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 _FOLDERS = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt/postgresql")
 _STARTED: dict[str, str] = {}
+_COMMANDS: dict[str, Callable[[], None]] = {}
+
+
+def pull_the_plug() -> None:
+    """Let the server die as by a crash."""
+    _COMMANDS["stop"]()
+
+
+def start_again() -> None:
+    """Start it again, on the same data."""
+    _COMMANDS["start"]()
 
 
 def url_or_reason() -> tuple[str | None, str]:
@@ -54,6 +66,7 @@ def _start() -> None:
         _STARTED["reason"] = f"PostgreSQL does not start: {error}"
         return
     stop = [str(binaries / "pg_ctl"), "-D", str(folder / "data"), "-m", "immediate", "stop"]
+    _COMMANDS.update(start=lambda: _run(user, start), stop=lambda: _run(user, stop))
     atexit.register(lambda: subprocess.run(stop, capture_output=True, user=user, check=False))
     _STARTED["url"] = f"postgresql://giro@/postgres?host={folder}"
 
