@@ -1,4 +1,4 @@
-"""Play worlds with and without a switch, and write figure, numbers and table of docs/howto/drift.md.
+"""Play worlds with and without a switch: figure, numbers and table of docs/howto/drift.md.
 
 `python scripts/drift.py` writes docs/pictures/drift.png and results/bandit/drift.csv, and the table
 into the page.
@@ -71,8 +71,8 @@ def figure(traces: Sequence[Trace]) -> Figure:
                 look = {"color": COLOURS[i], "linestyle": DASHES[i]}
                 panel.plot(middle + BLOCK / 2, share, label=label, **look)
             panel.axvline(SWITCH, color="0.5", linewidth=0.8)
-            panel.set(title=family, xlabel="round", xlim=(0, ROUNDS), ylim=(0, 1.02))
-            panel.set_xticks([0, 5_000, 10_000, 15_000], ["0", "5,000", "10,000", "15,000"])
+            panel.set(title=family, xlabel="thousand rounds", xlim=(0, ROUNDS), ylim=(0, 1.02))
+            panel.set_xticks([0, 5_000, 10_000, 15_000], ["0", "5", "10", "15"])
         panels[0].set_ylabel("share of the best arm")
         lines, labels = panels[1].get_legend_handles_labels()
         drawn.legend(lines, labels, loc="outside lower center", ncols=3)

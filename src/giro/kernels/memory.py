@@ -15,13 +15,13 @@ from giro.compiling import bind, dispatched, inline_kernel
 class Everything(NamedTuple):
     """Every reward counts, and always will."""
 
-    factor: float = 1.0  # what is left of a reward's weight with each reward that comes after it
+    factor: float = 1.0  # nothing fades
 
 
 class HalfLife(NamedTuple):
     """A reward of age i counts factor^i."""
 
-    factor: float
+    factor: float  # below 1
 
 
 class Window(NamedTuple):

@@ -36,7 +36,7 @@ class _State(NamedTuple):
     samples: PartialSamples  # histories of observed rewards: pseudo rewards are counted, not stored
     values: BinomialValues  # distributions of the arms' values while all rewards are 0 or 1
     a: float  # pseudo rewards of each kind per pull
-    memory: Any
+    memory: Any  # which rewards count, see `kernels/memory.py`
     ranking: np.ndarray  # order of tied arms
 
 
@@ -100,7 +100,7 @@ class Giro(Policy, name="giro"):
     For worlds that change, the history is that of the last `window` rewards of all arms (a window
     as in Garivier and Moulines, 2011), and all else is the same; an arm all of whose rewards have
     left it is untried again. There is no half-life: a history whose entries fade has no bootstrap
-    sample of its own length, so it would be another algorithm, and none has been published.
+    sample of its own length, so it would be another algorithm, of which we know no source.
     """
 
     source = "Kveton et al. 2019, Algorithm 2"

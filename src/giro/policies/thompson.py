@@ -21,7 +21,7 @@ class _State(NamedTuple):
     beta: np.ndarray  # [arm] prior plus zeros
     is_whole: bool  # whether all of these are whole numbers
     prior: tuple[float, float]  # alpha and beta without any reward
-    memory: Any
+    memory: Any  # which rewards count, see `kernels/memory.py`
 
 
 @kernel
@@ -70,9 +70,9 @@ class Thompson(Policy, name="thompson"):
     starts with a Beta(alpha, beta) prior. With a prior of whole numbers most arms are not drawn, at
     the same probabilities of the arms (see `beta_argmax`).
 
-    For worlds that change, only the last `window` rewards of all arms count (Trovò et al.,
-    2020), or a reward counts half as much after every `half_life` further ones (Raj and Kalyani,
-    2017); the prior always counts in full.
+    For worlds that change, only the last `window` rewards of all arms count (Trovò et al., 2020),
+    or a reward counts half as much after every `half_life` further ones (Raj and Kalyani, 2017);
+    the prior always counts in full.
     """
 
     source = "Agrawal and Goyal 2013, Algorithm 1"

@@ -18,7 +18,7 @@ from giro.policy import Case, Offer, Policy, Shape
 class _State(NamedTuple):
     pulls: np.ndarray  # [arm] that count; with a half-life the sum of their weights
     total: np.ndarray  # [arm] sum of rewards
-    memory: Any
+    memory: Any  # which rewards count, see `kernels/memory.py`
     ranking: np.ndarray  # order of tied arms
 
 
@@ -71,8 +71,8 @@ class Ucb1(Policy, name="ucb1"):
 
     For worlds that change, only the last `window` rewards of all arms count (SW-UCB with ξ = 2), or
     a reward counts half as much after every `half_life` further ones (D-UCB with ξ = 1/2), in means
-    and pulls alike (Garivier and Moulines, 2011). An arm all of whose rewards have left
-    the window is pulled again.
+    and pulls alike (Garivier and Moulines, 2011). An arm all of whose rewards have left the window
+    is pulled again.
     """
 
     source = "Auer et al. 2002, Figure 1"
