@@ -32,6 +32,7 @@ lint: $(READY)
 docs: $(READY)
 	$(BIN)/python scripts/policy_catalogue.py
 	$(BIN)/python scripts/explained_figures.py
+	$(BIN)/python scripts/drift.py
 	$(BIN)/python scripts/pages.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 

@@ -19,10 +19,24 @@ def bootstrap_mean(history: np.ndarray, rng: np.random.Generator) -> float:
 FROM_PYTHON: dict[str, Callable[[], Policy]] = {"randomized": lambda: Randomized(bootstrap_mean)}
 
 # problems that cannot be made without parameters: they are among the others below
-NEEDS_TEXT = ("sleeping",)
+NEEDS_TEXT = ("sleeping", "switching")
 
 # values that take another way through a policy than its defaults
-ALSO = ("giro:a=1/3", "giro:a=0", "epsilon-greedy:epsilon=0.1", "epsilon-greedy:b=5")
+ALSO = (
+    "giro:a=1/3",
+    "giro:a=0",
+    "epsilon-greedy:epsilon=0.1",
+    "epsilon-greedy:b=5",
+    "giro:window=12",
+    "thompson:window=12",
+    "thompson:half_life=7",
+    "ucb1:window=12",
+    "ucb1:half_life=7",
+    "lin-ucb:window=12",
+    "lin-ucb:half_life=7",
+    "lin-ts:window=12",
+    "lin-ts:half_life=7",
+)
 
 
 # the same policies with models that follow their history in other ways; few, as each is compiled
@@ -50,6 +64,7 @@ def policies() -> list[Policy]:
 # arms with features, which only some policies can use
 IN_CONTEXT = "linear:n_arms=3,dimension=4"
 OF_ARMS = "linear:n_arms=3,dimension=4,shared=true"
+SWITCHING = "switching:first=[bernoulli:means=[0.7,0.4]],second=[beta:means=[0.3,0.6]],at=60"
 PLAYED = (
     "bernoulli",
     "beta",
@@ -80,6 +95,8 @@ def all_problems() -> list[Problem]:
         "sleeping:problem=[bernoulli:n_arms=3]",
         "sleeping:problem=[linear:n_arms=4,dimension=2,v=4],awake=0.3",
         "sleeping:problem=[linear:n_arms=4,dimension=2,shared=true],awake=1",
+        SWITCHING,
+        "switching:first=[logistic:n_arms=3,dimension=2],second=[linear:n_arms=3,dimension=2],at=9",
     )
     texts = (*(name for name in Problem.known() if name not in NEEDS_TEXT), *also)
     return [*map(Problem.parse, texts), five_flowers()]

@@ -23,14 +23,14 @@ def test_everything_there_is_has_one_line_with_parameters_and_source(
 
 
 def test_the_defaults_are_shown(giro: Giro) -> None:
-    assert re.search(r"^giro +a=1, ties=random ", giro("policies").out, re.MULTILINE)
+    assert re.search(r"^giro +a=1, ties=random, window=none ", giro("policies").out, re.MULTILINE)
     assert re.search(r"^randomized +draw, .*from Python only", giro("policies").out, re.MULTILINE)
 
 
 def test_records_hold_the_same(giro: Giro) -> None:
     records = {record["name"]: record for record in giro("policies", "--json").records}
     assert list(records) == list(Policy.known())
-    assert records["giro"]["parameters"] == {"a": "1", "ties": "random"}
+    assert records["giro"]["parameters"] == {"a": "1", "ties": "random", "window": "none"}
     assert records["randomized"]["parameters"]["draw"] is None
     assert not records["randomized"]["text"]
     assert [r["name"] for r in giro("problems", "--json").records] == list(Problem.known())
@@ -40,7 +40,7 @@ def test_a_narrow_terminal_gets_paragraphs(giro: Giro, monkeypatch: pytest.Monke
     monkeypatch.setattr(catalogue, "page_width", lambda: 50)
     out = giro("policies").out
     assert max(map(len, out.splitlines())) <= 50
-    assert "ucb1  ties=random\n    Pulls the arm" in out
+    assert "greedy  ties=random\n    Pulls the arm" in out
 
 
 def test_version_and_help(giro: Giro) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
-from known import policies, policies_with_models
+from known import SWITCHING, policies, policies_with_models
 
 from giro import Policy, Problem
 from giro.model import Model
@@ -21,6 +21,7 @@ SMALLER = {
     "linear": "linear:n_arms=3,dimension=4",
     "logistic": "logistic:n_arms=3,dimension=4",
     "sleeping": "sleeping:problem=[bernoulli:n_arms=3]",
+    "switching": SWITCHING,
 }
 WITH_ARM_FEATURES = "linear:n_arms=3,dimension=4,shared=true"
 

@@ -1,25 +1,34 @@
 """Giro: garbage in, reward out (Kveton et al., 2019, Algorithm 2)."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.checks import NOT_NEGATIVE, check
-from giro.compiling import kernel
+from giro.compiling import inline_kernel, kernel
 from giro.kernels.giro.lazy_argmax import lazy_argmax
 from giro.kernels.giro.ordered import is_empty
-from giro.kernels.giro.partial_sample import PartialSamples, add, begin, empty_samples
+from giro.kernels.giro.partial_sample import (
+    PartialSamples,
+    add,
+    begin,
+    empty_samples,
+    remove,
+)
 from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution
 from giro.kernels.highest.binomial_argmax import (
     BinomialValues,
     binomial_argmax,
     empty_values,
     set_share,
+    set_untried,
     set_variant,
 )
 from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, tie_ranking
+from giro.kernels.memory import exchange
+from giro.policies._forgetting import check_memory, memory_of
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -27,6 +36,7 @@ class _State(NamedTuple):
     samples: PartialSamples  # histories of observed rewards: pseudo rewards are counted, not stored
     values: BinomialValues  # distributions of the arms' values while all rewards are 0 or 1
     a: float  # pseudo rewards of each kind per pull
+    memory: Any  # which rewards count, see `kernels/memory.py`
     ranking: np.ndarray  # order of tied arms
 
 
@@ -40,15 +50,35 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    gone, its_reward = exchange(state.memory, arm, reward)
+    if gone >= 0:
+        _forget(state, gone, its_reward)
     add(state.samples, arm, reward)
     if is_empty(state.samples.rewards):
-        its = state.samples.rewards.arms[arm]
-        floor, share = pseudo_count_distribution(state.a, its.pulls)
-        for variant in range(2 if share > 0.0 else 1):
-            k = floor + variant
-            m = its.pulls + 2 * k  # draws, of which (ones + k) / m are 1
-            set_variant(state.values, arm, variant, 0.0, m, (its.total + k) / m, m)
-        set_share(state.values, arm, share)
+        _set_value(state, arm)
+
+
+@inline_kernel
+def _set_value(state: _State, arm: int) -> None:
+    """Set the distribution of the value of an arm whose rewards are 0 and 1."""
+    its = state.samples.rewards.arms[arm]
+    floor, share = pseudo_count_distribution(state.a, its.pulls)
+    for variant in range(2 if share > 0.0 else 1):
+        k = floor + variant
+        m = its.pulls + 2 * k  # draws, of which (ones + k) / m are 1
+        set_variant(state.values, arm, variant, 0.0, m, (its.total + k) / m, m)
+    set_share(state.values, arm, share)
+
+
+@kernel
+def _forget(state: _State, arm: int, reward: float) -> None:
+    remove(state.samples, arm, reward)
+    if not is_empty(state.samples.rewards):
+        return
+    if state.samples.rewards.arms[arm].pulls == 0:
+        set_untried(state.values, arm)
+    else:
+        _set_value(state, arm)
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
@@ -66,6 +96,11 @@ class Giro(Policy, name="giro"):
     has the value infinity. Real `a` follows Section 6.1: floor(a s) or ceil(a s) pseudo rewards of
     each kind, drawn in each round. Differs from the paper: ties are broken at random each time
     unless `ties=fixed`, and values of fractional rewards that agree to 12 digits count as tied.
+
+    For worlds that change, the history is that of the last `window` rewards of all arms (a window
+    as in Garivier and Moulines, 2011), and all else is the same; an arm all of whose rewards have
+    left it is untried again. There is no half-life: a history whose entries fade has no bootstrap
+    sample of its own length, so it would be another algorithm, of which we know no source.
     """
 
     source = "Kveton et al. 2019, Algorithm 2"
@@ -77,10 +112,12 @@ class Giro(Policy, name="giro"):
 
     a: float = 1.0
     ties: Ties = field(default="random", kw_only=True)
+    window: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         check(self.name, NOT_NEGATIVE, a=self.a)
+        check_memory(self.name, window=self.window)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the probabilities are known: while all rewards are 0 or 1."""
@@ -88,9 +125,11 @@ class Giro(Policy, name="giro"):
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""
+        kept = shape.capacity if self.window is None else self.window * shape.n_arms
         return _State(
-            empty_samples(shape.n_arms, shape.capacity),
+            empty_samples(shape.n_arms, min(shape.capacity, kept)),
             empty_values(shape.n_arms),
             float(self.a),
+            memory_of(shape, window=self.window),
             tie_ranking(self.ties, shape.n_arms, rng),
         )

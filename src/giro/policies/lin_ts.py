@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,14 +11,15 @@ from giro.kernels.draws.normal import standard_normal
 from giro.kernels.highest.normal_probabilities import normal_argmax_probabilities
 from giro.kernels.highest.ties import argmax
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
-from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
+from giro.kernels.regression.forgetting import take_in
 from giro.kernels.regression.vectors import dot
+from giro.policies._forgetting import check_memory, ridge_of
 from giro.policies._widths import NOISE, check_width, scores_and_widths
 from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
-    ridge: Ridge
+    ridge: Any  # a `Ridge`, or one that forgets
     rewards: np.ndarray  # [1] how many there were
     delta: float
     scale: float  # v, or less than 0 where v follows from delta
@@ -80,7 +81,7 @@ def _spread(state: _State) -> float:
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     state.rewards[0] += 1
-    observe(state.ridge, case_row(state.design, case), model_of(state.design, arm), reward)
+    take_in(state.ridge, case_row(state.design, case), model_of(state.design, arm), reward)
 
 
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
@@ -100,6 +101,10 @@ class LinTs(Policy, name="lin-ts"):
     last version on arXiv (1209.3352; the proceedings have 24 / epsilon in place of 9). Differs from
     the paper: parameters are shared between arms only if arms have features (one draw of the vector
     then is that of all arms), d is the length of one row, and its penalty is 1.
+
+    For worlds that change, only the last `window` rewards of all arms count (as in Cheung et al.,
+    2019), or a reward counts half as much after every `half_life` further ones (as in Russac et
+    al., 2019), in B and in θ; the penalty always counts in full, and t is still the round.
     """
 
     source = "Agrawal and Goyal 2013 (linear payoffs), Algorithm 1"
@@ -111,10 +116,13 @@ class LinTs(Policy, name="lin-ts"):
     scale: float | None = None
     penalty: float = field(default=1.0, kw_only=True)
     delta: float = field(default=0.05, kw_only=True)
+    window: int | None = field(default=None, kw_only=True)
+    half_life: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         check_width(self.name, scale=self.scale, penalty=self.penalty, delta=self.delta)
+        check_memory(self.name, window=self.window, half_life=self.half_life)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether the probabilities are known: not where arms share a draw."""
@@ -123,7 +131,7 @@ class LinTs(Policy, name="lin-ts"):
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the prior of every arm."""
         return _State(
-            empty_ridge(shape.n_models, shape.width, self.penalty),
+            ridge_of(shape, self.penalty, window=self.window, half_life=self.half_life),
             np.zeros(1, np.int64),
             float(self.delta),
             -1.0 if self.scale is None else float(self.scale),

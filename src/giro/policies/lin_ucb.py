@@ -1,26 +1,29 @@
 """LinUCB: optimism with the confidence ellipsoids of OFUL (Abbasi-Yadkori et al., 2011)."""
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.compiling import kernel
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax, tie_ranking
+from giro.kernels.regression.cholesky import log_det
 from giro.kernels.regression.design import Design, case_row, design_of, model_of
+from giro.kernels.regression.forgetting import forgets, take_in
 from giro.kernels.regression.inverse import squared_width
-from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
 from giro.offer import of_arms
+from giro.policies._forgetting import check_memory, ridge_of
 from giro.policies._widths import NOISE, OptimisticPolicy, scores_and_widths
 from giro.policy import Case, Offer, Shape
 
 
 class _State(NamedTuple):
-    ridge: Ridge
+    ridge: Any  # a `Ridge`, or one that forgets
     log_det: np.ndarray  # [model] log of det(V) / det(penalty I)
     radius: np.ndarray  # [model] of the confidence ellipsoid
+    penalty: float
     bias: float  # penalty^(1/2) S, the radius that the penalty costs
     delta: float
     is_fixed: bool  # whether the radius was given
@@ -46,12 +49,16 @@ def _bounds(state: _State, offer: Offer) -> np.ndarray:
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     x, model = case_row(state.design, case), model_of(state.design, arm)
-    if not state.is_fixed:  # det(V + x x') = det(V) (1 + x'V⁻¹x)
+    if not state.is_fixed and not forgets(state.ridge):  # det(V + x x') = det(V) (1 + x'V⁻¹x)
         state.log_det[model] += math.log1p(
             squared_width(state.ridge.factor[model], x, state.ridge.workspace)
         )
         state.radius[model] = _radius(state.log_det[model], state.delta) + state.bias
-    observe(state.ridge, x, model, reward)
+    take_in(state.ridge, x, model, reward)
+    if not state.is_fixed and forgets(state.ridge):
+        for other in range(state.radius.size):
+            volume = log_det(state.ridge.factor[other]) - x.size * math.log(state.penalty)
+            state.radius[other] = _radius(max(volume, 0.0), state.delta) + state.bias
 
 
 @kernel
@@ -73,6 +80,12 @@ class LinUcb(OptimisticPolicy, name="lin-ucb"):
     parameters are no longer than `norm` (S) and rewards lie in [0, 1] (R = 1/2). `scale` takes the
     place of the radius, as alpha does in Li et al. (2010). An arm never pulled has a bound as any
     other. Differs from the paper: parameters are shared between arms only if arms have features.
+
+    For worlds that change, only the last `window` rewards of all arms count (SW-UCB of Cheung et
+    al., 2019), or a reward counts half as much after every `half_life` further ones (D-LinUCB of
+    Russac et al., 2019), in V and θ; the penalty always counts in full. The radius is that of this
+    V, with its determinant. Differs from Russac et al.: the width is (x'V⁻¹x)^(1/2), which is never
+    less than theirs.
     """
 
     source = "Abbasi-Yadkori et al. 2011, Theorem 2"
@@ -80,14 +93,23 @@ class LinUcb(OptimisticPolicy, name="lin-ucb"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
 
+    window: int | None = field(default=None, kw_only=True)
+    half_life: float | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        check_memory(self.name, window=self.window, half_life=self.half_life)
+
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return regressions on nothing, and the radius that goes with them."""
         bias = math.sqrt(self.penalty) * self.norm
         radius = _radius(0.0, self.delta) + bias if self.scale is None else self.scale
         return _State(
-            empty_ridge(shape.n_models, shape.width, self.penalty),
+            ridge_of(shape, self.penalty, window=self.window, half_life=self.half_life),
             np.zeros(shape.n_models),
             np.full(shape.n_models, float(radius)),
+            float(self.penalty),
             float(bias),
             float(self.delta),
             self.scale is not None,

@@ -1,7 +1,7 @@
 """Thompson sampling: pull the arm with the highest draw from its posterior."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from giro.kernels.draws.gamma import beta as beta_draw
 from giro.kernels.draws.uniform import bernoulli_rounded
 from giro.kernels.highest.beta_argmax import beta_argmax
 from giro.kernels.highest.beta_probabilities import beta_argmax_probabilities
+from giro.kernels.memory import exchange, fade
+from giro.policies._forgetting import check_memory, memory_of
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -18,6 +20,8 @@ class _State(NamedTuple):
     alpha: np.ndarray  # [arm] prior plus ones
     beta: np.ndarray  # [arm] prior plus zeros
     is_whole: bool  # whether all of these are whole numbers
+    prior: tuple[float, float]  # alpha and beta without any reward
+    memory: Any  # which rewards count, see `kernels/memory.py`
 
 
 @kernel
@@ -44,6 +48,12 @@ def _highest(alpha: np.ndarray, beta: np.ndarray, is_whole: bool, rng: np.random
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     one = bernoulli_rounded(reward, rng)
+    gone, its_one = exchange(state.memory, arm, one)
+    if gone >= 0:
+        state.alpha[gone] -= its_one
+        state.beta[gone] -= 1.0 - its_one
+    fade(state.memory, state.alpha, state.prior[0])
+    fade(state.memory, state.beta, state.prior[1])
     state.alpha[arm] += one
     state.beta[arm] += 1.0 - one
 
@@ -59,6 +69,10 @@ class Thompson(Policy, name="thompson"):
     A reward inside (0, 1) is first rounded at random to 0 or 1 with the same mean. Every arm
     starts with a Beta(alpha, beta) prior. With a prior of whole numbers most arms are not drawn, at
     the same probabilities of the arms (see `beta_argmax`).
+
+    For worlds that change, only the last `window` rewards of all arms count (Trovò et al., 2020),
+    or a reward counts half as much after every `half_life` further ones (Raj and Kalyani, 2017);
+    the prior always counts in full.
     """
 
     source = "Agrawal and Goyal 2013, Algorithm 1"
@@ -69,13 +83,18 @@ class Thompson(Policy, name="thompson"):
 
     alpha: float = field(default=1.0, kw_only=True)
     beta: float = field(default=1.0, kw_only=True)
+    window: int | None = field(default=None, kw_only=True)
+    half_life: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         check(self.name, POSITIVE, alpha=self.alpha, beta=self.beta)
+        check_memory(self.name, window=self.window, half_life=self.half_life)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the prior of every arm."""
         alpha, beta = (np.full(shape.n_arms, float(a)) for a in (self.alpha, self.beta))
-        is_whole = float(self.alpha).is_integer() and float(self.beta).is_integer()
-        return _State(alpha, beta, is_whole)
+        prior = float(self.alpha), float(self.beta)
+        is_whole = self.half_life is None and all(number.is_integer() for number in prior)
+        memory = memory_of(shape, window=self.window, half_life=self.half_life)
+        return _State(alpha, beta, is_whole, prior, memory)

@@ -13,6 +13,7 @@ from giro.problems.discrete import Discrete
 from giro.problems.linear import Linear
 from giro.problems.logistic import Logistic
 from giro.problems.sleeping import Sleeping
+from giro.problems.switching import Switching
 
 __all__ = [
     "Bernoulli",
@@ -22,6 +23,7 @@ __all__ = [
     "Linear",
     "Logistic",
     "Sleeping",
+    "Switching",
 ]
 
 for _module in pkgutil.iter_modules(__path__):

@@ -11,6 +11,7 @@ from giro.kernels.highest.binomial_argmax import (
     prior_values,
     set_bootstrap,
     set_share,
+    set_untried,
     set_variant,
 )
 from giro.seeds import stream
@@ -76,6 +77,28 @@ def test_arms_that_are_not_on_offer_are_as_if_they_were_not_there(
     counts = _winners_among(race, np.arange(1, len(laws)), ANEW, DRAWS, rng)
     assert counts[0] == 0
     assert p_value_of_same_counts(counts[1 : len(laws)], plain_winners(laws[1:], rng)) > ALPHA
+
+
+@pytest.mark.parametrize("again", [0, 1, 2])
+def test_an_arm_that_is_untried_again_goes_first_and_then_has_its_new_law(
+    again: int, seed: int
+) -> None:
+    laws, rng = LAWS["long histories"], stream(seed)
+    race = empty_values(4)  # the last arm stays untried, and is not on offer
+    for _ in range(2):
+        for arm, (_, n, p, _) in enumerate(laws):
+            set_bootstrap(race, arm, n, p * n)
+        for arm in (again, (again + 1) % 3):
+            set_untried(race, arm)
+        counts = _winners_among(race, np.arange(3), ANEW, 1_000, rng)
+        assert counts[(again + 2) % 3] == 0
+        assert counts[again] > 400 < counts[(again + 1) % 3]
+        assert race.leader[0].tried == 1
+        assert race.leader[0].first == race.leader[0].last == (again + 2) % 3
+    for arm, (_, n, p, _) in enumerate(laws):
+        set_bootstrap(race, arm, n, p * n)
+    counts = _winners_among(race, np.arange(3), ANEW, DRAWS, rng)
+    assert p_value_of_same_counts(counts[:3], plain_winners(laws, rng)) > ALPHA
 
 
 def test_one_more_one_is_noticed(seed: int) -> None:

@@ -74,6 +74,27 @@ def insert(state: Ordered, arm: int, reward: float) -> None:
 
 
 @kernel
+def take_out(state: Ordered, arm: int, reward: float) -> None:
+    """Take one reward of this value out of the arm's history, in about s steps.
+
+    If it was an ordered one, the 15 largest of these count as latest, so that the others are still
+    a multiple of 16.
+    """
+    its, pool = state.arms[arm], state.pool
+    rank = int(np.searchsorted(pool[its.begin : its.begin + its.ordered], reward))
+    if rank == its.ordered or pool[its.begin + rank] != reward:
+        rank = its.ordered
+        while pool[its.begin + rank] != reward:
+            rank += 1
+    its.length -= 1
+    for i in range(its.begin + rank, its.begin + its.length):
+        pool[i] = pool[i + 1]
+    if rank < its.ordered:
+        its.ordered -= _GRANULE
+        _sum_up(state, arm)
+
+
+@kernel
 def _move(state: Ordered, arm: int) -> None:
     """Give the arm a place of twice the size at the end of the pool."""
     its, target = state.arms[arm], state.arms[0].used

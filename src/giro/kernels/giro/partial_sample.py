@@ -27,6 +27,7 @@ from giro.kernels.giro.ordered import (
     mean_and_variance,
     most_parts,
     part_of,
+    take_out,
 )
 from giro.kernels.giro.pseudo_rewards import pseudo_count
 
@@ -92,6 +93,22 @@ def add(samples: PartialSamples, arm: int, reward: float) -> None:
     its.total += reward
     its.squares += reward * reward
     its.tilt = 0.0
+
+
+@kernel
+def remove(samples: PartialSamples, arm: int, reward: float) -> None:
+    """Take one reward of this value out of the arm's history."""
+    its = samples.rewards.arms[arm]
+    its.pulls -= 1
+    its.total -= reward
+    its.squares -= reward * reward
+    its.tilt = 0.0
+    if its.fractional:
+        take_out(samples.rewards, arm, reward)
+        its.total, its.squares = 0.0, 0.0  # summed anew, or rounding errors would add up
+        for entry in range(its.begin, its.begin + its.length):
+            its.total += samples.rewards.pool[entry]
+            its.squares += samples.rewards.pool[entry] * samples.rewards.pool[entry]
 
 
 @kernel

@@ -144,6 +144,20 @@ def set_share(values: BinomialValues, arm: int, share: float) -> None:
         leader.first = arm
 
 
+@kernel
+def set_untried(values: BinomialValues, arm: int) -> None:
+    """Let an arm that was tried be as if it had not been."""
+    leader, order = values.leader[0], values.near
+    values.bounds[arm].centre = np.inf
+    set_key(order, arm, -np.inf)
+    leader.tried -= 1
+    if leader.first == arm:
+        leader.first = order.arms[0]
+    leader.last = 0
+    for position in range(leader.tried):
+        leader.last = max(leader.last, order.arms[position])
+
+
 @inline_kernel
 def binomial_argmax(
     values: BinomialValues, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator

@@ -13,6 +13,8 @@ import numpy as np
 from giro.compiling import kernel
 from giro.kernels.regression.vectors import add_multiple, dot
 
+_LEAST_LEFT = 1e-3  # of a row's direction when it is taken out: three digits are lost at most
+
 
 @kernel
 def set_penalty(factor: np.ndarray, penalty: float) -> None:
@@ -34,6 +36,24 @@ def add_row(factor: np.ndarray, row: np.ndarray, weight: float, workspace: np.nd
             rest = factor[i, i:]
             radius = math.sqrt(rest[0] * rest[0] + workspace[i] * workspace[i])
             _rotate(rest, workspace[i:], rest[0] / radius, workspace[i] / radius)
+
+
+@kernel
+def take_row(factor: np.ndarray, row: np.ndarray, workspace: np.ndarray) -> bool:
+    """Turn the factor of A into that of A - x x'; False if too little of A would be left.
+
+    After False nothing has changed. Rotations that turn (y, root) into a unit vector, y as in
+    `squared_width`, take x out of U (Golub and Van Loan, 2013, Section 6.5.4).
+    """
+    left = 1.0 - squared_width(factor, row, workspace)
+    if not left > _LEAST_LEFT:
+        return False
+    root, taken = math.sqrt(left), np.zeros(row.size)  # in the end these are 1 and x
+    for i in range(row.size - 1, -1, -1):
+        radius = math.sqrt(root * root + workspace[i] * workspace[i])
+        _rotate(factor[i, i:], taken[i:], root / radius, -workspace[i] / radius)
+        root = radius
+    return True
 
 
 @kernel

@@ -1,0 +1,120 @@
+"""Memory: which rewards still count in a world that changes, and how much.
+
+All of them, the last ones (a window), or recent ones more than old ones (a half-life). The age of a
+reward is the number of rewards that came after it, of any arm. Which memory a policy has is the
+class of it, so that only that is compiled: `Everything` costs nothing.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.compiling import bind, dispatched, inline_kernel
+
+
+class Everything(NamedTuple):
+    """Every reward counts, and always will."""
+
+    factor: float = 1.0  # nothing fades
+
+
+class HalfLife(NamedTuple):
+    """A reward of age i counts factor^i."""
+
+    factor: float  # below 1
+
+
+class Window(NamedTuple):
+    """The last `size` rewards count, as they are; number n, from 0, is kept at place n % size."""
+
+    arms: np.ndarray  # [place] whose reward it is
+    rewards: np.ndarray  # [place]
+    rows: np.ndarray  # [place, column] of a regression; no columns where there is none
+    learned: np.ndarray  # [1] rewards so far, those that have left included
+    size: int
+
+    def trimmed(self) -> "Window":
+        """Return what is in use."""
+        used = min(int(self.learned[0]), self.size)
+        arms, rewards, rows = self.arms[:used], self.rewards[:used], self.rows[:used]
+        return self._replace(arms=arms, rewards=rewards, rows=rows)
+
+
+def half_life_memory(half_life: float) -> HalfLife:
+    """Return the memory in which a reward of age `half_life` counts one half."""
+    return HalfLife(0.5 ** (1.0 / half_life))
+
+
+def empty_window(size: int, capacity: int, columns: int = 0) -> Window:
+    """Return a window without rewards, with room for `capacity` of them or all that it holds."""
+    room = min(size, capacity)
+    return Window(
+        np.empty(room, np.int64),
+        np.empty(room),
+        np.empty((room, columns)),
+        np.zeros(1, np.int64),
+        size,
+    )
+
+
+@inline_kernel
+def next_place(window: Window) -> int:
+    """Return the place of the next reward."""
+    return int(window.learned[0] % window.size)
+
+
+@inline_kernel
+def is_full(window: Window) -> bool:
+    """Tell whether a reward leaves when the next one comes: the one at the next place."""
+    return bool(window.learned[0] >= window.size)
+
+
+@inline_kernel
+def keep(window: Window, arm: int, reward: float) -> None:
+    """Put a reward at the next place."""
+    place = next_place(window)
+    window.arms[place], window.rewards[place] = arm, reward
+    window.learned[0] += 1
+
+
+@dispatched
+def exchange(memory: Any, arm: int, reward: float) -> tuple[int, float]:
+    """Keep a reward, if need be, and return the arm and the reward that leave; -1 if none does."""
+    raise TypeError("replaced by dispatch")
+
+
+def _exchange_nothing(memory: Any, arm: int, reward: float) -> tuple[int, float]:
+    return -1, 0.0
+
+
+def _exchange_oldest(memory: Window, arm: int, reward: float) -> tuple[int, float]:
+    gone, its_reward = -1, 0.0
+    if is_full(memory):
+        place = next_place(memory)
+        gone, its_reward = int(memory.arms[place]), float(memory.rewards[place])
+    keep(memory, arm, reward)
+    return gone, its_reward
+
+
+@dispatched
+def fade(memory: Any, sums: np.ndarray, start: float) -> None:
+    """Let every sum lose what one more reward makes it lose; it was `start` without any."""
+    raise TypeError("replaced by dispatch")
+
+
+def _fade_not(memory: Any, sums: np.ndarray, start: float) -> None:
+    pass
+
+
+def _fade_all(memory: HalfLife, sums: np.ndarray, start: float) -> None:
+    for i in range(sums.size):
+        sums[i] = start + memory.factor * (sums[i] - start)
+
+
+for _kind, _exchange, _fade in (
+    (Everything, _exchange_nothing, _fade_not),
+    (HalfLife, _exchange_nothing, _fade_all),
+    (Window, _exchange_oldest, _fade_not),
+):
+    bind(exchange, _kind, _exchange)
+    bind(fade, _kind, _fade)

@@ -1,0 +1,100 @@
+"""Switching: one problem, and from some round on another in its place."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.checks import check, whole
+from giro.compiling import kernel
+from giro.errors import BadParameter
+from giro.offer import Offer
+from giro.problem import Means, Problem
+from giro.problem import reveal as reveal_all
+from giro.problem import reward as reward_of
+from giro.problem import start as start_problem
+from giro.problems.sleeping import Sleeping
+
+
+class _Instance(NamedTuple):
+    first: Any  # the instances of the two problems
+    second: Any
+    at: int
+    switched: np.ndarray  # [1] whether the present round is one of the second
+
+
+@kernel
+def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
+    instance.switched[0] = t >= instance.at
+    if t < instance.at:
+        return reveal_all(instance.first, t, rng)
+    return reveal_all(instance.second, t, rng)
+
+
+@kernel
+def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
+    if instance.switched[0]:
+        return reward_of(instance.second, means, arm, rng)
+    return reward_of(instance.first, means, arm, rng)
+
+
+@dataclass(frozen=True)
+class Switching(Problem, name="switching"):
+    """The problem `first` for `at` rounds, and then the problem `second`, with the same arms.
+
+    Regret is counted against the best arm of the present round. If the second is itself switching,
+    the world changes twice, and so on; rounds are always counted from the beginning.
+
+    >>> Switching(Problem.parse("bernoulli:n_arms=3"), Problem.parse("beta:n_arms=3"), 50).n_arms
+    3
+    """
+
+    source = "Garivier and Moulines 2011, abruptly changing environments"
+    reveal = staticmethod(_reveal)
+    reward = staticmethod(_reward)
+
+    first: Problem
+    second: Problem
+    at: int
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        for key in ("first", "second"):
+            object.__setattr__(self, key, Problem.parse(getattr(self, key)))
+            if isinstance(getattr(self, key), Sleeping):
+                raise BadParameter("switching wraps problems whose arms are all awake")
+        check(self.name, whole(1), at=self.at)
+        first, second = (
+            (each.n_arms, each.n_features, each.n_arm_features)
+            for each in (self.first, self.second)
+        )
+        if first != second:
+            raise BadParameter(
+                "switching needs two problems with as many arms, features of contexts and features "
+                f"of arms, got {first} and {second}"
+            )
+
+    @property
+    def n_arms(self) -> int:  # type: ignore[override]  # known with the problems
+        """Arms of both problems."""
+        return self.first.n_arms
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]  # likewise
+        """Numbers in a context."""
+        return self.first.n_features
+
+    @property
+    def n_arm_features(self) -> int:  # type: ignore[override]  # likewise
+        """Numbers known of each arm."""
+        return self.first.n_arm_features
+
+    @property
+    def compiled(self) -> bool:
+        """Whether both problems compile."""
+        return self.first.compiled and self.second.compiled
+
+    def start(self, rng: np.random.Generator) -> _Instance:
+        """Return an instance of each problem."""
+        first, second = (start_problem(problem, rng) for problem in (self.first, self.second))
+        return _Instance(first, second, int(self.at), np.zeros(1, np.bool_))
