@@ -51,6 +51,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
         set_share(state.values, arm, share)
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if not is_empty(state.samples.rewards):
         return np.empty(0)

@@ -63,3 +63,15 @@ def test_fifty_normals_win_as_often_as_their_chances_say(seed: int) -> None:
 def test_without_deviations_the_highest_means_share() -> None:
     chances = normal_argmax_probabilities(np.array([1.0, 2.0, 2.0]), np.zeros(3))
     assert chances.tolist() == [0.0, 0.5, 0.5]
+
+
+def test_many_normals_have_the_law_of_a_fine_grid(seed: int) -> None:
+    means, deviations = stream(seed).normal(size=200), 0.1 + stream(seed, 1).exponential(size=200)
+    x = np.linspace(-60.0, 60.0, 12_001)  # the rule of trapezia is exact for such bumps
+    z = (x - means[:, None]) / deviations[:, None]
+    below = norm.cdf(z)
+    before, after = np.ones_like(below), np.ones_like(below)
+    np.cumprod(below[:-1], axis=0, out=before[1:])
+    np.cumprod(below[:0:-1], axis=0, out=after[-2::-1])
+    law = (norm.pdf(z) / deviations[:, None] * before * after).sum(axis=1) * (x[1] - x[0])
+    assert normal_argmax_probabilities(means, deviations) == pytest.approx(law, abs=1e-12)
