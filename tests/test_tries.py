@@ -63,9 +63,9 @@ def test_tries_are_geometric_up_to_the_limit(seed: int) -> None:
         assert_follows(tries - 1, at_last)
         mean, error = (1.0 - (1.0 - p) ** limit) / p, tries.std() / np.sqrt(tries.size)
         assert abs(tries.mean() - mean) < SURE * error
-        misses = (1.0 - 1.1 * p) ** np.arange(limit)
+        misses = (1.0 - 1.2 * p) ** np.arange(limit)
         with pytest.raises(AssertionError, match="p ="):
-            assert_follows(tries - 1, np.append(1.1 * p * misses[:-1], misses[-1]))
+            assert_follows(tries - 1, np.append(1.2 * p * misses[:-1], misses[-1]))
 
 
 def test_weights_by_tries_are_unbiased_where_no_probability_is_known(seed: int) -> None:

@@ -117,3 +117,9 @@ def test_many_replicas_win_as_the_product_of_distributions_says(spread: float, s
     assert replica_probabilities(values, ANEW) == pytest.approx(law, abs=1e-14)
     ranking = rng.permutation(n_arms).astype(float)
     assert replica_probabilities(values, ranking) == pytest.approx(law, abs=1e-14)
+
+
+def test_a_value_that_is_no_number_ends_all_the_same() -> None:
+    values = np.array([[0.1, np.nan], [0.3, 0.2]])
+    points = Points(values.ravel(), np.ones(4), np.array([0, 0, 1, 1]), 2.0)
+    assert winning_law(points, 2, ANEW).size == 2

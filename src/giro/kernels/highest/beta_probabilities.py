@@ -21,6 +21,7 @@ from giro.kernels.highest.densities import (
 )
 
 _NEGLIGIBLE = -43.0  # log of a density, relative to its highest, that is left out
+_LEAST = 1e-14  # variance of a bump: rounding hides what is narrower
 _FAR = 40.0  # e^d and e^d - 1 are the same from here on
 _WIDEST = 1.5  # scale of a bump at most: the integrands have poles 3.14 off the line
 
@@ -40,12 +41,17 @@ class _Bumps(NamedTuple):
 def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """Return the probability [arm] that the arm's Beta(alpha, beta) draw is the highest.
 
-    The error is below 1e-9 for any positive parameters up to 1e7.
+    The error is below 1e-9 for any positive parameters up to 1e7; larger ones than 1e14 are taken
+    as that, with the same mean.
     """
     n, floor = alpha.size, -np.inf
-    law = _Bumps(alpha, beta, np.empty(n), np.empty(n), np.zeros(n + 1), np.full(n + 1, 2.0))
+    law = _Bumps(
+        np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.zeros(n + 1), np.full(n + 1, 2.0)
+    )
     for arm in range(n):
-        a, b = alpha[arm], beta[arm]
+        shrink = min(1.0, (1.0 / alpha[arm] + 1.0 / beta[arm]) / _LEAST)
+        a, b = shrink * alpha[arm], shrink * beta[arm]
+        law.alpha[arm], law.beta[arm] = a, b
         middle, scale = math.log(a / b), math.sqrt(1.0 / a + 1.0 / b)
         errors = gamma_error(a + b) - gamma_error(a) - gamma_error(b)
         law.peak[arm] = 0.5 * math.log(a / (a + b) * b / (2.0 * math.pi)) + errors

@@ -22,6 +22,7 @@ from giro.compiling import dispatched, kernel
 
 NODES = 16  # in each panel
 _NEGLIGIBLE = 1e-16  # probability that the highest value is lower than what was looked at
+_LEAST = 1e-15  # width of a panel, relative to where it is: the least that gets on
 _ZERO = 1e-300  # in place of a probability that is none
 
 
@@ -62,8 +63,9 @@ def highest_probabilities(law: Any, floor: float) -> np.ndarray:
     in_play, at, product = np.empty(n_arms, np.int64), np.empty((NODES, 2)), np.empty(NODES)
     top, rest = law.high.max(), 1.0
     while top > floor and rest > _NEGLIGIBLE:
-        width = min(_width(law, top), top - floor)
+        width = min(max(_width(law, top), _LEAST * abs(top)), top - floor)
         low, n = top - width, 0
+        width = top - low  # as it was rounded
         coordinates(law, low, width, at)
         product[:], rest = 1.0, 1.0
         for arm in range(n_arms):

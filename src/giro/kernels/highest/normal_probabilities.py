@@ -16,6 +16,7 @@ from giro.kernels.highest.densities import (
 from giro.kernels.highest.probabilities import argmax_probabilities
 
 _REACH = 9.0  # deviations beyond which a tail is < 1e-18
+_LEAST = 1e-13  # deviation, relative to the largest
 _PEAK = 1.0 / math.sqrt(2.0 * math.pi)
 
 
@@ -31,10 +32,13 @@ class _Normals(NamedTuple):
 def normal_argmax_probabilities(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
     """Return the probability [arm] that the arm's value is the highest.
 
-    The error is below 1e-12. Deviations are positive, or all zero: then the highest means share.
+    The error is below 1e-12. If all deviations are zero, the highest means share; where some are
+    much smaller than others they are taken as 1e-13 of these.
     """
     if not deviations.max() > 0.0:
         return argmax_probabilities(means, np.empty(0))
+    means = means - means.max()  # near 0, where numbers are dense
+    deviations = np.maximum(deviations, _LEAST * max(-means.min(), deviations.max()))
     law = _Normals(means, deviations, means + _REACH * deviations)
     return highest_probabilities(law, (means - _REACH * deviations).max())
 

@@ -71,8 +71,10 @@ def winning_law(points: Points, n_arms: int, ranking: np.ndarray) -> np.ndarray:
         _sort(points.value, inside)
         i = 0
         while i < inside.size and none_above > _NEGLIGIBLE:
-            x, n_tied = points.value[inside[i]], 0
-            while i < inside.size and points.value[inside[i]] == x:
+            first, n_tied = i, 0
+            while i == first or (
+                i < inside.size and points.value[inside[i]] == points.value[inside[first]]
+            ):
                 arm, mass = points.owner[inside[i]], points.mass[inside[i]]
                 if here[arm] == 0.0 and mass > 0.0:
                     tied[n_tied] = arm
