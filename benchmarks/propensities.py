@@ -213,7 +213,8 @@ def write(
         for (policy, n_arms), (now, before) in found.items():
             row = (policy, n_arms, f"{now:.3g}", "" if before is None else f"{before:.3g}")
             rows.writerow(row)
-            print(f"{row[0]:<16}{row[1]:>6} arms{row[2]:>10} ms{row[3]:>10} ms in 0.1.0")
+            then = "" if before is None else f"{row[3]:>10} ms in 0.1.0"
+            print(f"{row[0]:<16}{row[1]:>6} arms{row[2]:>10} ms{then}")
         for what, cost in costs.items():
             rows.writerow((f"a decision of giro, {what}", 10, f"{cost / 1e3:.3g}", ""))
             print(f"a decision of giro among 10 arms, {what:<24}{cost:>8.1f} µs")
