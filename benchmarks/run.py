@@ -27,6 +27,7 @@ import many_arms
 import network_speed
 import numpy_vectorised
 import paper_scale
+import propensities
 import python_libraries
 import warm_start
 from ratio import Ratio, cores, say, shown
@@ -60,6 +61,7 @@ SECTIONS: dict[str, Section] = {
     "arms": lambda folder, quick: many_arms.cost_against_arms(folder, quick=quick),
     "default": lambda folder, quick: default_cost.everything(folder, quick=quick),
     "bandit": lambda folder, quick: bandit_speed.everything(folder, quick=quick),
+    "propensities": lambda folder, quick: propensities.everything(folder, quick=quick),
 }
 
 

@@ -6,11 +6,11 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from giro.compiling import borrowed, kernel, plain
+from giro.compiling import borrowed, is_kernel, kernel, plain
 from giro.compiling.held import HeldInPython, hold
 from giro.errors import BadFile, GiroError
 from giro.offer import Case, Offer, Shape, case_of, position_of
-from giro.policy import Policy, choose, learn, start
+from giro.policy import Policy, choose, learn, propensities, start
 from giro.seeds import NumberedStreams, stream
 from giro.standardising import Numbers, no_moments, standardised
 from giro.state import arrays_of, grow, restored
@@ -49,6 +49,7 @@ class LivePolicy:
         self._fingerprint = ""  # not known yet
         self._streams, self._learning = NumberedStreams(seed, _CHOOSE), stream(seed, _LEARN)
         self._choose, self._vote = self._form(_choose), self._form(_vote)
+        self._tries = self._form(_tries)
         self._learn, self._learn_all = self._form(_learn), self._form(_learn_all)
         self._hold(state)
 
@@ -86,18 +87,30 @@ class LivePolicy:
         return counts / votes
 
     def tries(self, offer: Offer, arm: int, limit: int) -> int:
-        """Return how often the policy has to choose until it chooses this arm, at most `limit`."""
-        for tried in range(1, limit):
-            if self.choose(offer) == arm:
-                return tried
-        return limit
+        """Return at which fresh choice the policy chooses this arm again, `limit` at most.
+
+        Geometric resampling (Neu and Bartók, 2013): if the arm was chosen with the probability p,
+        from this state and offer, the mean of this number is (1 - (1 - p)^limit) / p. So it stands
+        for 1 / p in inverse-propensity estimates, which then are too low by the share (1 - p)^limit
+        of what the arm pays, at most 1 / (e p limit) of it, and unbiased without a limit. For an
+        arm that the policy itself chose, it takes as many choices on average as there are arms that
+        it may choose. Draws on from where the generator stands: after `choose`, from fresh numbers.
+        """
+        found = int(self._tries(self._held, *self._seen(offer), arm, limit))
+        if found < 0:
+            raise GiroError(f"{self.policy} chose an arm that is not on offer")
+        return found
 
     def propensities(self, offer: Offer) -> np.ndarray | None:
         """Return the exact probability of each arm on offer, [i]; None where it is not known."""
         exact = self._functions.propensities
         if exact is None:
             return None
-        found = np.asarray(exact(self.state, self._seen(offer)), float)
+        seen = self._seen(offer)
+        if self._functions.compiled and is_kernel(exact):
+            found = _propensities(self._held, *seen)
+        else:
+            found = np.asarray(exact(self.state, seen), float)
         return found if found.size else None
 
     def _seen(self, offer: Offer) -> Offer:
@@ -267,6 +280,33 @@ def _vote(
             return False
         counts[position] += 1
     return True
+
+
+@kernel
+def _tries(
+    held: Any,
+    arms: np.ndarray,
+    context: np.ndarray,
+    features: np.ndarray,
+    arm: int,
+    limit: int,
+) -> int:
+    """Count choices up to the first of this arm, or the limit; -1 at an illegal choice."""
+    state, offer = borrowed(held.state), Offer(arms, context, features)
+    for number in range(1, limit + 1):
+        chosen = choose(state, offer, held.choosing)
+        if chosen == arm:
+            return number
+        if position_of(offer, chosen) < 0:
+            return -1
+    return limit
+
+
+@kernel
+def _propensities(
+    held: Any, arms: np.ndarray, context: np.ndarray, features: np.ndarray
+) -> np.ndarray:
+    return propensities(borrowed(held.state), Offer(arms, context, features))
 
 
 @kernel

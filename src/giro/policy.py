@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from giro.compiling import bind, dispatched, in_python, is_kernel, plain
+from giro.compiling import bind, dispatched, dispatched_call, in_python, is_kernel, plain
 from giro.errors import BadParameter
 from giro.named import Named
 from giro.offer import Case, Context, Offer, Shape
@@ -20,6 +20,7 @@ __all__ = [
     "choose",
     "functions_for",
     "learn",
+    "propensities",
     "start",
 ]
 
@@ -41,7 +42,8 @@ class Functions(NamedTuple):
     @property
     def in_python(self) -> "Functions":
         """The same for states that hold Python objects."""
-        return Functions(plain(self.choose), plain(self.learn), self.propensities)
+        exact = None if self.propensities is None else plain(self.propensities)
+        return Functions(plain(self.choose), plain(self.learn), exact)
 
 
 class Policy(Named, kind="policy"):
@@ -60,7 +62,8 @@ class Policy(Named, kind="policy"):
     """The exact probabilities of `choose`, if known: a static function (state, offer) -> [i].
 
     Of each arm on offer. It draws nothing and changes nothing. Where it cannot tell in this state,
-    it returns an empty array; `has_propensities` says so beforehand.
+    it returns an empty array; `has_propensities` says so beforehand. A kernel, because a bandit
+    asks with every decision; a plain function works, too.
     """
 
     uses_contexts: bool = True
@@ -143,6 +146,12 @@ def learn(state: Any, case: Case, arm: int, reward: float, rng: np.random.Genera
     raise TypeError("replaced by dispatch")
 
 
+@dispatched_call
+def propensities(state: Any, offer: Offer) -> np.ndarray:
+    """Return the probability of each arm on offer, if the policy of this state knows; see there."""
+    raise TypeError("replaced by dispatch")
+
+
 def functions_for(policy: Policy, shape: Shape) -> Functions:
     """Return what is done with a policy's state of this shape."""
     return policy.resolved(contextual=shape.contextual).functions()
@@ -162,4 +171,6 @@ def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
     functions = policy.functions()
     bind(choose, type(state), functions.choose)
     bind(learn, type(state), functions.learn)
+    if functions.propensities is not None:
+        bind(propensities, type(state), functions.propensities)
     return state

@@ -30,7 +30,7 @@ def next_arms(bandit: Bandit, n: int, **rest: Any) -> list[str]:
 
 def bandit_of(policy: Any = "ucb1", arms: str = "abc", **rest: Any) -> Bandit:
     """Return a bandit whose arms are letters."""
-    return Bandit(list(arms), policy, **({"seed": 3, "clock": Clock(), "new_id": counted()} | rest))
+    return Bandit(list(arms), policy, **({"seed": 3, "clock": Clock(), "ids": counted()} | rest))
 
 
 def state_of(bandit: Bandit) -> tuple[Any, ...]:

@@ -186,7 +186,7 @@ steps = st.one_of(
 @given(todo=st.lists(steps, min_size=10, max_size=60), first=st.integers(1, 3))
 def test_the_arms_of_a_decision_are_those_that_the_rule_leaves(todo: list[Any], first: int) -> None:
     ids = counted()
-    bandit = bandit_of("ucb1", "abc", first_decisions=first, new_id=ids)
+    bandit = bandit_of("ucb1", "abc", first_decisions=first, ids=ids)
     for step, what in todo:
         if step == "decide":
             asked = [arm for arm in bandit.arms if arm in what] or bandit.arms
@@ -202,7 +202,7 @@ def test_the_arms_of_a_decision_are_those_that_the_rule_leaves(todo: list[Any], 
         elif step == "expire":
             bandit.expire(0.0)
         elif step == "replay":
-            bandit = Bandit.replay(bandit.events(), clock=Clock(), new_id=ids)
+            bandit = Bandit.replay(bandit.events(), clock=Clock(), ids=ids)
 
 
 def test_choices_that_rewards_do_not_change_are_not_held_back() -> None:

@@ -40,7 +40,7 @@ def eventful(policy: Any = "epsilon-greedy:epsilon=0.2", **rest: Any) -> Bandit:
         ["red", "green", "blue ♥"],
         policy,
         **(
-            {"seed": 5, "reward_range": (-1, 3), "clock": clock, "floor": 0.05, "new_id": counted()}
+            {"seed": 5, "reward_range": (-1, 3), "clock": clock, "floor": 0.05, "ids": counted()}
             | rest
         ),
     )

@@ -41,7 +41,7 @@ class Lived:
 
     def __init__(self, policy: str, where: str | None, name: str, **rest: Any) -> None:
         self.where, self.name, self.clock, self.contexts = where, name, Clock(), "lin" in policy
-        options = {"seed": 4, "clock": self.clock, "new_id": counted(), "name": name} | rest
+        options = {"seed": 4, "clock": self.clock, "ids": counted(), "name": name} | rest
         self.bandit = Bandit(["a", "b", "c"], policy, store=where, **options)
         self.said: list[Any] = []
 
@@ -94,7 +94,7 @@ class Lived:
     def reopen(self, _: None) -> None:
         if self.where is not None:
             self.bandit.close()
-            options = {"clock": self.clock, "new_id": self.bandit._new_id}
+            options = {"clock": self.clock, "ids": self.bandit._new_id}
             self.bandit = Bandit.open(self.where, self.name, **options)
 
     def facts(self) -> Any:

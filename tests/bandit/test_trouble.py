@@ -90,7 +90,7 @@ def test_a_database_that_goes_and_comes_back(tmp_path: Path) -> None:
 
 def test_a_clock_that_goes_back_changes_nothing_but_times(tmp_path: Path) -> None:
     clock = Clock()
-    options = {"clock": clock, "new_id": counted(), "reward_wait": 10.0, "name": "x"}
+    options = {"clock": clock, "ids": counted(), "reward_wait": 10.0, "name": "x"}
     with Bandit(["a", "b"], "ucb1", store=f"sqlite:///{tmp_path}/x.db", **options) as bandit:
         bandit.decide()
         clock.now -= 500.0
@@ -158,7 +158,7 @@ def test_databases_of_earlier_versions_are_read_and_go_on(path: Path, tmp_path: 
 def write_golden_database(version: int) -> None:
     """Write a database of this version, and the same bandit as a file; by hand, once a version."""
     where = f"sqlite:///{GOLDEN}/database-{version}.db"
-    options = {"clock": Clock(), "new_id": counted(), "name": "golden", "reward_wait": 50.0}
+    options = {"clock": Clock(), "ids": counted(), "name": "golden", "reward_wait": 50.0}
     options["reward_aggregation"] = "sum"
     with Bandit(["a", "b"], "giro", store=where, **options) as bandit:
         ids = [decision.id for decision in bandit.decide_many(12)]

@@ -50,7 +50,7 @@ def arms_of(names: str, *, features: bool) -> Any:
 
 def played(policy: Policy, *, binary: bool, contexts: bool, features: bool) -> Bandit:
     """Return a bandit after some rounds, with rewards under way and a set of arms of its own."""
-    options = {"rounds": ROUNDS, "votes": 3, "clock": clock, "new_id": counted()}
+    options = {"rounds": ROUNDS, "votes": 3, "clock": clock, "ids": counted()}
     bandit = Bandit(["a", "b", "c"], policy, seed=4, **options)
     rng = stream(11)
     for i in range(ROUNDS):

@@ -39,7 +39,7 @@ def lived(
     policy: Policy, clock: Clock, pass_on: PassOn, *, binary: bool, contexts: bool, features: bool
 ) -> dict[str, Any]:
     """Return the decisions and the log of a bandit that is passed on after every round."""
-    options = {"reward_range": (-1, 3), "rounds": ROUNDS, "votes": 3, "new_id": counted()}
+    options = {"reward_range": (-1, 3), "rounds": ROUNDS, "votes": 3, "ids": counted()}
     bandit = Bandit(["a", "b", "c"], policy, seed=4, first_decisions=3, clock=clock, **options)
     rng, told = stream(11), []
     for i in range(ROUNDS):
@@ -81,7 +81,7 @@ def saved_at_times(policy: Policy, clock: Clock, folder: Path) -> PassOn:
         if next(rounds) not in moments:
             return bandit
         bandit.save(folder / "x.giro")
-        return Bandit.load(folder / "x.giro", policy, clock=clock, new_id=bandit._new_id)
+        return Bandit.load(folder / "x.giro", policy, clock=clock, ids=bandit._new_id)
 
     return pass_on
 

@@ -9,6 +9,7 @@ from contract.steps import in_steps
 from known import policies
 
 from giro import Policy, Problem, simulate
+from giro.compiling import is_kernel
 from giro.named import has_text, summary
 from giro.simulation.play import Record, play_run
 
@@ -30,6 +31,13 @@ def play(policy: Policy, problem: str, *, seed: int, rounds: int = ROUNDS) -> Re
     checkpoints, on = np.array([rounds]), Problem.parse(problem)
     policy = policy if on.name == "bernoulli" else in_steps(policy)
     return play_run(policy, on, checkpoints, seed=seed, run=0, keep_arms=True)
+
+
+@each_policy
+def test_probabilities_are_compiled_where_choices_are(policy: Policy) -> None:
+    functions = policy.resolved(contextual=True).functions()
+    exact = functions.propensities
+    assert exact is None or is_kernel(exact) == functions.compiled
 
 
 @each_policy

@@ -13,6 +13,7 @@ from giro.errors import BadParameter
 from giro.model import value as expected_by
 from giro.offer import NO_CONTEXT, Case, Offer, Shape, offer_of
 from giro.policies import rand_ucb
+from giro.policies._arm_models import expected
 from giro.policies.rand_ucb import RandUcb
 from giro.policy import start
 from giro.seeds import stream
@@ -97,7 +98,7 @@ def undecided(state: Any, propensities: Any, past: Past) -> Offer:
 @pytest.mark.parametrize("name", MODELS)
 def test_with_a_model_arms_are_pulled_as_often_as_is_said(name: str, seed: int) -> None:
     policy, past = MODELS[name], some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
-    state, propensities = informed_in_python(policy, past), policy.functions().propensities
+    state, propensities = informed_in_python(policy, past), plain(policy.functions().propensities)
     offer = undecided(state, propensities, past)
     law = propensities(state, offer)
     assert np.sort(law)[-2] > 0.05  # not one-sided
@@ -108,7 +109,7 @@ def test_with_a_model_arms_are_pulled_as_often_as_is_said(name: str, seed: int) 
 def test_the_mean_is_what_the_model_expects_and_0_of_untried_arms(name: str, seed: int) -> None:
     policy, past = MODELS[name], some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
     state, context = informed_in_python(policy, past), past.contexts[1]
-    means = rand_ucb._expected(state, offer_of(4, context))
+    means = expected(state.models, offer_of(4, context), 0.0)
     x = with_constant(context)
     assert means.tolist() == [*(expected_by(state.models.model, arm, x) for arm in range(3)), 0.0]
     assert means[:3].all()
@@ -129,13 +130,13 @@ def test_with_the_linear_model_it_is_the_policy_without_one(seed: int) -> None:
     past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
     with_model = informed_in_python(MODELS["linear"], past)
     without = informed(RandUcb(), past)
-    functions = MODELS["linear"].functions()
+    propensities = plain(MODELS["linear"].functions().propensities)
     for context in past.contexts[:20]:
         offer = offer_of(4, context)
         means, _ = rand_ucb._lines(without, offer)
-        assert rand_ucb._expected(with_model, offer) == pytest.approx(means, abs=1e-9)
+        assert expected(with_model.models, offer, 0.0) == pytest.approx(means, abs=1e-9)
         law = RandUcb.propensities(without, offer)
-        assert functions.propensities(with_model, offer) == pytest.approx(law, abs=1e-7)
+        assert propensities(with_model, offer) == pytest.approx(law, abs=1e-7)
 
 
 def test_models_that_are_trained_to_choose_have_no_exact_probabilities() -> None:
@@ -147,7 +148,8 @@ def test_models_that_are_trained_to_choose_have_no_exact_probabilities() -> None
     past = some_past(rounds=20, d=6, n_arms=4, seed=0)
     policy = RandUcb(model="network")
     state = informed_in_python(policy, past)
-    assert policy.functions().propensities(state, offer_of(4, past.contexts[0])).size == 0
+    propensities = plain(policy.functions().propensities)
+    assert propensities(state, offer_of(4, past.contexts[0])).size == 0
 
 
 def test_a_model_that_is_trained_to_choose_is_trained_on_the_arms_on_offer(seed: int) -> None:

@@ -1,6 +1,7 @@
 """Bandit: arms by name, decide now, reward later, in memory or in a store that survives."""
 
 import hashlib
+import itertools
 import json
 import logging
 import os
@@ -12,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias
 
 import numpy as np
 
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
     from giro.evaluation.log import Log
 
+Ids: TypeAlias = Callable[[], str] | Literal["random", "numbered"]
+
 _LOGGER = logging.getLogger("giro")
 _CHUNK = 200  # events that are applied while decisions wait
 _GROUP = 1000  # rewards that are appended together
@@ -67,7 +70,7 @@ class Bandit:
     `policy` is any policy of giro or its text; `default` is Giro, or with contexts or features of
     arms RandUCB around several models (see `giro.policies.Default`). The other parameters:
 
-    - `seed`: the same seed, ids and calls give the same decisions.
+    - `seed`: the same seed and calls give the same decisions, if they have the same `ids`.
     - `reward_range`: the lowest and the highest reward there can be; policies see them as 0 and 1.
     - `rounds`: how many rewards are expected. Only a few policies plan with it (as ε-greedy with
       `share`) and they need it; when that many came, they plan for twice as many.
@@ -103,8 +106,9 @@ class Bandit:
       at once: each decides from its own state, which follows the log. Calls return when what they
       say is durable.
     - `clock`: where the time comes from, in seconds; `time.time` by default.
-    - `new_id`: where ids come from; 24 random letters by default. A decision draws its randomness
-      from its id, so the same ids give the same decisions again.
+    - `ids`: where ids of decisions come from. A decision draws its randomness from its id. By
+      default ids are random, so that no two bandits ever give the same. With "numbered" they are 0,
+      1, 2, ..., and the same calls give the same decisions, for examples and tests. Or a function.
 
     A bandit is its log of events (`events`): everything else follows from it. Arms that come and
     go, and decisions among some of them, cost nothing extra.
@@ -131,7 +135,7 @@ class Bandit:
         name: str | None = None,
         store: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = time.time,
-        new_id: Callable[[], str] | None = None,
+        ids: Ids = "random",
     ) -> None:
         """Check the parameters; make the bandit, or open it as it is."""
         setting = Setting(
@@ -156,7 +160,7 @@ class Bandit:
         if its.last() == 0:
             began = Began(clock(), json.dumps(setting.to_json()))
             its.append([began, *(ArmAdded(clock(), arm) for arm in names)])
-        self._open(its, setting.policy, clock, new_id)
+        self._open(its, setting.policy, clock, ids)
         if store is not None:
             self._check_same(setting)
 
@@ -168,7 +172,7 @@ class Bandit:
         policy: Policy | str | None = None,
         *,
         clock: Callable[[], float] = time.time,
-        new_id: Callable[[], str] | None = None,
+        ids: Ids = "random",
     ) -> Self:
         """Return the bandit that is kept in a store under this name.
 
@@ -177,7 +181,7 @@ class Bandit:
         """
         if name not in names_in(store):
             raise BadParameter(f"the store has no bandit '{name}'; it has {names_in(store)}")
-        return cls._of(opened(store, name), policy, clock, new_id)
+        return cls._of(opened(store, name), policy, clock, ids)
 
     @classmethod
     def _of(
@@ -185,10 +189,10 @@ class Bandit:
         store: Store,
         policy: Policy | str | None,
         clock: Callable[[], float],
-        new_id: Callable[[], str] | None,
+        ids: Ids,
     ) -> Self:
         bandit = cls.__new__(cls)
-        bandit._open(store, policy, clock, new_id)
+        bandit._open(store, policy, clock, ids)
         bandit._go_on_with_policy()
         return bandit
 
@@ -197,18 +201,30 @@ class Bandit:
         store: Store,
         policy: Policy | str | None,
         clock: Callable[[], float],
-        new_id: Callable[[], str] | None,
+        ids: Ids,
     ) -> None:
         self._store, self._clock = store, clock
-        self._new_id = new_id or _random_id
         self._lock = threading.RLock()  # of the state
         self._following = threading.Lock()
         self._follower: threading.Thread | None = None
         self._closed, self._process = False, os.getpid()
         self._next_chores = -np.inf
         self._state = self._opened_state(policy)
+        self._new_id = self._source_of(ids)
         self._snapshot_at = self._state.position
         _BANDITS.add(self)
+
+    def _source_of(self, ids: Ids) -> Callable[[], str]:
+        if callable(ids):
+            return ids
+        if ids not in ("random", "numbered"):
+            raise BadParameter(f"ids is random, numbered or a function, got {ids!r}")
+        if ids == "random":
+            return _random_id
+        if self._store.shared:
+            raise BadParameter("others may use a store, too: ids in it are random, or a function's")
+        numbers = (str(number) for number in itertools.count(self._state.n_decisions))
+        return (number for number in numbers if not self._store.find([number])).__next__
 
     def _go_on_with_policy(self) -> None:
         """Say in the log which policy is at work, if it names another."""
@@ -770,7 +786,7 @@ class Bandit:
         policy: Policy | str | None = None,
         *,
         clock: Callable[[], float] = time.time,
-        new_id: Callable[[], str] | None = None,
+        ids: Ids = "random",
     ) -> Self:
         """Return the bandit with this log, in memory.
 
@@ -789,7 +805,7 @@ class Bandit:
                 raise BadParameter(
                     f"event {store.last() + 1} does not follow from those before: {error}"
                 ) from error
-        return cls._of(store, policy, clock, new_id)
+        return cls._of(store, policy, clock, ids)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the bandit to a file, whole or not at all: a crash leaves the old file or the new.
@@ -818,7 +834,7 @@ class Bandit:
         name: str | None = None,
         store: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = time.time,
-        new_id: Callable[[], str] | None = None,
+        ids: Ids = "random",
     ) -> Self:
         """Return the bandit in a file written by `save`, ready to go on where it was.
 
@@ -829,11 +845,11 @@ class Bandit:
         """
         content = file.read(Path(path))
         if not isinstance(content, file.Packed):
-            bandit = cls.replay(content, policy, clock=clock, new_id=new_id)
+            bandit = cls.replay(content, policy, clock=clock, ids=ids)
         else:
             memory = file.store_of(content)
             memory.kept = file.snapshot_of(content)
-            bandit = cls._of(memory, policy, clock, new_id)
+            bandit = cls._of(memory, policy, clock, ids)
         if store is None:
             return bandit
         if name in names_in(store):
@@ -842,7 +858,7 @@ class Bandit:
         whole = list(bandit._events(0))
         for begin in range(0, len(whole), _GROUP):
             target.append(whole[begin : begin + _GROUP])
-        return cls._of(target, bandit.policy, clock, new_id)
+        return cls._of(target, bandit.policy, clock, ids)
 
     # -- compiling ahead ---------------------------------------------------------------------
 

@@ -173,11 +173,6 @@ def in_python(state: type[Any]) -> type[Any]:
     return _twins[state]
 
 
-def form_for(state: Any, function: Function) -> Function:
-    """Return a kernel in the form that takes this state: compiled, or its Python body."""
-    return cast(Function, plain(function)) if hasattr(state, "is_in_python") else function
-
-
 def implementation(generic: Callable[..., Any], state: type) -> Callable[..., Any]:
     """Return what answers to a dispatched name for states of this class."""
     if state not in _implementations[generic]:

@@ -81,9 +81,18 @@ def fits_to_choose(model: Model) -> bool:
     return _kind_of(model) is _GoingOn
 
 
+@dispatched
 def fits_to_choose_now(models: ArmModels) -> bool:
     """Tell the same of models that were started."""
-    return isinstance(models, _GoingOn)
+    raise TypeError("replaced by dispatch")
+
+
+def _never(models: ArmModels) -> bool:
+    return False
+
+
+def _always(models: ArmModels) -> bool:
+    return True
 
 
 @inlined
@@ -172,3 +181,4 @@ for _kind, _follow, _prepare in (
 ):
     bind(follow, _kind, _follow)
     bind(prepare, _kind, _prepare)
+    bind(fits_to_choose_now, _kind, _always if _kind is _GoingOn else _never)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.compiling import form_for, inline_kernel, kernel
+from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax
@@ -53,18 +53,13 @@ def learn_by_model(
     follow(state.models, case_row(design, case), model_of(design, arm), reward, rng)
 
 
-@inline_kernel
-def _values(state: _State, offer: Offer) -> np.ndarray:
-    return expected(state.models, offer, np.inf)
-
-
+@kernel
 def propensities_by_model(state: _State, offer: Offer) -> np.ndarray:
     """Return the probability of each arm; empty where a model is trained further to choose."""
     if fits_to_choose_now(state.models):
         return np.empty(0)
-    best = argmax_probabilities(
-        form_for(state, _values)(state, offer), of_arms(state.ranking, offer.arms)
-    )
+    values = expected(state.models, offer, np.inf)
+    best = argmax_probabilities(values, of_arms(state.ranking, offer.arms))
     epsilon = exploring(state.epsilon, state.b, state.models.pulls.sum() + 1)
     return (1.0 - epsilon) * best + epsilon / offer.arms.size
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from giro.checks import at_least, check, whole
-from giro.compiling import form_for, kernel
+from giro.compiling import inlined, kernel
 from giro.kernels.draws.poisson import poisson
 from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
 from giro.kernels.highest.probabilities import argmax_probabilities, replica_probabilities
@@ -101,22 +101,23 @@ def weights_of(
     return out[: positions.size]
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     """Return the probability of each arm on offer.
 
     All combinations of replicas are equally likely, or all replicas if arms share a model.
     """
-    values = form_for(state, _values)(state, offer)
+    values = _values(state, offer)
     ranking = of_arms(state.ranking, offer.arms)
     if not state.design.shared:
         return replica_probabilities(values, ranking)
-    columns = (np.ascontiguousarray(column) for column in values.T)
-    return np.asarray(
-        np.mean([argmax_probabilities(column, ranking) for column in columns], axis=0)
-    )
+    chances = np.zeros(offer.arms.size)
+    for replica in range(values.shape[1]):
+        chances += argmax_probabilities(np.ascontiguousarray(values[:, replica]), ranking)
+    return np.asarray(chances / values.shape[1])
 
 
-@kernel
+@inlined
 def _values(state: _State, offer: Offer) -> np.ndarray:
     """Return [i, replica] what each replica expects of each arm on offer."""
     replicas, x = state.weights.shape[1], round_row(state.design, offer.context)

@@ -46,16 +46,16 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     set_bootstrap(state.values, arm, state.rewards.history.length[arm], state.rewards.total[arm])
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    early = state.rewards.history.length[offer.arms] < state.pulls
-    if early.any():
-        return np.asarray(np.arange(early.size) == np.argmax(early), float)
-    known = all_binary(state.rewards)
-    return (
-        binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
-        if known
-        else np.empty(0)
-    )
+    for i in range(offer.arms.size):
+        if state.rewards.history.length[offer.arms[i]] < state.pulls:
+            certain = np.zeros(offer.arms.size)
+            certain[i] = 1.0
+            return certain
+    if not all_binary(state.rewards):
+        return np.empty(0)
+    return binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
 
 
 @dataclass(frozen=True)

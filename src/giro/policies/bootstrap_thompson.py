@@ -57,6 +57,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     set_bootstrap(state.values, arm, m, state.rewards.total[arm] + state.ones)
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if not all_binary(state.rewards):
         return np.empty(0)

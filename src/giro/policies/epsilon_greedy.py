@@ -65,6 +65,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     state.total[arm] += reward
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     means = means_of(state.pulls, state.total, offer.arms)
     greedy = argmax_probabilities(means, of_arms(state.ranking, offer.arms))

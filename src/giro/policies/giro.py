@@ -81,6 +81,7 @@ def _forget(state: _State, arm: int, reward: float) -> None:
         _set_value(state, arm)
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if not is_empty(state.samples.rewards):
         return np.empty(0)

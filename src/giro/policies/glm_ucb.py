@@ -46,6 +46,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     observe(state.arms, case_row(state.design, case), model_of(state.design, arm), reward)
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     return argmax_probabilities(_bounds(state, offer), of_arms(state.ranking, offer.arms))
 

@@ -34,6 +34,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     state.means[arm] = state.total[arm] / state.pulls[arm]
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     return argmax_probabilities(
         of_arms(state.means, offer.arms), of_arms(state.ranking, offer.arms)

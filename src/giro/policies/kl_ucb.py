@@ -94,6 +94,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     state.total[arm] += bernoulli_rounded(reward, rng)
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     return argmax_probabilities(_indices(state, offer.arms), of_arms(state.ranking, offer.arms))
 

@@ -84,10 +84,12 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     take_in(state.ridge, case_row(state.design, case), model_of(state.design, arm), reward)
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if state.design.shared:
         return np.empty(0)
-    return normal_argmax_probabilities(*_posterior(state, offer))
+    means, deviations = _posterior(state, offer)
+    return normal_argmax_probabilities(means, deviations)
 
 
 @dataclass(frozen=True)

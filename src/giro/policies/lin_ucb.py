@@ -67,6 +67,7 @@ def _radius(log_det: float, delta: float) -> float:
     return NOISE * math.sqrt(2 * (log_det / 2 - math.log(delta)))
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     return argmax_probabilities(_bounds(state, offer), of_arms(state.ranking, offer.arms))
 

@@ -41,6 +41,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
         state.size[arm, replica] += head
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     values = state.total[offer.arms] / state.size[offer.arms]
     return replica_probabilities(values, of_arms(state.ranking, offer.arms))

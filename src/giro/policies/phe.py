@@ -43,6 +43,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     set_share(state.values, arm, 0.0)
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     return binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
 

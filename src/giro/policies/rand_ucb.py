@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.checks import NOT_NEGATIVE, POSITIVE, check
-from giro.compiling import form_for, kernel
+from giro.compiling import kernel
 from giro.kernels.draws.normal import standard_normal
 from giro.kernels.highest.envelope import envelope_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
@@ -58,6 +58,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     observe(state.ridge, case_row(state.design, case), model_of(state.design, arm), reward)
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     means, widths = _lines(state, offer)
     return envelope_probabilities(means, widths, of_arms(state.ranking, offer.arms))
@@ -95,14 +96,10 @@ def _widths(ridge: Ridge, sd: float, design: Design, offer: Offer) -> np.ndarray
 
 
 @kernel
-def _expected(state: _ModelState, offer: Offer) -> np.ndarray:
-    return expected(state.models, offer, 0.0)
-
-
 def _propensities_by_model(state: _ModelState, offer: Offer) -> np.ndarray:
     if fits_to_choose_now(state.models):
         return np.empty(0)
-    means = form_for(state, _expected)(state, offer)
+    means = expected(state.models, offer, 0.0)
     widths = _widths(state.ridge, state.sd, state.models.design, offer)
     return envelope_probabilities(means, widths, of_arms(state.ranking, offer.arms))
 

@@ -58,6 +58,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     state.beta[arm] += 1.0 - one
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     return beta_argmax_probabilities(state.alpha[offer.arms], state.beta[offer.arms])
 

@@ -61,6 +61,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     state.total[arm] += reward
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     return argmax_probabilities(_bounds(state, offer.arms), of_arms(state.ranking, offer.arms))
 

@@ -54,6 +54,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     observe(state.arms, case_row(state.design, case), model_of(state.design, arm), reward)
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if _draws(state, offer):
         return np.full(offer.arms.size, 1.0 / offer.arms.size)

@@ -24,6 +24,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     pass
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     return np.full(offer.arms.size, 1.0 / offer.arms.size)
 

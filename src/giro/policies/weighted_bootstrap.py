@@ -51,6 +51,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     state.squares[arm] += reward * reward
 
 
+@kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if state.kind > 0 or min(state.zeros, state.ones) == 0 or not all_binary(state.rewards):
         return np.empty(0)

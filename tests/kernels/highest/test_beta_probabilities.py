@@ -71,3 +71,25 @@ def test_draws_follow_the_law(seed: int) -> None:
     alpha, beta, rng = np.array([3.0, 5.0, 1.0]), np.array([2.0, 4.0, 1.0]), stream(seed)
     arms = [beta_argmax(alpha, beta, rng) for _ in range(4_000)]
     assert_follows(arms, beta_argmax_probabilities(alpha, beta))
+
+
+def test_many_arms_have_the_law_of_a_fine_grid(seed: int) -> None:
+    rng = stream(seed)
+    alpha = 1.0 + np.floor(np.exp(8.0 * rng.random(40)))
+    beta = np.ceil(alpha * np.exp(rng.normal(size=40)))
+    t = np.linspace(-15.0, 45.0, 12_001)  # the rule of trapezia is exact for such bumps
+    below = special.betainc(alpha[:, None], beta[:, None], special.expit(t))
+    log_density = alpha[:, None] * special.log_expit(t) + beta[:, None] * special.log_expit(-t)
+    density = np.exp(log_density - special.betaln(alpha, beta)[:, None])
+    before, after = np.ones_like(below), np.ones_like(below)
+    np.cumprod(below[:-1], axis=0, out=before[1:])
+    np.cumprod(below[:0:-1], axis=0, out=after[-2::-1])
+    law = (density * before * after).sum(axis=1) * (t[1] - t[0])
+    assert law.sum() == pytest.approx(1.0, abs=1e-12)
+    assert beta_argmax_probabilities(alpha, beta) == pytest.approx(law, abs=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e12, 1e20, 1e300])
+def test_numbers_without_measure_are_as_good_as_certain(size: float) -> None:
+    law = beta_argmax_probabilities(np.array([size, 3.0]), np.array([size, 2.0]))
+    assert law[1] == pytest.approx(1.0 - special.betainc(3.0, 2.0, 0.5), abs=1e-6)

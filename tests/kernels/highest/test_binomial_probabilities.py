@@ -48,9 +48,9 @@ def test_nothing_that_counts_is_left_out() -> None:
         values.append(np.arange(m + 1) / m)
         laws.append(binom.pmf(np.arange(m + 1), m, k / m))
     owner = np.repeat(np.arange(4), [m + 1 for m in sizes])
-    whole = Points(np.concatenate(values), np.concatenate(laws), owner, np.zeros(4))
+    whole = Points(np.concatenate(values), np.concatenate(laws), owner, 1.0)
     assert binomial_argmax_probabilities(race, np.arange(4), ANEW) == pytest.approx(
-        winning_law(whole, ANEW), abs=1e-12
+        winning_law(whole, 4, ANEW), abs=1e-12
     )
 
 

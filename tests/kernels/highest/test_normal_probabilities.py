@@ -46,9 +46,11 @@ def test_chances_of_normals_are_their_integrals(
     assert chances.sum() == pytest.approx(1.0, abs=1e-14)
 
 
-def test_two_normals_have_the_chance_that_their_difference_is_positive() -> None:
-    chances = normal_argmax_probabilities(np.array([0.3, 0.1]), np.array([0.5, 1.2]))
-    assert chances[0] == pytest.approx(norm.cdf(0.2 / 1.3), abs=1e-12)
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+def test_two_normals_have_the_chance_that_their_difference_is_positive(shift: float) -> None:
+    means = np.array([0.375, 0.125]) + shift
+    chances = normal_argmax_probabilities(means, np.array([0.5, 1.2]))
+    assert chances[0] == pytest.approx(norm.cdf(0.25 / 1.3), abs=1e-12)
 
 
 def test_fifty_normals_win_as_often_as_their_chances_say(seed: int) -> None:
@@ -63,3 +65,21 @@ def test_fifty_normals_win_as_often_as_their_chances_say(seed: int) -> None:
 def test_without_deviations_the_highest_means_share() -> None:
     chances = normal_argmax_probabilities(np.array([1.0, 2.0, 2.0]), np.zeros(3))
     assert chances.tolist() == [0.0, 0.5, 0.5]
+
+
+def test_many_normals_have_the_law_of_a_fine_grid(seed: int) -> None:
+    means, deviations = stream(seed).normal(size=200), 0.1 + stream(seed, 1).exponential(size=200)
+    x = np.linspace(-60.0, 60.0, 12_001)  # the rule of trapezia is exact for such bumps
+    z = (x - means[:, None]) / deviations[:, None]
+    below = norm.cdf(z)
+    before, after = np.ones_like(below), np.ones_like(below)
+    np.cumprod(below[:-1], axis=0, out=before[1:])
+    np.cumprod(below[:0:-1], axis=0, out=after[-2::-1])
+    law = (norm.pdf(z) / deviations[:, None] * before * after).sum(axis=1) * (x[1] - x[0])
+    assert normal_argmax_probabilities(means, deviations) == pytest.approx(law, abs=1e-12)
+
+
+@pytest.mark.parametrize("means", [[0.0, -0.5], [1e12, 1e12 - 0.5], [5.0, 4.5]])
+def test_a_needle_beside_a_wide_normal_is_as_good_as_certain(means: list[float]) -> None:
+    chances = normal_argmax_probabilities(np.array(means), np.array([1.0, 1e-20]))
+    assert chances[0] == pytest.approx(norm.cdf(0.5), abs=1e-12)

@@ -19,7 +19,7 @@ ANEW = np.empty(0)
 
 def points_of(values: list[np.ndarray], laws: list[np.ndarray]) -> Points:
     owner = np.repeat(np.arange(len(values)), [value.size for value in values])
-    return Points(np.concatenate(values), np.concatenate(laws), owner, np.zeros(len(values)))
+    return Points(np.concatenate(values), np.concatenate(laws), owner, 1.0)
 
 
 def some_laws(seed: int, n_arms: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -32,7 +32,7 @@ def some_laws(seed: int, n_arms: int) -> tuple[list[np.ndarray], list[np.ndarray
 @pytest.mark.parametrize("n_arms", [1, 2, 3, 5])
 def test_ties_drawn_anew_are_shared_as_by_enumeration(n_arms: int, seed: int) -> None:
     values, laws = some_laws(seed, n_arms)
-    found = winning_law(points_of(values, laws), ANEW)
+    found = winning_law(points_of(values, laws), n_arms, ANEW)
     assert found == pytest.approx(winner_law(values, laws), abs=1e-14)
 
 
@@ -41,7 +41,7 @@ def test_ties_by_rank_go_to_one_arm_as_by_enumeration(n_arms: int, seed: int) ->
     values, laws = some_laws(seed, n_arms)
     ranking = stream(seed, 9).permutation(n_arms).astype(float)
     above = [value + 1e-9 * rank for value, rank in zip(values, ranking, strict=True)]
-    found = winning_law(points_of(values, laws), ranking)
+    found = winning_law(points_of(values, laws), n_arms, ranking)
     assert found == pytest.approx(winner_law(above, laws), abs=1e-14)
 
 
@@ -79,3 +79,47 @@ def test_the_law_of_the_best_replica_counts_every_combination(ranked: bool, seed
         else:
             naive[best] += 1 / best.size
     np.testing.assert_allclose(replica_probabilities(values, ranking), naive / 3**4, atol=1e-12)
+
+
+def sharing_law(values: np.ndarray, laws: np.ndarray) -> np.ndarray:
+    """Return the law of the winner by adding up how many others are at the same value."""
+    n_arms, law = values.shape[0], np.zeros(values.shape[0])
+    for arm in range(n_arms):
+        for value, mass in zip(values[arm], laws[arm], strict=True):
+            numbers = np.ones(1)  # [n] that n others are here, and none above
+            for other in range(n_arms):
+                if other != arm:
+                    here = laws[other][values[other] == value].sum()
+                    below = laws[other][values[other] < value].sum()
+                    numbers = np.convolve(numbers, [below, here])
+            law[arm] += mass * (numbers / np.arange(1, n_arms + 1)).sum()
+    return law
+
+
+@pytest.mark.parametrize(("n_arms", "top"), [(7, 1.0), (40, 0.01), (40, 0.9), (150, 0.7)])
+def test_many_tied_arms_share_as_they_are_counted(n_arms: int, top: float, seed: int) -> None:
+    rng = stream(seed, n_arms)
+    values = np.tile([3.0, 2.0, 1.0], (n_arms, 1))
+    highest = top * rng.random(n_arms)
+    laws = np.stack([highest, 0.3 * (1 - highest), 0.7 * (1 - highest)], axis=1)
+    found = winning_law(points_of(list(values), list(laws)), n_arms, ANEW)
+    assert found == pytest.approx(sharing_law(values, laws), abs=1e-14)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e-7])
+def test_many_replicas_win_as_the_product_of_distributions_says(spread: float, seed: int) -> None:
+    n_arms, replicas, rng = 120, 9, stream(seed)
+    values = 0.3 * rng.normal(size=(n_arms, 1)) + spread * rng.normal(size=(n_arms, replicas))
+    values[3, 2] = 1e6  # far away, so that all others are near each other
+    below = (values[:, :, None, None] > values).mean(axis=3)  # [arm, replica, other]
+    below[np.arange(n_arms), :, np.arange(n_arms)] = 1.0
+    law = below.prod(axis=2).mean(axis=1)
+    assert replica_probabilities(values, ANEW) == pytest.approx(law, abs=1e-14)
+    ranking = rng.permutation(n_arms).astype(float)
+    assert replica_probabilities(values, ranking) == pytest.approx(law, abs=1e-14)
+
+
+def test_a_value_that_is_no_number_ends_all_the_same() -> None:
+    values = np.array([[0.1, np.nan], [0.3, 0.2]])
+    points = Points(values.ravel(), np.ones(4), np.array([0, 0, 1, 1]), 2.0)
+    assert winning_law(points, 2, ANEW).size == 2

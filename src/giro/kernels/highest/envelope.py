@@ -8,9 +8,10 @@ import math
 
 import numpy as np
 
-from giro.kernels.highest.probabilities import argmax_probabilities
+from giro.compiling import kernel
 
 
+@kernel
 def envelope_probabilities(
     means: np.ndarray, widths: np.ndarray, ranking: np.ndarray
 ) -> np.ndarray:
@@ -18,19 +19,44 @@ def envelope_probabilities(
 
     Each step goes from one line of the envelope to the next, in O(arms); widths are >= 0.
     """
-    found, low = np.zeros(means.size), 0.0
-    height, slope = means.max(), widths[means == means.max()].max()
-    while True:
-        steeper = widths > slope
-        crossings = (height - means[steeper]) / (widths[steeper] - slope)
-        high = crossings.min() if crossings.size else math.inf
-        alike = (means == height) & (widths == slope)
-        among = ranking[alike] if ranking.size else ranking
+    found, line, low = np.zeros(means.size), 0, 0.0
+    for i in range(1, means.size):
+        if means[i] > means[line] or (means[i] == means[line] and widths[i] > widths[line]):
+            line = i
+    while line >= 0:
+        following, high = -1, math.inf
+        for i in range(means.size):
+            if widths[i] > widths[line]:
+                crossing = (means[line] - means[i]) / (widths[i] - widths[line])
+                if crossing < high or (
+                    crossing == high and following >= 0 and widths[i] > widths[following]
+                ):
+                    following, high = i, crossing
         stretch = math.erfc(low / math.sqrt(2.0)) - math.erfc(high / math.sqrt(2.0))
-        found[alike] += stretch * argmax_probabilities(np.zeros(alike.sum()), among)
-        if high == math.inf:
-            return found
-        nearest = np.flatnonzero(steeper)[crossings == high]
-        slope = widths[nearest].max()
-        height = means[nearest[widths[nearest] == slope]].max()
-        low = high
+        _share(found, stretch, means, widths, line, ranking)
+        line, low = following, high
+    return found
+
+
+@kernel
+def _share(
+    found: np.ndarray,
+    stretch: float,
+    means: np.ndarray,
+    widths: np.ndarray,
+    line: int,
+    ranking: np.ndarray,
+) -> None:
+    """Add a stretch to the lines that equal this one, or to the one of them with most rank."""
+    best, tied = line, 0
+    for i in range(means.size):
+        if means[i] == means[line] and widths[i] == widths[line]:
+            tied += 1
+            if ranking.size > 0 and ranking[i] > ranking[best]:
+                best = i
+    if ranking.size > 0:
+        found[best] += stretch
+        return
+    for i in range(means.size):
+        if means[i] == means[line] and widths[i] == widths[line]:
+            found[i] += stretch / tied

@@ -1,48 +1,61 @@
-"""With what probability each arm has the highest value."""
+"""The probability of each arm to have the highest of independent normal draws."""
 
-import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 
+from giro.compiling import bind, kernel
+from giro.kernels.highest.densities import (
+    NODE,
+    NODES,
+    coordinates,
+    highest_probabilities,
+    put_density,
+)
 from giro.kernels.highest.probabilities import argmax_probabilities
 
-_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(32)
-_STEPS = np.array([-9.0, -6.0, -4.0, -2.0, 0.0, 2.0, 4.0, 6.0, 9.0])  # beyond, a tail is < 1e-18
+_REACH = 9.0  # deviations beyond which a tail is < 1e-18
+_LEAST = 1e-13  # deviation, relative to the largest
+_PEAK = 1.0 / math.sqrt(2.0 * math.pi)
 
 
+class _Normals(NamedTuple):
+    """The arms' densities."""
+
+    middle: np.ndarray  # [arm] mean
+    scale: np.ndarray  # [arm] deviation
+    high: np.ndarray  # [arm] the density is negligible above this
+
+
+@kernel
 def normal_argmax_probabilities(means: np.ndarray, deviations: np.ndarray) -> np.ndarray:
-    """Return the probability that each of independent normal values is the highest.
+    """Return the probability [arm] that the arm's value is the highest.
 
-    P(i) = ∫ f_i Π F_j over j ≠ i, by Gauss and Legendre's rule on pieces that end two or three
-    deviations apart for every arm, so that no factor bends much within one: the error is below
-    1e-12. Deviations are positive, or all zero: then the highest means share.
+    The error is below 1e-12. If all deviations are zero, the highest means share; where some are
+    much smaller than others they are taken as 1e-13 of these.
     """
     if not deviations.max() > 0.0:
         return argmax_probabilities(means, np.empty(0))
-    floor = (means + deviations * _STEPS[0]).max()  # the highest value lies above
-    chances = np.zeros(means.size)
-    in_play = means + deviations * _STEPS[-1] >= floor
-    means, deviations = means[in_play], deviations[in_play]
-    ends = np.unique(means[:, None] + deviations[:, None] * _STEPS)
-    total = np.zeros(means.size)
-    for low, high in itertools.pairwise(ends[ends >= floor]):
-        points = (low + high) / 2 + (high - low) / 2 * _NODES
-        total += _densities_of_highest(points, means, deviations) @ _WEIGHTS * (high - low) / 2
-    chances[in_play] = total / total.sum()
-    return chances
+    means = means - means.max()  # near 0, where numbers are dense
+    deviations = np.maximum(deviations, _LEAST * max(-means.min(), deviations.max()))
+    law = _Normals(means, deviations, means + _REACH * deviations)
+    return highest_probabilities(law, (means - _REACH * deviations).max())
 
 
-def _densities_of_highest(
-    points: np.ndarray, means: np.ndarray, deviations: np.ndarray
-) -> np.ndarray:
-    """Return f_i Π F_j over j ≠ i as [arm, point]; products of those before and those after i."""
-    from scipy.special import ndtr  # noqa: PLC0415  # takes a quarter of a second to import
+@kernel
+def _coordinates(law: _Normals, low: float, width: float, out: np.ndarray) -> None:
+    for node in range(NODES):
+        out[node, 0] = width * NODE[node]
 
-    z = (points - means[:, None]) / deviations[:, None]
-    below = ndtr(z)
-    before, after = np.ones_like(below), np.ones_like(below)
-    np.cumprod(below[:-1], axis=0, out=before[1:])
-    np.cumprod(below[:0:-1], axis=0, out=after[-2::-1])
-    density = np.exp(-(z**2) / 2) / (deviations[:, None] * math.sqrt(2 * math.pi))
-    return np.asarray(density * before * after)
+
+@kernel
+def _put_density(law: _Normals, arm: int, low: float, at: np.ndarray, out: np.ndarray) -> None:
+    start, steepness = (low - law.middle[arm]) / law.scale[arm], 1.0 / law.scale[arm]
+    for node in range(NODES):
+        z = start + at[node, 0] * steepness
+        out[node] = _PEAK * steepness * math.exp(-0.5 * z * z)
+
+
+bind(coordinates, _Normals, _coordinates)
+bind(put_density, _Normals, _put_density)

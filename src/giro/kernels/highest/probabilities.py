@@ -1,30 +1,36 @@
 """The probability of each arm to have the highest value, where values take a few known points.
 
-All arms' points are taken in ascending order. Where one arm alone can be at x, it wins
-there if all others are below. Where several can, and ties are drawn, the j-th of them gets the
-expectation of 1 / (number of arms at x) on the event that none is above. With b_i the probability
-that arm i is below x and m_i that it is at x,
+All arms' points are taken from the highest down. At a point x, P is the probability that no arm is
+above it, and h_i the probability that arm i is at x, given that it is not above. An arm that is
+alone at x wins there with probability P h_i. Where several can be at x and ties are drawn, the j-th
+gets the expectation of 1 / (number of arms at x),
 
-    E[1 / (1 + N); others at x or below] = integral over u in [0, 1] of prod_{i != j} (b_i + m_i u),
+    P h_j E[1 / (1 + N)] = P h_j times the integral over v in [0, 1] of prod_{i != j} (1 - h_i v),
 
-a polynomial in u of degree less than the number of arms, which Gauss's rule integrates exactly.
+where i are the arms that can be at x, which Gauss's rule integrates to the last digits, where the
+polynomial has not yet fallen to nothing. Below an x where P is negligible nobody wins, so few of
+many arms' points are ever looked at.
 """
 
-import functools
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from giro.compiling import kernel
 
+_NEGLIGIBLE = 1e-18  # probability that the highest value is lower than what was looked at
+_NODES = 16  # of the largest of Gauss's rules
+_PER_BUCKET = 2
+
 
 class Points(NamedTuple):
-    """The values that arms can take, in any order."""
+    """The values that arms can take, in any order; the lowest ones may be left out."""
 
     value: np.ndarray  # [i]
-    mass: np.ndarray  # [i] how likely the owner is to take it
+    mass: np.ndarray  # [i] how likely the owner is to take it, of `total`
     owner: np.ndarray  # [i] arm
-    below: np.ndarray  # [arm] probability of values that are left out, lower than all of these
+    total: float  # mass of each arm
 
 
 @kernel
@@ -49,88 +55,142 @@ def argmax_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
     return chances / tied
 
 
-def winning_law(points: Points, ranking: np.ndarray) -> np.ndarray:
+@kernel
+def winning_law(points: Points, n_arms: int, ranking: np.ndarray) -> np.ndarray:
     """Return the probability [arm] of having the highest value; ties as in `ties.argmax`.
 
-    Costs about points x arms, and points x arms^2 where many arms tie.
+    Costs about as much as there are points, and 50 times the arms for each value that many of
+    them can have.
     """
-    nodes, weights = gauss_rule((points.below.size + 1) // 2)
-    order = np.argsort(points.value, kind="stable")
-    chances = _chances(points, order, ranking, nodes, weights)
+    begin, order = _buckets(points.value)
+    up_to, here = np.full(n_arms, points.total), np.zeros(n_arms)
+    tied, share = np.empty(n_arms, np.int64), np.empty(n_arms)
+    chances, none_above = np.zeros(n_arms), 1.0
+    for bucket in range(begin.size - 1):
+        inside = order[begin[bucket] : begin[bucket + 1]]
+        _sort(points.value, inside)
+        i = 0
+        while i < inside.size and none_above > _NEGLIGIBLE:
+            first, n_tied = i, 0
+            while i == first or (
+                i < inside.size and points.value[inside[i]] == points.value[inside[first]]
+            ):
+                arm, mass = points.owner[inside[i]], points.mass[inside[i]]
+                if here[arm] == 0.0 and mass > 0.0:
+                    tied[n_tied] = arm
+                    n_tied += 1
+                here[arm] += mass
+                i += 1
+            if ranking.size > 0 and n_tied > 1:
+                _sort(ranking, tied[:n_tied])
+            all_above = none_above
+            for j in range(n_tied):
+                arm = tied[j]
+                share[j] = min(1.0, here[arm] / up_to[arm])
+                if n_tied == 1 or ranking.size > 0:  # one after the other
+                    chances[arm] += none_above * share[j]
+                none_above *= 1.0 - share[j]
+                up_to[arm] -= here[arm]
+                here[arm] = 0.0
+            if n_tied > 1 and ranking.size == 0:
+                _by_lot(chances, all_above, share[:n_tied], tied)
+        if none_above <= _NEGLIGIBLE:
+            break
     return np.asarray(chances / chances.sum())
 
 
-@functools.cache
-def gauss_rule(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes in (0, 1) and weights that integrate polynomials of degree 2n - 1 exactly."""
-    nodes, weights = np.polynomial.legendre.leggauss(n)
-    return (nodes + 1.0) / 2.0, weights / 2.0
-
-
 @kernel
-def _chances(
-    points: Points, order: np.ndarray, ranking: np.ndarray, nodes: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    below, here = points.below.copy(), np.zeros(points.below.size)
-    tied = np.empty(points.below.size, np.int64)
-    chances = np.zeros(points.below.size)
-    i = 0
-    while i < order.size:
-        x, n_tied = points.value[order[i]], 0
-        while i < order.size and points.value[order[i]] == x:
-            arm = points.owner[order[i]]
-            if here[arm] == 0.0 and points.mass[order[i]] > 0.0:
-                tied[n_tied] = arm
-                n_tied += 1
-            here[arm] += points.mass[order[i]]
-            i += 1
-        if n_tied == 1 or ranking.size > 0:
-            _by_rank(chances, below, here, tied[:n_tied], ranking)
-        else:
-            _by_lot(chances, below, here, tied[:n_tied], nodes, weights)
-        for arm in tied[:n_tied]:
-            below[arm] += here[arm]
-            here[arm] = 0.0
-    return chances
-
-
-@kernel
-def _by_rank(
-    chances: np.ndarray, below: np.ndarray, here: np.ndarray, tied: np.ndarray, ranking: np.ndarray
-) -> None:
-    """Add what each tied arm wins at this value from those below it and of lower rank."""
-    for arm in tied:
-        wins = here[arm]
-        for other in range(below.size):
-            if other != arm:
-                beaten = here[other] > 0.0 and ranking[other] < ranking[arm]
-                wins *= below[other] + here[other] if beaten else below[other]
-        chances[arm] += wins
-
-
-@kernel
-def _by_lot(
-    chances: np.ndarray,
-    below: np.ndarray,
-    here: np.ndarray,
-    tied: np.ndarray,
-    nodes: np.ndarray,
-    weights: np.ndarray,
-) -> None:
+def _by_lot(chances: np.ndarray, above: float, share: np.ndarray, tied: np.ndarray) -> None:
     """Add what each tied arm wins at this value where ties are drawn."""
-    for node in range(nodes.size):
-        u, product = nodes[node], weights[node]
-        for arm in range(below.size):
-            product *= below[arm] + here[arm] * u
-        for arm in tied:
-            chances[arm] += here[arm] * product / (below[arm] + here[arm] * u)
+    n, total, panels = 1, share.sum(), 1
+    while n < _NODES and 2 * n < share.size and total > _SUFFICES[n - 1]:
+        n += 1
+    if 2 * n < share.size:
+        panels = int(np.ceil(max(1.0, total / _SUFFICES[n - 1])))
+    for node in range(panels * n):
+        panel, q = node // n, node % n
+        v, product = (panel + _V[n - 1, q]) / panels, above * _WEIGHT[n - 1, q] / panels
+        for j in range(share.size):
+            product *= 1.0 - share[j] * v
+        if product <= _NEGLIGIBLE * above and panels > 1:
+            break  # it falls with v
+        for j in range(share.size):
+            chances[tied[j]] += share[j] * product / (1.0 - share[j] * v)
 
 
+def _rules() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return nodes in (0, 1) and weights of Gauss's rules, [n - 1] those of n nodes.
+
+    And the sum of all h_i for which they suffice: they integrate polynomials up to the degree
+    2n - 1 exactly, and their error is below (n!)^4 / ((2n + 1) (2n)!^3) times the 2n-th derivative,
+    which is at most the 2n-th power of that sum.
+    """
+    nodes, weights, suffices = np.zeros((_NODES, _NODES)), np.zeros((_NODES, _NODES)), []
+    for n in range(1, _NODES + 1):
+        found = np.polynomial.legendre.leggauss(n)
+        nodes[n - 1, :n], weights[n - 1, :n] = (found[0] + 1.0) / 2.0, found[1] / 2.0
+        error = math.factorial(n) ** 4 / ((2 * n + 1) * math.factorial(2 * n) ** 3)
+        suffices.append((1e-16 / error) ** (1 / (2 * n)))
+    return nodes, weights, np.array(suffices)
+
+
+_V, _WEIGHT, _SUFFICES = _rules()
+
+
+@kernel
+def _buckets(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return where buckets of about equal values begin, and what is in them; the highest first."""
+    top, low = values.max(), values.min()
+    n = max(1, values.size // _PER_BUCKET) if 0.0 < top - low < np.inf else 1
+    scale = (1.0 - 1e-9) * n / (top - low) if n > 1 else 0.0
+    begin, order = np.zeros(n + 1, np.int64), np.empty(values.size, np.int64)
+    number = np.zeros(values.size, np.int64)
+    for i in range(values.size):
+        if n > 1:
+            number[i] = int((top - values[i]) * scale)
+        begin[number[i]] += 1
+    end = 0
+    for bucket in range(n + 1):
+        begin[bucket], end = end, end + begin[bucket]
+    for i in range(values.size - 1, -1, -1):
+        order[begin[number[i]]] = i
+        begin[number[i]] += 1
+    for bucket in range(n, 0, -1):
+        begin[bucket] = begin[bucket - 1]
+    begin[0] = 0
+    return begin, order
+
+
+@kernel
+def _sort(values: np.ndarray, order: np.ndarray) -> None:
+    """Let the indices of values be in the order of these, the highest first (Shell, 1959)."""
+    gap = 1
+    while 3 * gap < order.size:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, order.size):
+            one, j = order[i], i
+            while j >= gap and values[order[j - gap]] < values[one]:
+                order[j] = order[j - gap]
+                j -= gap
+            order[j] = one
+        gap //= 3
+
+
+@kernel
 def replica_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
     """Return the probability [arm] of the highest value, if each arm's is one of its replicas'.
 
     Arms draw from values[arm, replica] uniformly and independently of each other.
     """
     n_arms, replicas = values.shape
-    owner, mass = np.repeat(np.arange(n_arms), replicas), np.full(values.size, 1.0 / replicas)
-    return winning_law(Points(values.ravel(), mass, owner, np.zeros(n_arms)), ranking)
+    floor = -np.inf  # which some arm reaches for sure
+    for arm in range(n_arms):
+        floor = max(floor, values[arm].min())
+    value, owner, n = np.empty(values.size), np.empty(values.size, np.int64), 0
+    for arm in range(n_arms):
+        for replica in range(replicas):
+            if values[arm, replica] >= floor:
+                value[n], owner[n] = values[arm, replica], arm
+                n += 1
+    return winning_law(Points(value[:n], np.ones(n), owner[:n], float(replicas)), n_arms, ranking)
