@@ -77,7 +77,9 @@ def play(policy: str, visitors: int, seed: int) -> Day:
     today, rng, day = articles(seed), stream(seed, 1), Day()
     now = 0.0
     first = [article.name for article in today if article.appears == 0]
-    bandit = giro.Bandit(first, policy, features=FEATURES, seed=seed, clock=lambda: now)
+    bandit = giro.Bandit(
+        first, policy, features=FEATURES, seed=seed, clock=lambda: now, ids="numbered"
+    )
     by_name = {article.name: article for article in today}
     on_the_way: list[tuple[float, str]] = []  # clicks: when they are reported, and of what
     for visit in range(visitors):

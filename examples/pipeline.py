@@ -33,13 +33,13 @@ def pipeline() -> Pipeline:
 def with_exploration(seed: int) -> giro.Bandit:
     """Return a bandit that chooses by the pipeline fitted to resampled histories."""
     policy = GiroEnsemble(a=0.1, model=pipeline(), replicas=10, growth=1.5)
-    return giro.Bandit(DRINKS, policy, seed=seed)
+    return giro.Bandit(DRINKS, policy, seed=seed, ids="numbered")
 
 
 def without_exploration(seed: int) -> giro.Bandit:
     """Return a bandit that always takes what the pipeline thinks best."""
     policy = EpsilonGreedy(epsilon=0.0, model=pipeline())
-    return giro.Bandit(DRINKS, policy, seed=seed, propensities=False)
+    return giro.Bandit(DRINKS, policy, seed=seed, propensities=False, ids="numbered")
 
 
 def chance_of_sale(drink: str, temperature: float) -> float:
