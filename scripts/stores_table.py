@@ -51,12 +51,15 @@ def main() -> None:
             "most_memory_MB": "memory, MB",
         },
     )
-    text = (
-        "Measured by `python benchmarks/stores.py` on two cores with a policy of ten arms. A round is "
-        "a decision and\\nits reward, each durable before the call returns; beside it, two inserts of the "
-        f"same rows, each committed:\\n\\n{speed}\\n\\nAs the log grows (memory of the process that filled "
-        f"it and opened it again):\\n\\n{large}\\n"
-    ).replace("\\n", "\n")
+    text = f"""Measured by `python benchmarks/stores.py` on two cores, with ten arms and `thompson`. A round is a decision
+and its reward, each durable before the call returns; beside it, two inserts of the same rows, each committed:
+
+{speed}
+
+As the log grows (memory of the process that filled the log and opened it again):
+
+{large}
+"""  # noqa: E501
     page = PAGE.read_text()
     page = _between(page, "stores: written by scripts/stores_table.py", "end of stores", text)
     torture = (RESULTS / "torture.txt").read_text().strip()
