@@ -8,6 +8,7 @@ from bandit.clock import bandit_of
 from cli.conftest import Giro
 from sklearn.linear_model import Ridge
 
+from giro import Bandit
 from giro.policies import EpsilonGreedy
 
 
@@ -40,17 +41,32 @@ def test_arms_are_shown_with_what_they_earned(giro: Giro, tmp_path: Path) -> Non
     assert lines[0] == "policy     ucb1"
     assert lines[1] == "setting    seed 5   rewards 0 to 10"
     assert lines[2] == "decisions  8   rewarded 7"
-    assert [line.split() for line in lines[4:]] == [
+    assert [line.split()[:4] for line in lines[4:]] == [
         ["arm", "decisions", "rewards", "mean"],
         ["a", "4", "4", "3.7500"],
-        ["b", "3", "3", "6.0000", "retired"],
+        ["b", "3", "3", "6.0000"],
         ["c", "1", "0", "-"],
     ]
+    assert lines[4].split()[4:] == ["low", "high"]
+    assert [line.endswith("retired") for line in lines[5:]] == [False, True, False]
+
+
+def test_a_bandit_in_a_store_is_shown(giro: Giro, tmp_path: Path) -> None:
+    where = f"sqlite:///{tmp_path}/x.db"
+    assert giro("bandit", "show", where).out == "no bandits\n"
+    for name in ("one", "two"):
+        Bandit(["a", "b"], "ucb1", store=where, name=name).close()
+    assert giro("bandit", "show", where).out == "one\ntwo\n"
+    assert giro("bandit", "show", where, "--json").records == ["one", "two"]
+    assert giro("bandit", "show", where, "two").out.startswith("policy     ucb1\n")
+    done = giro("bandit", "show", where, "three")
+    assert (done.status, done.out) == (2, "")
+    assert "no bandit 'three'" in done.error
 
 
 def test_records_hold_the_same(giro: Giro, tmp_path: Path) -> None:
     found = giro("bandit", "show", saved(tmp_path / "z.giro"), "--json").records
-    assert found["arms"] == ARMS
+    assert [{key: arm[key] for key in ARMS[0]} for arm in found["arms"]] == ARMS
     assert (found["policy"], found["reward_range"], found["decisions"]) == ("ucb1", [0.0, 10.0], 8)
 
 
@@ -58,7 +74,7 @@ def test_a_policy_of_python_objects_need_not_be_given(giro: Giro, tmp_path: Path
     policy = EpsilonGreedy(epsilon=0.1, model=Ridge())
     found = giro("bandit", "show", saved(tmp_path / "z.giro", policy, [1.0]), "--json").records
     assert found["policy"] == "one that holds Python objects"
-    assert found["arms"] == ARMS
+    assert [{key: arm[key] for key in ARMS[0]} for arm in found["arms"]] == ARMS
 
 
 def test_other_files_are_refused_in_a_sentence(giro: Giro, tmp_path: Path) -> None:

@@ -402,6 +402,11 @@ class Bandit:
         return self._state.setting.policy
 
     @property
+    def setting(self) -> dict[str, Any]:
+        """The parameters of the bandit, as plain data."""
+        return self._state.setting.to_json()
+
+    @property
     def name(self) -> str | None:
         """The name of the bandit, if it has one."""
         return self._state.setting.name

@@ -1,20 +1,17 @@
-"""`giro bandit ...`: saved bandits."""
+"""`giro bandit ...`: bandits in files and stores."""
 
-import json as notation
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from typing import Annotated
 
 import typer
 
 from giro.bandit import Bandit
+from giro.bandit.stores import names_in
 from giro.cli import options
 from giro.cli._app import app, help_without_command
 from giro.cli.output import print_json, print_line, print_table
 from giro.errors import BadParameter
 from giro.tables import Column, fixed
-
-if TYPE_CHECKING:
-    import polars as pl
 
 commands = typer.Typer(rich_markup_mode=None)
 app.add_typer(commands, name="bandit")
@@ -24,7 +21,7 @@ _PYTHON = "uniform"  # in place of a policy that holds Python objects, which no 
 
 @commands.callback(invoke_without_command=True)
 def describe(context: typer.Context) -> None:
-    """Look at a bandit that a program has saved.
+    """Look at a bandit that a program has saved, or keeps in a store.
 
     \b
     Examples:
@@ -36,30 +33,41 @@ def describe(context: typer.Context) -> None:
 
 @commands.command()
 def show(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="As Bandit.save made it.")],
+    where: Annotated[
+        str, typer.Argument(metavar="FILE|STORE", help="As Bandit.save made it, or sqlite:///FILE.")
+    ],
+    name: Annotated[str, typer.Argument(help="Which bandit of a store.")] = "",
     json: options.Json = False,
 ) -> None:
-    """Show the setting of a saved bandit, and what each arm was shown and earned.
+    """Show the setting of a bandit, and what each arm was shown and earned.
 
-    Rewards are in the bandit's own units; those that expired count with their default.
+    Rewards are in the bandit's own units; those that expired count with their default. A store
+    without a name: the names of its bandits.
 
     \b
     Examples:
       giro bandit show colours.giro
       giro bandit show colours.giro --json
+      giro bandit show sqlite:///shop.db button
     """
-    bandit, policy = _loaded(file)
-    events = bandit.events()
-    header = notation.loads(events["setting"][0])
-    setting = header.get("setting", header)
+    if "://" in where and not name:
+        names = names_in(where)
+        print_json(names) if json else print_line("\n".join(names) or "no bandits")
+        return
+    bandit, policy = _opened(where, name)
+    setting = bandit.setting
+    arms = [
+        record | {"state": "" if record.pop("active") else "retired"}
+        for record in bandit.summary().to_dicts()
+    ]
+    bandit.close()
     document = {
         "policy": policy,
         "seed": setting["seed"],
         "reward_range": setting["reward_range"],
         "decisions": bandit.n_decisions,
         "rewards": bandit.n_rewards,
-        "version": setting["giro"],
-        "arms": _arms(bandit, events),
+        "arms": arms,
     }
     if json:
         print_json(document)
@@ -70,31 +78,17 @@ def show(
     print_line(f"decisions  {bandit.n_decisions}   rewarded {bandit.n_rewards}")
     print_line()
     columns = [Column("arm", words=True), Column("decisions"), Column("rewards")]
-    columns += [Column("mean", show=fixed(4), right=True), Column("state", "")]
-    print_table(columns, document["arms"])
+    columns += [Column(key, show=fixed(4), right=True) for key in ("mean", "low", "high")]
+    print_table([*columns, Column("state", "")], arms)
 
 
-def _loaded(file: Path) -> tuple[Bandit, str]:
+def _opened(where: str, name: str) -> tuple[Bandit, str]:
     """Return the bandit and the text of its policy."""
+    load = partial(Bandit.open, where, name) if "://" in where else partial(Bandit.load, where)
     try:
-        bandit = Bandit.load(file)
+        bandit = load()
         return bandit, bandit.policy.text
     except BadParameter:
-        return Bandit.load(file, _PYTHON), "one that holds Python objects"
-
-
-def _arms(bandit: Bandit, events: "pl.DataFrame") -> list[dict[str, Any]]:
-    """Return a record for each arm, in the order they were added."""
-    import polars as pl  # noqa: PLC0415  # quick start without polars
-
-    added, decided = (events.filter(pl.col("kind") == kind) for kind in ("arm_added", "decision"))
-    decisions = dict(decided.group_by("arm").len().iter_rows())
-    rewarded = events.filter(pl.col("kind").is_in(["reward", "expired"])).group_by("arm")
-    rewards = {row[0]: row[1:] for row in rewarded.agg(pl.len(), pl.mean("reward")).iter_rows()}
-    records = []
-    for arm in added["arm"].unique(maintain_order=True):
-        n, mean = rewards.get(arm, (0, None))
-        retired = "" if arm in bandit.arms else "retired"
-        record = {"arm": arm, "decisions": decisions.get(arm, 0), "rewards": n, "mean": mean}
-        records.append(record | {"state": retired})
-    return records
+        if "://" in where:
+            raise
+        return load(_PYTHON), "one that holds Python objects"
