@@ -1,5 +1,6 @@
 """Whatever happens, a bandit is the same in memory, in SQLite and in PostgreSQL."""
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -117,7 +118,11 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | None]:
     return {kind: address(kind, tmp_path_factory.mktemp("stores")) for kind in KINDS}
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(
+    deadline=None,
+    max_examples=1_000 if "--thorough" in sys.argv else 30,
+    suppress_health_check=list(HealthCheck),
+)
 @given(steps=STEPS, policy=st.sampled_from(POLICIES))
 def test_a_history_gives_the_same_bandit_in_every_store(
     places: dict[str, str | None], steps: list[Any], policy: str

@@ -511,7 +511,7 @@ class Bandit:
         None of them can learn from the others: that is the same as calling `decide` for each.
         """
         self._tend()
-        if isinstance(contexts, int | np.integer) and contexts < 0:
+        if isinstance(contexts, bool) or (isinstance(contexts, int | np.integer) and contexts < 0):
             raise BadParameter(f"decide_many takes contexts or a number >= 0, got {contexts}")
         several = [None] * contexts if isinstance(contexts, int | np.integer) else list(contexts)
         pairs: list[tuple[str | None, Given]] = [(None, context) for context in several]
