@@ -106,6 +106,25 @@ def test_a_clock_that_goes_back_changes_nothing_but_times(tmp_path: Path) -> Non
         assert bandit.summary()["last_day"].to_list() == [0.5, 0.5]
 
 
+def test_a_state_that_was_interrupted_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    bandit, twin = (Bandit(["a", "b"], "thompson", ids="numbered", clock=Clock()) for _ in "12")
+    for each in (bandit, twin):
+        each.decide_many(6)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(live.LivePolicy, "learn", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bandit.reward("2", 1.0)
+    twin.reward("2", 1.0)
+    for each in (bandit, twin):
+        each.reward("3", 0.0)
+    assert bandit.decide() == twin.decide()
+    assert bandit.n_rewards == bandit._state.live.learned == 2
+
+
 # -- other versions --------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 """Bandit: arms by name, decide now, reward later, in memory or in a store that survives."""
 
+import contextlib
 import hashlib
 import itertools
 import json
@@ -522,7 +523,7 @@ class Bandit:
     ) -> list[Decision]:
         if self._state.forms is None:
             self._fix_forms([context for _, context in requests], arms)
-        if self._store.shared:
+        with contextlib.nullcontext() if self._store.shared else self._lock:
             events = self._made(requests, arms, baseline)
             try:
                 self._append(events)
@@ -531,10 +532,6 @@ class Bandit:
                     for event in events:
                         self._state.taken_back(event)
                 raise
-        else:
-            with self._lock:
-                events = self._made(requests, arms, baseline)
-                self._append(events)
         return [self._decision(event) for event in events]
 
     def _made(
@@ -542,6 +539,8 @@ class Bandit:
     ) -> list[Decided]:
         events: list[Decided] = []
         with self._lock:
+            if self._state.broken:
+                self._state = self._caught_up(self._first_state(self._state.policy))
             state, forms = self._state, self._state.forms
             if forms is None or state.live is None:
                 raise BadParameter("the first decision has failed; try again")
@@ -746,13 +745,15 @@ class Bandit:
         learn the rest again, as if these decisions had never been. Ids that are not known are
         passed over. Files saved or exported before are yours to delete.
         """
-        gone = self._store.erase([str(id) for id in ids], self._clock())
-        if gone:
-            if self._store.shared:
-                self._follow()
-            else:
-                with self._lock:
-                    self._state = self._caught_up(self._first_state(self._state.policy))
+        store, words = self._store, [str(id) for id in ids]
+        if store.shared:
+            gone = store.erase(words, self._clock())
+            self._follow()
+            return gone
+        with self._lock:
+            gone = store.erase(words, self._clock())
+            if gone:
+                self._state = self._caught_up(self._first_state(self._state.policy))
         return gone
 
     # -- the log and files -------------------------------------------------------------------
@@ -916,7 +917,7 @@ def _number(id: str) -> int:
 
 def _follow_and_keep(reference: "weakref.ref[Bandit]") -> None:
     """Follow the log, and do chores, for as long as somebody uses the bandit."""
-    next_chores = 0.0
+    next_chores, failing = 0.0, False
     while True:
         bandit = reference()
         if bandit is None or bandit._closed:
@@ -927,10 +928,12 @@ def _follow_and_keep(reference: "weakref.ref[Bandit]") -> None:
                 bandit.keep()
             if bandit._store.wait(bandit._state.position, _CHORES / 4):
                 bandit._follow()
+            failing = False
         except Exception as error:
-            if not bandit._closed:
-                _LOGGER.warning("following the log of '%s' failed: %s", bandit.name, error)
-                time.sleep(_CHORES / 4)
+            if not (bandit._closed or failing):
+                _LOGGER.warning("following the log of '%s' fails: %s", bandit.name, error)
+            failing = True
+            time.sleep(_CHORES / 4)
         del bandit
 
 

@@ -114,6 +114,7 @@ class State:
         self.own = np.zeros(4)  # Σ own, Σ weight, Σ weight reward, Σ (weight reward)²
         self.hours: dict[int, Counter[int]] = {}  # decisions of each arm in the last hours
         self.outdated = False  # events were erased, or another policy learns: begin again
+        self.broken = False  # it was interrupted: begin again at once
         self._arm_of: dict[str, int] = {}
         self._pending: dict[str, Pending] = {}
         self._under_way: set[str] = set()  # own decisions that are not in the log yet
@@ -124,7 +125,19 @@ class State:
     def apply(
         self, events: Sequence[Event], find: Callable[[Sequence[str]], Mapping[str, Found]]
     ) -> None:
-        """Go on by these events, which stand behind `position`; `find` looks up decisions."""
+        """Go on by these events, which stand behind `position`; `find` looks up decisions.
+
+        If it is interrupted, the state is `broken`: neither before the events nor behind them.
+        """
+        try:
+            self._apply(events, find)
+        except BaseException:
+            self.broken = True
+            raise
+
+    def _apply(
+        self, events: Sequence[Event], find: Callable[[Sequence[str]], Mapping[str, Found]]
+    ) -> None:
         here: dict[str, Pending] = self._pending if self._remembers else {}
         self._look_up(events, here, find)
         learned: list[tuple[Pending, float]] = []
