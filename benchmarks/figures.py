@@ -26,7 +26,7 @@ class Curve(NamedTuple):
 
 
 def loglog(path: Path, curves: Sequence[Curve], *, x: str, title: str) -> None:
-    """Write `path`.png and `path`.csv."""
+    """Write `path`.png, and its numbers into curves.csv beside it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(4.8, 3.5), layout="constrained")
@@ -41,13 +41,21 @@ def loglog(path: Path, curves: Sequence[Curve], *, x: str, title: str) -> None:
         panel.set_ylim(10.0 ** math.floor(math.log10(panel.get_ylim()[0])), None)
         figure.legend(loc="outside lower center", ncols=2, frameon=False)
         figure.savefig(path.with_suffix(".png"), metadata={"Software": None})
-    _write_csv(path.with_suffix(".csv"), curves, x)
+    _write_csv(path.with_name("curves.csv"), path.stem, curves, x)
 
 
-def _write_csv(path: Path, curves: Sequence[Curve], x: str) -> None:
+def _write_csv(path: Path, figure: str, curves: Sequence[Curve], x: str) -> None:
+    """Put the numbers of a figure in the place of those it had."""
+    others = []
+    if path.exists():
+        with path.open(newline="") as file:
+            others = [row for row in csv.reader(file) if row[0] not in ("figure", figure)]
+    mine = [
+        [figure, curve.label, x, f"{u:.6g}", f"{v:.4g}"]
+        for curve in curves
+        for u, v in zip(curve.x, curve.ns / 1e3, strict=True)
+    ]
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["line", x, TIME])
-        for curve in curves:
-            rows = zip(curve.x, curve.ns / 1e3, strict=True)
-            writer.writerows([curve.label, f"{u:.6g}", f"{v:.4g}"] for u, v in rows)
+        writer.writerow(["figure", "line", "against", "at", TIME])
+        writer.writerows(sorted([*others, *mine], key=lambda row: row[0]))

@@ -2,13 +2,14 @@
 
     python benchmarks/stores.py [--events 10_000_000] [--seconds 3] [--stores sqlite,postgres]
 
-Writes results/bandit/stores.csv (decisions with rewards a second, beside plain inserts of the same
-rows, taken in turns) and results/bandit/large_log.csv (how long calls take when the log is long).
+Writes results/bandit/stores.json: decisions with rewards a second, beside plain inserts of the same
+rows, taken in turns, and how long calls take when the log is long. Then `python
+scripts/stores_table.py` writes both into docs/production.md.
 """
 
 import argparse
-import csv
 import functools
+import json
 import multiprocessing
 import resource
 import sqlite3
@@ -247,15 +248,6 @@ def large_log(kind: str, most: int) -> list[dict[str, Any]]:
     return rows
 
 
-def write(name: str, rows: list[dict[str, Any]]) -> None:
-    """Write a table."""
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    with (RESULTS / name).open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def main() -> None:
     """Measure everything."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -264,8 +256,11 @@ def main() -> None:
     parser.add_argument("--stores", default="sqlite,postgres")
     arguments = parser.parse_args()
     kinds = arguments.stores.split(",")
-    write("stores.csv", [row for kind in kinds for row in throughput(kind, arguments.seconds)])
-    write("large_log.csv", [row for kind in kinds for row in large_log(kind, arguments.events)])
+    found = {
+        "throughput": [row for kind in kinds for row in throughput(kind, arguments.seconds)],
+        "large log": [row for kind in kinds for row in large_log(kind, arguments.events)],
+    }
+    (RESULTS / "stores.json").write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

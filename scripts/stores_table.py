@@ -1,33 +1,29 @@
-"""Write what benchmarks/stores.py and make torture measured into docs/production.md."""
+"""Write what benchmarks/stores.py measured into docs/production.md."""
 
-import csv
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
-PAGE, RESULTS = ROOT / "docs" / "production.md", ROOT / "results" / "bandit"
+PAGE = ROOT / "docs" / "production.md"
 
 
-def table(name: str, heads: dict[str, str]) -> str:
-    """Return a CSV file of the results as a table of a page."""
-    with (RESULTS / name).open() as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    lines = ["| " + " | ".join(heads.values()) + " |", "| --- | ---" + " | ---:" * (len(heads) - 2)]
-    lines[1] += " |"
+def table(rows: list[dict[str, Any]], heads: dict[str, str]) -> str:
+    """Return records as a table of a page."""
+    lines = ["| " + " | ".join(heads.values()) + " |"]
+    lines.append("| --- | ---" + " | ---:" * (len(heads) - 2) + " |")
     for row in rows:
-        cells = [f"{float(v):,g}" if _is_number(v) else v for v in (row[key] for key in heads)]
+        cells = [v if isinstance(v, str) else f"{v:,g}" for v in (row[key] for key in heads)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"-?\d+(\.\d+)?", text) is not None
-
-
 def main() -> None:
     """Write the tables into the page."""
+    found = json.loads((ROOT / "results" / "bandit" / "stores.json").read_text())
     speed = table(
-        "stores.csv",
+        found["throughput"],
         {
             "store": "store",
             "from": "from",
@@ -37,7 +33,7 @@ def main() -> None:
         },
     )
     large = table(
-        "large_log.csv",
+        found["large log"],
         {
             "store": "store",
             "events": "events",
@@ -62,8 +58,6 @@ As the log grows (memory of the process that filled the log and opened it again)
 """  # noqa: E501
     page = PAGE.read_text()
     page = _between(page, "stores: written by scripts/stores_table.py", "end of stores", text)
-    torture = (RESULTS / "torture.txt").read_text().strip()
-    page = _between(page, "torture", "end of torture", f"```text\n{torture}\n```")
     PAGE.write_text(page)
 
 
