@@ -14,7 +14,7 @@ from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.kernels.regression.inverse import add_row
 from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
-from giro.model import Model
+from giro.model import Model, value
 from giro.models.estimator import as_model
 from giro.offer import of_arms
 from giro.policies._arm_models import (
@@ -68,12 +68,16 @@ class _ModelState(NamedTuple):
     ridge: Ridge  # for the widths
     sd: float
     ranking: np.ndarray
+    noise: np.ndarray  # [slot, (weight, squares)]
+    pooled: bool
+    forget: float
+    kind: int
 
 
 @kernel
 def _choose_by_model(state: _ModelState, offer: Offer, rng: np.random.Generator) -> int:
     prepare(state.models, offer.arms, rng)
-    widths = _widths(state.ridge, state.sd, state.models.design, offer)
+    widths = _widths2(state, offer)
     values = expected(state.models, offer, 0.0) + abs(standard_normal(rng)) * widths
     return argmax(values, offer.arms, state.ranking, rng)
 
@@ -84,6 +88,13 @@ def _learn_by_model(
 ) -> None:
     design = state.models.design
     x, model = case_row(design, case), model_of(design, arm)
+    if state.models.pulls[model] > 0:
+        error = 1.0 - reward
+        if state.kind == 0:
+            error = value(state.models.model, model, x) - reward
+        at = 0 if state.pooled else model
+        state.noise[at, 0] = state.forget * state.noise[at, 0] + 1.0
+        state.noise[at, 1] = state.forget * state.noise[at, 1] + error * error
     add_row(state.ridge.factor[model], x, 1.0, state.ridge.workspace)
     follow(state.models, x, model, reward, rng)
 
@@ -95,6 +106,17 @@ def _widths(ridge: Ridge, sd: float, design: Design, offer: Offer) -> np.ndarray
 
 
 @kernel
+def _widths2(state: _ModelState, offer: Offer) -> np.ndarray:
+    widths = _widths(state.ridge, state.sd, state.models.design, offer)
+    for i in range(widths.size):
+        at = 0 if state.pooled else model_of(state.models.design, offer.arms[i])
+        n = state.noise[at]
+        if n[0] > 0.0:
+            widths[i] *= min(1.0, 2.0 * math.sqrt(n[1] / n[0]))
+    return widths
+
+
+@kernel
 def _expected(state: _ModelState, offer: Offer) -> np.ndarray:
     return expected(state.models, offer, 0.0)
 
@@ -103,7 +125,7 @@ def _propensities_by_model(state: _ModelState, offer: Offer) -> np.ndarray:
     if fits_to_choose_now(state.models):
         return np.empty(0)
     means = form_for(state, _expected)(state, offer)
-    widths = _widths(state.ridge, state.sd, state.models.design, offer)
+    widths = _widths2(state, offer)
     return envelope_probabilities(means, widths, of_arms(state.ranking, offer.arms))
 
 
@@ -130,6 +152,10 @@ class RandUcb(Policy, name="rand-ucb"):
 
     scale: float = 1.0
     model: Model | None = None
+    prior: float = field(default=10.0, kw_only=True)
+    pooled: bool = field(default=True, kw_only=True)
+    forget: float = field(default=1.0, kw_only=True)
+    kind: int = field(default=0, kw_only=True)
     penalty: float = field(default=1.0, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
 
@@ -168,4 +194,4 @@ class RandUcb(Policy, name="rand-ucb"):
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         if self.model is None:
             return _State(ridge, sd, design_of(shape), ranking)
-        return _ModelState(start_models(self.model, shape, rng), ridge, sd, ranking)
+        return _ModelState(start_models(self.model, shape, rng), ridge, sd, ranking, np.full((shape.n_models, 2), 1.0) * np.array([self.prior, self.prior / 4]), self.pooled, float(self.forget), self.kind)
