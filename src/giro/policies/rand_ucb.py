@@ -29,6 +29,8 @@ from giro.policies._arm_models import (
 from giro.policies._widths import NOISE, scores_and_widths
 from giro.policy import Case, Functions, Offer, Policy, Shape
 
+_LIKELY = 0.5  # expected reward from which a reward tells how good the best arm is
+
 
 class _State(NamedTuple):
     ridge: Ridge
@@ -66,18 +68,15 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 class _ModelState(NamedTuple):
     models: ArmModels
     ridge: Ridge  # for the widths
-    sd: float
+    sd: float  # at most
+    shortfall: np.ndarray  # [2] likely rewards, and the sum of their squared distances from 1
     ranking: np.ndarray
-    noise: np.ndarray  # [slot, (weight, squares)]
-    pooled: bool
-    forget: float
-    kind: int
 
 
 @kernel
 def _choose_by_model(state: _ModelState, offer: Offer, rng: np.random.Generator) -> int:
     prepare(state.models, offer.arms, rng)
-    widths = _widths2(state, offer)
+    widths = _widths(state.ridge, _sd(state.sd, state.shortfall), state.models.design, offer)
     values = expected(state.models, offer, 0.0) + abs(standard_normal(rng)) * widths
     return argmax(values, offer.arms, state.ranking, rng)
 
@@ -88,32 +87,23 @@ def _learn_by_model(
 ) -> None:
     design = state.models.design
     x, model = case_row(design, case), model_of(design, arm)
-    if state.models.pulls[model] > 0:
-        error = 1.0 - reward
-        if state.kind == 0:
-            error = value(state.models.model, model, x) - reward
-        at = 0 if state.pooled else model
-        state.noise[at, 0] = state.forget * state.noise[at, 0] + 1.0
-        state.noise[at, 1] = state.forget * state.noise[at, 1] + error * error
+    if state.models.pulls[model] > 0 and value(state.models.model, model, x) >= _LIKELY:
+        state.shortfall[0] += 1.0
+        state.shortfall[1] += (1.0 - reward) ** 2
     add_row(state.ridge.factor[model], x, 1.0, state.ridge.workspace)
     follow(state.models, x, model, reward, rng)
+
+
+@kernel
+def _sd(highest: float, shortfall: np.ndarray) -> float:
+    """Return the noise's standard deviation, the highest for a root mean square of 1/2 and more."""
+    return highest * min(1.0, math.sqrt(shortfall[1] / shortfall[0]) / NOISE)
 
 
 @kernel
 def _widths(ridge: Ridge, sd: float, design: Design, offer: Offer) -> np.ndarray:
     _, widths = scores_and_widths(design, offer, ridge.theta, ridge.factor, ridge.workspace)
     return sd * widths
-
-
-@kernel
-def _widths2(state: _ModelState, offer: Offer) -> np.ndarray:
-    widths = _widths(state.ridge, state.sd, state.models.design, offer)
-    for i in range(widths.size):
-        at = 0 if state.pooled else model_of(state.models.design, offer.arms[i])
-        n = state.noise[at]
-        if n[0] > 0.0:
-            widths[i] *= min(1.0, 2.0 * math.sqrt(n[1] / n[0]))
-    return widths
 
 
 @kernel
@@ -125,7 +115,7 @@ def _propensities_by_model(state: _ModelState, offer: Offer) -> np.ndarray:
     if fits_to_choose_now(state.models):
         return np.empty(0)
     means = form_for(state, _expected)(state, offer)
-    widths = _widths2(state, offer)
+    widths = _widths(state.ridge, _sd(state.sd, state.shortfall), state.models.design, offer)
     return envelope_probabilities(means, widths, of_arms(state.ranking, offer.arms))
 
 
@@ -140,6 +130,10 @@ class RandUcb(Policy, name="rand-ucb"):
     arms' probabilities are exact: they follow from the upper envelope of the lines mean + u width.
     With a `model` (auto, another of `giro.models`, or from Python a scikit-learn estimator) the
     mean is what that expects, 0 of an arm never pulled, and only the widths are the regression's.
+    Where little can be gained s is smaller: it is multiplied by min(1, 2r), where r² is the mean of
+    (1 - reward)² over the rewards so far that the model expected to be 1/2 and more, and over
+    `prior` made-up ones of 1/2. Regret can be as small as the best arm's distance from 1 allows
+    (first-order bounds: Foster and Krishnamurthy 2021); a large `prior` leaves s as it is.
     Differs from the paper: u is not cut off, the width is that of ridge regression without theory's
     constant, and parameters are shared between arms only if arms have features.
     """
@@ -153,16 +147,13 @@ class RandUcb(Policy, name="rand-ucb"):
     scale: float = 1.0
     model: Model | None = None
     prior: float = field(default=10.0, kw_only=True)
-    pooled: bool = field(default=True, kw_only=True)
-    forget: float = field(default=1.0, kw_only=True)
-    kind: int = field(default=0, kw_only=True)
     penalty: float = field(default=1.0, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         check(self.name, NOT_NEGATIVE, scale=self.scale)
-        check(self.name, POSITIVE, penalty=self.penalty)
+        check(self.name, POSITIVE, penalty=self.penalty, prior=self.prior)
         if self.model is not None:
             object.__setattr__(self, "model", as_model(self.model))
 
@@ -194,4 +185,5 @@ class RandUcb(Policy, name="rand-ucb"):
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         if self.model is None:
             return _State(ridge, sd, design_of(shape), ranking)
-        return _ModelState(start_models(self.model, shape, rng), ridge, sd, ranking, np.full((shape.n_models, 2), 1.0) * np.array([self.prior, self.prior / 4]), self.pooled, float(self.forget), self.kind)
+        models = start_models(self.model, shape, rng)
+        return _ModelState(models, ridge, sd, self.prior * np.array([1.0, NOISE**2]), ranking)
