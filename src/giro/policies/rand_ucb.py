@@ -29,7 +29,8 @@ from giro.policies._arm_models import (
 from giro.policies._widths import NOISE, scores_and_widths
 from giro.policy import Case, Functions, Offer, Policy, Shape
 
-_LIKELY = 0.5  # expected reward from which a reward tells how good the best arm is
+_UNTRIED = 1.0  # what is expected of an arm without rewards
+_LIKELY = 0.5  # an arm expected to pay less was pulled to explore
 
 
 class _State(NamedTuple):
@@ -77,7 +78,7 @@ class _ModelState(NamedTuple):
 def _choose_by_model(state: _ModelState, offer: Offer, rng: np.random.Generator) -> int:
     prepare(state.models, offer.arms, rng)
     widths = _widths(state.ridge, _sd(state.sd, state.shortfall), state.models.design, offer)
-    values = expected(state.models, offer, 0.0) + abs(standard_normal(rng)) * widths
+    values = expected(state.models, offer, _UNTRIED) + abs(standard_normal(rng)) * widths
     return argmax(values, offer.arms, state.ranking, rng)
 
 
@@ -96,8 +97,8 @@ def _learn_by_model(
 
 @kernel
 def _sd(highest: float, shortfall: np.ndarray) -> float:
-    """Return the noise's standard deviation, the highest for a root mean square of 1/2 and more."""
-    return highest * min(1.0, math.sqrt(shortfall[1] / shortfall[0]) / NOISE)
+    """Return the highest standard deviation, or less if rewards are nearer to 1 than 1/2 is."""
+    return highest * min(1.0, shortfall[1] / shortfall[0] / NOISE**2)
 
 
 @kernel
@@ -108,7 +109,7 @@ def _widths(ridge: Ridge, sd: float, design: Design, offer: Offer) -> np.ndarray
 
 @kernel
 def _expected(state: _ModelState, offer: Offer) -> np.ndarray:
-    return expected(state.models, offer, 0.0)
+    return expected(state.models, offer, _UNTRIED)
 
 
 def _propensities_by_model(state: _ModelState, offer: Offer) -> np.ndarray:
@@ -129,11 +130,11 @@ class RandUcb(Policy, name="rand-ucb"):
     √d explore too much in many dimensions. An arm that has seen only zeros keeps its width. The
     arms' probabilities are exact: they follow from the upper envelope of the lines mean + u width.
     With a `model` (auto, another of `giro.models`, or from Python a scikit-learn estimator) the
-    mean is what that expects, 0 of an arm never pulled, and only the widths are the regression's.
-    Where little can be gained s is smaller: it is multiplied by min(1, 2r), where r² is the mean of
-    (1 - reward)² over the rewards so far that the model expected to be 1/2 and more, and over
-    `prior` made-up ones of 1/2. Regret can be as small as the best arm's distance from 1 allows
-    (first-order bounds: Foster and Krishnamurthy 2021); a large `prior` leaves s as it is.
+    mean is what that expects, 1 of an arm never pulled, and only the widths are the regression's.
+    Where little can be gained they are smaller: s is multiplied by min(1, 4q), where q is the mean
+    of (1 - reward)² over the rewards so far that the model expected to be at least 1/2, and over
+    `prior` made-up ones of 1/2; a large `prior` leaves s as it is. That regret can be the smaller
+    the nearer to 1 the best arms pay is known of other policies (Foster and Krishnamurthy 2021).
     Differs from the paper: u is not cut off, the width is that of ridge regression without theory's
     constant, and parameters are shared between arms only if arms have features.
     """
