@@ -98,7 +98,7 @@ def _learn_by_model(
 @kernel
 def _sd(highest: float, shortfall: np.ndarray) -> float:
     """Return the highest standard deviation, or less if rewards are nearer to 1 than 1/2 is."""
-    return highest * min(1.0, shortfall[1] / shortfall[0] / NOISE**2)
+    return highest * min(1.0, float(shortfall[1] / shortfall[0]) / NOISE**2)
 
 
 @kernel
