@@ -60,7 +60,7 @@ def test_without_width_it_is_greedy() -> None:
     assert sorted(RandUcb.propensities(informed(RandUcb(0.0), past), offer)) == [0, 0, 0, 1]
 
 
-@pytest.mark.parametrize("name", ["scale", "penalty"])
+@pytest.mark.parametrize("name", ["scale", "penalty", "prior"])
 def test_parameters_are_finite_and_not_negative(name: str) -> None:
     for value in (-1.0, math.inf, math.nan):
         with pytest.raises(BadParameter, match=f"rand-ucb needs a finite {name}"):
@@ -106,12 +106,12 @@ def test_with_a_model_arms_are_pulled_as_often_as_is_said(name: str, seed: int) 
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_the_mean_is_what_the_model_expects_and_0_of_untried_arms(name: str, seed: int) -> None:
+def test_the_mean_is_what_the_model_expects_and_1_of_untried_arms(name: str, seed: int) -> None:
     policy, past = MODELS[name], some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
     state, context = informed_in_python(policy, past), past.contexts[1]
-    means = expected(state.models, offer_of(4, context), 0.0)
+    means = expected(state.models, offer_of(4, context), 1.0)
     x = with_constant(context)
-    assert means.tolist() == [*(expected_by(state.models.model, arm, x) for arm in range(3)), 0.0]
+    assert means.tolist() == [*(expected_by(state.models.model, arm, x) for arm in range(3)), 1.0]
     assert means[:3].all()
 
 
@@ -126,11 +126,45 @@ def test_widths_are_those_of_direct_solves_whatever_the_model(seed: int) -> None
         assert width == pytest.approx(wanted, rel=1e-8)
 
 
-def test_with_the_linear_model_it_is_the_policy_without_one(seed: int) -> None:
+def literal_shortfall(past: Past, prior: float) -> float:
+    """Return the mean of (1 - reward)² where a ridge regression expected 1/2 and more."""
+    squares = [0.25] * int(prior)
+    for i, (context, arm) in enumerate(zip(past.contexts, past.arms, strict=True)):
+        seen = np.flatnonzero(past.arms[:i] == arm)
+        if seen.size:
+            rows = np.array([with_constant(each) for each in past.contexts[seen]])
+            v = np.eye(rows.shape[1]) + rows.T @ rows
+            theta = np.linalg.solve(v, rows.T @ past.rewards[seen])
+            if with_constant(context) @ theta >= 0.5:
+                squares.append((1.0 - past.rewards[i]) ** 2)
+    return float(np.mean(squares))
+
+
+def test_widths_fall_with_the_shortfall_of_likely_rewards(seed: int) -> None:
     past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
-    with_model = informed_in_python(MODELS["linear"], past)
+    past = past._replace(rewards=np.maximum(past.rewards, past.rewards.mean()) ** 0.3)
+    state = informed_in_python(RandUcb(model="linear", prior=4), past)
+    shortfall = literal_shortfall(past, 4)
+    assert shortfall < 0.2  # not cut off
+    assert state.shortfall[0] > 100
+    found = rand_ucb._sd(state.sd, state.shortfall)
+    assert found == pytest.approx(4.0 * shortfall / math.sqrt(7), rel=1e-9)
+
+
+def test_widths_are_never_wider_than_without_rewards() -> None:
+    past = some_past(rounds=200, d=6, n_arms=4, seed=0)
+    low = informed_in_python(RandUcb(model="linear"), past._replace(rewards=0.0 * past.rewards))
+    assert low.shortfall.tolist() == [10.0, 2.5]  # nothing was likely
+    for shortfall, sd in (([10.0, 2.5], 0.3), ([10.0, 9.0], 0.3), ([40.0, 2.5], 0.075)):
+        assert rand_ucb._sd(0.3, np.array(shortfall)) == pytest.approx(sd)
+
+
+def test_with_the_linear_model_it_is_the_policy_without_one(seed: int) -> None:
+    past = some_past(rounds=200, d=6, n_arms=4, seed=seed)
+    policy = RandUcb(model="linear", prior=1e18)
+    with_model = informed_in_python(policy, past)
     without = informed(RandUcb(), past)
-    propensities = plain(MODELS["linear"].functions().propensities)
+    propensities = plain(policy.functions().propensities)
     for context in past.contexts[:20]:
         offer = offer_of(4, context)
         means, _ = rand_ucb._lines(without, offer)

@@ -14,7 +14,7 @@ from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.kernels.regression.inverse import add_row
 from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
-from giro.model import Model
+from giro.model import Model, value
 from giro.models.estimator import as_model
 from giro.offer import of_arms
 from giro.policies._arm_models import (
@@ -28,6 +28,9 @@ from giro.policies._arm_models import (
 )
 from giro.policies._widths import NOISE, scores_and_widths
 from giro.policy import Case, Functions, Offer, Policy, Shape
+
+_UNTRIED = 1.0  # what is expected of an arm without rewards
+_LIKELY = 0.5  # an arm expected to pay less was pulled to explore
 
 
 class _State(NamedTuple):
@@ -67,15 +70,16 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 class _ModelState(NamedTuple):
     models: ArmModels
     ridge: Ridge  # for the widths
-    sd: float
+    sd: float  # at most
+    shortfall: np.ndarray  # [2] likely rewards, and the sum of their squared distances from 1
     ranking: np.ndarray
 
 
 @kernel
 def _choose_by_model(state: _ModelState, offer: Offer, rng: np.random.Generator) -> int:
     prepare(state.models, offer.arms, rng)
-    widths = _widths(state.ridge, state.sd, state.models.design, offer)
-    values = expected(state.models, offer, 0.0) + abs(standard_normal(rng)) * widths
+    widths = _widths(state.ridge, _sd(state.sd, state.shortfall), state.models.design, offer)
+    values = expected(state.models, offer, _UNTRIED) + abs(standard_normal(rng)) * widths
     return argmax(values, offer.arms, state.ranking, rng)
 
 
@@ -85,8 +89,17 @@ def _learn_by_model(
 ) -> None:
     design = state.models.design
     x, model = case_row(design, case), model_of(design, arm)
+    if state.models.pulls[model] > 0 and value(state.models.model, model, x) >= _LIKELY:
+        state.shortfall[0] += 1.0
+        state.shortfall[1] += (1.0 - reward) ** 2
     add_row(state.ridge.factor[model], x, 1.0, state.ridge.workspace)
     follow(state.models, x, model, reward, rng)
+
+
+@kernel
+def _sd(highest: float, shortfall: np.ndarray) -> float:
+    """Return the highest standard deviation, or less if rewards are nearer to 1 than 1/2 is."""
+    return highest * min(1.0, float(shortfall[1] / shortfall[0]) / NOISE**2)
 
 
 @kernel
@@ -99,8 +112,8 @@ def _widths(ridge: Ridge, sd: float, design: Design, offer: Offer) -> np.ndarray
 def _propensities_by_model(state: _ModelState, offer: Offer) -> np.ndarray:
     if fits_to_choose_now(state.models):
         return np.empty(0)
-    means = expected(state.models, offer, 0.0)
-    widths = _widths(state.ridge, state.sd, state.models.design, offer)
+    means = expected(state.models, offer, _UNTRIED)
+    widths = _widths(state.ridge, _sd(state.sd, state.shortfall), state.models.design, offer)
     return envelope_probabilities(means, widths, of_arms(state.ranking, offer.arms))
 
 
@@ -114,7 +127,11 @@ class RandUcb(Policy, name="rand-ucb"):
     √d explore too much in many dimensions. An arm that has seen only zeros keeps its width. The
     arms' probabilities are exact: they follow from the upper envelope of the lines mean + u width.
     With a `model` (auto, another of `giro.models`, or from Python a scikit-learn estimator) the
-    mean is what that expects, 0 of an arm never pulled, and only the widths are the regression's.
+    mean is what that expects, 1 of an arm never pulled, and only the widths are the regression's.
+    Where little can be gained they are smaller: s is multiplied by min(1, 4q), where q is the mean
+    of (1 - reward)² over the rewards so far that the model expected to be at least 1/2, and over
+    `prior` made-up ones of 1/2; a large `prior` leaves s as it is. That regret can be the smaller
+    the nearer to 1 the best arms pay is known of other policies (Foster and Krishnamurthy 2021).
     Differs from the paper: u is not cut off, the width is that of ridge regression without theory's
     constant, and parameters are shared between arms only if arms have features.
     """
@@ -127,13 +144,14 @@ class RandUcb(Policy, name="rand-ucb"):
 
     scale: float = 1.0
     model: Model | None = None
+    prior: float = field(default=10.0, kw_only=True)
     penalty: float = field(default=1.0, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         check(self.name, NOT_NEGATIVE, scale=self.scale)
-        check(self.name, POSITIVE, penalty=self.penalty)
+        check(self.name, POSITIVE, penalty=self.penalty, prior=self.prior)
         if self.model is not None:
             object.__setattr__(self, "model", as_model(self.model))
 
@@ -165,4 +183,5 @@ class RandUcb(Policy, name="rand-ucb"):
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         if self.model is None:
             return _State(ridge, sd, design_of(shape), ranking)
-        return _ModelState(start_models(self.model, shape, rng), ridge, sd, ranking)
+        models = start_models(self.model, shape, rng)
+        return _ModelState(models, ridge, sd, self.prior * np.array([1.0, NOISE**2]), ranking)
