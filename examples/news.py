@@ -77,8 +77,10 @@ def play(policy: str, visitors: int, seed: int) -> Day:
     today, rng, day = articles(seed), stream(seed, 1), Day()
     now = 0.0
     first = [article.name for article in today if article.appears == 0]
+    asks = giro.Policy.parse(policy).uses_contexts
+    features = FEATURES if asks else None
     bandit = giro.Bandit(
-        first, policy, features=FEATURES, seed=seed, clock=lambda: now, ids="numbered"
+        first, policy, features=features, seed=seed, clock=lambda: now, ids="numbered"
     )
     by_name = {article.name: article for article in today}
     on_the_way: list[tuple[float, str]] = []  # clicks: when they are reported, and of what
@@ -91,7 +93,7 @@ def play(policy: str, visitors: int, seed: int) -> Day:
         bandit.expire(older_than=60.0 * PATIENCE, reward=0.0)
 
         visitor = someone(minute, rng)
-        decision = bandit.decide(visitor)
+        decision = bandit.decide(visitor if asks else None)
         clicks = bool(rng.random() < by_name[decision.arm].chance_of_click(visitor))
         delay = 60.0 * min(rng.exponential(5.0), PATIENCE - 1)
         if clicks:
