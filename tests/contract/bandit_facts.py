@@ -17,7 +17,7 @@ from giro.policies import Giro
 from giro.policy import choose
 from giro.seeds import stream
 
-ROUNDS, DRAWS = 24, 300
+ROUNDS, DRAWS = 24, 100
 CONTEXT = np.array([0.4, -0.3, 1.0])
 FEATURES = {"a": [0.1, 0.9], "b": [0.8, 0.2], "c": [0.5, 0.5]}
 
@@ -82,7 +82,7 @@ def facts_of(policy: Policy, *, binary: bool, **given: bool) -> dict[str, Any]:
         "laws": [],
         "p_values": [],
     }
-    for names in ("abc", "ac") if known else ():
+    for names in ("ac",) if known else ():  # tests/contract/test_offers.py looks closer
         its, arms = bandit._state, arms_of(names, features=given["features"])
         context = CONTEXT if given["contexts"] else None
         offer, state = its.offered(context, arms, its.asked(arms), its.forms), its.live.state

@@ -41,7 +41,7 @@ def test_choices_follow_the_law_that_the_policy_tells(
 ) -> None:
     found = facts[f"{policy} {case}"]
     assert "error" not in found, found
-    for law, p_value in zip(found["laws"], found["p_values"], strict=True):  # of all arms, of two
+    for law, p_value in zip(found["laws"], found["p_values"], strict=True):  # of two arms
         assert sum(law) == pytest.approx(1.0, abs=1e-9)
         assert p_value > ALPHA, law
 

@@ -41,5 +41,5 @@ def test_a_snapshot_is_used_if_behaviour_is_the_same_and_only_then(
     policy: Policy, case: str, facts: dict[str, Any]
 ) -> None:
     found = facts[f"{policy} {case}"]
-    assert found["snapshots replayed"] == 0
+    assert found.get("snapshots replayed", 0) == 0
     assert found["snapshots loaded"] == 4
