@@ -104,7 +104,7 @@ class Lived:
         assert bandit.position == len(rows)
         live = bandit._state.live
         arrays = {} if live is None else arrays_of(live.state) or {}
-        state = {path: array.tolist() for path, array in arrays.items()}
+        state = {path: a.tolist() for path, a in arrays.items() if "workspace" not in path}
         law = None if live is None else bandit.decide(self.context(1), id="last").propensities
         pending = [decision.id for decision in bandit.pending()]
         return rows, bandit.arms, bandit.summary().rows(), pending, state, law
