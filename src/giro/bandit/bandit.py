@@ -208,7 +208,7 @@ class Bandit:
         self._lock = threading.RLock()  # of the state
         self._following = threading.Lock()
         self._follower: threading.Thread | None = None
-        self._closed, self._process = False, os.getpid()
+        self._closed = False
         self._next_chores = -np.inf
         self._state = self._opened_state(policy)
         self._new_id = self._source_of(ids)
