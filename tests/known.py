@@ -27,15 +27,11 @@ ALSO = (
     "giro:a=0",
     "epsilon-greedy:epsilon=0.1",
     "epsilon-greedy:b=5",
-    "giro:window=12",
-    "thompson:window=12",
+    "giro:window=12",  # the others that forget: tests/policies/test_forgetting.py
     "thompson:half_life=7",
     "ucb1:window=12",
-    "ucb1:half_life=7",
-    "lin-ucb:window=12",
     "lin-ucb:half_life=7",
     "lin-ts:window=12",
-    "lin-ts:half_life=7",
 )
 
 

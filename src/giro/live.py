@@ -16,6 +16,7 @@ from giro.standardising import Numbers, no_moments, standardised
 from giro.state import arrays_of, grow, restored
 
 _START, _CHOOSE, _LEARN = range(3)  # what randomness is for, in the path of a stream
+_UNCOUNTED = np.empty(0, np.int64)
 _GAME = 64  # rounds of the game that tells behaviour
 _MOMENTS = ("moments of contexts", "moments of arms")  # beside the state's arrays in a snapshot
 
@@ -48,9 +49,8 @@ class LivePolicy:
         self._moments = [no_moments(each) for each in numbers or ()] if is_raw else []
         self._fingerprint = ""  # not known yet
         self._streams, self._learning = NumberedStreams(seed, _CHOOSE), stream(seed, _LEARN)
-        self._choose, self._vote = self._form(_choose), self._form(_vote)
-        self._tries = self._form(_tries)
-        self._learn, self._learn_all = self._form(_learn), self._form(_learn_all)
+        self._choose, self._learn = self._form(_choose), self._form(_learn)
+        self._one_arm, self._one_reward = np.zeros(1, np.int64), np.zeros(1)
         self._hold(state)
 
     @property
@@ -74,7 +74,7 @@ class LivePolicy:
 
     def choose(self, offer: Offer) -> int:
         """Return the arm that the policy pulls, drawing on from where the generator stands."""
-        position = self._choose(self._held, *self._seen(offer))
+        position = self._choose(self._held, *self._seen(offer), 1, -1, _UNCOUNTED)
         if position < 0:
             raise GiroError(f"{self.policy} chose an arm that is not on offer")
         return int(offer.arms[position])
@@ -82,7 +82,7 @@ class LivePolicy:
     def vote(self, offer: Offer, votes: int) -> np.ndarray:
         """Return the share of each arm on offer in this many choices, [i]."""
         counts = np.zeros(offer.arms.size, np.int64)
-        if not self._vote(self._held, *self._seen(offer), votes, counts):
+        if self._choose(self._held, *self._seen(offer), votes, -1, counts) < 0:
             raise GiroError(f"{self.policy} chose an arm that is not on offer")
         return counts / votes
 
@@ -96,10 +96,10 @@ class LivePolicy:
         arm that the policy itself chose, it takes as many choices on average as there are arms that
         it may choose. Draws on from where the generator stands: after `choose`, from fresh numbers.
         """
-        found = int(self._tries(self._held, *self._seen(offer), arm, limit))
-        if found < 0:
+        count = np.zeros(1, np.int64)
+        if self._choose(self._held, *self._seen(offer), limit, arm, count) < 0:
             raise GiroError(f"{self.policy} chose an arm that is not on offer")
-        return found
+        return int(count[0])
 
     def propensities(self, offer: Offer) -> np.ndarray | None:
         """Return the exact probability of each arm on offer, [i]; None where it is not known."""
@@ -138,7 +138,9 @@ class LivePolicy:
         """Take in one reward in [0, 1]."""
         self.make_room(self.learned + 1)
         context, features = self._rows(case.context, case.features, learned=True)
-        self._learn(self._held, context, features, arm, reward)
+        self._one_arm[0], self._one_reward[0] = arm, reward
+        rows = context.reshape(1, -1), features.reshape(1, -1)
+        self._learn(self._held, *rows, self._one_arm, self._one_reward)
         self.learned += 1
 
     def learn_all(
@@ -151,7 +153,7 @@ class LivePolicy:
         """Take in rewards[i] of arms[i], at contexts[i] with features[i] of the arm."""
         self.make_room(self.learned + rewards.size)
         contexts, features = self._rows(contexts, features, learned=True)
-        self._learn_all(self._held, contexts, features, arms, rewards)
+        self._learn(self._held, contexts, features, arms, rewards)
         self.learned += rewards.size
 
     # -- growing -----------------------------------------------------------------------------
@@ -257,49 +259,31 @@ def fingerprint(policy: Policy, shape: Shape, numbers: Numbers | None = None) ->
 
 
 @kernel
-def _choose(held: Any, arms: np.ndarray, context: np.ndarray, features: np.ndarray) -> int:
-    """Return the place of the chosen arm in the offer, -1 if it is not on offer."""
-    offer = Offer(arms, context, features)
-    return position_of(offer, choose(borrowed(held.state), offer, held.choosing))
-
-
-@kernel
-def _vote(
+def _choose(
     held: Any,
     arms: np.ndarray,
     context: np.ndarray,
     features: np.ndarray,
-    votes: int,
+    times: int,
+    until: int,
     counts: np.ndarray,
-) -> bool:
-    """Count how often each arm is chosen; stop and return False at an illegal choice."""
-    state, offer = borrowed(held.state), Offer(arms, context, features)
-    for _ in range(votes):
+) -> int:
+    """Choose some times and return the place of the last arm in the offer, -1 if it is not there.
+
+    Up to an illegal choice, or the first of the arm `until`. Choices are counted: by place if
+    `counts` is as long as the offer, all in one if it has length 1, not at all if it is empty. One
+    kernel for all of this, because a policy's choice takes seconds to compile.
+    """
+    state, offer, position = borrowed(held.state), Offer(arms, context, features), -1
+    for _ in range(times):
         position = position_of(offer, choose(state, offer, held.choosing))
         if position < 0:
-            return False
-        counts[position] += 1
-    return True
-
-
-@kernel
-def _tries(
-    held: Any,
-    arms: np.ndarray,
-    context: np.ndarray,
-    features: np.ndarray,
-    arm: int,
-    limit: int,
-) -> int:
-    """Count choices up to the first of this arm, or the limit; -1 at an illegal choice."""
-    state, offer = borrowed(held.state), Offer(arms, context, features)
-    for number in range(1, limit + 1):
-        chosen = choose(state, offer, held.choosing)
-        if chosen == arm:
-            return number
-        if position_of(offer, chosen) < 0:
-            return -1
-    return limit
+            break
+        if counts.size > 0:
+            counts[position if until < 0 else 0] += 1
+        if arms[position] == until:
+            break
+    return position
 
 
 @kernel
@@ -310,12 +294,7 @@ def _propensities(
 
 
 @kernel
-def _learn(held: Any, context: np.ndarray, features: np.ndarray, arm: int, reward: float) -> None:
-    learn(borrowed(held.state), Case(context, features), arm, reward, held.learning)
-
-
-@kernel
-def _learn_all(
+def _learn(
     held: Any,
     contexts: np.ndarray,
     features: np.ndarray,

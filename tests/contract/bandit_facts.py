@@ -17,7 +17,7 @@ from giro.policies import Giro
 from giro.policy import choose
 from giro.seeds import stream
 
-ROUNDS, DRAWS = 24, 100
+ROUNDS, DRAWS = 16, 100
 CONTEXT = np.array([0.4, -0.3, 1.0])
 FEATURES = {"a": [0.1, 0.9], "b": [0.8, 0.2], "c": [0.5, 0.5]}
 
@@ -66,7 +66,7 @@ def played(policy: Policy, *, binary: bool, contexts: bool, features: bool) -> B
 
 def next_arms(bandit: Bandit, *, contexts: bool, features: bool) -> list[Any]:
     bandit._new_id = counted("next ")
-    several = [CONTEXT * k for k in range(8)] if contexts else 8
+    several = [CONTEXT * k for k in range(4)] if contexts else 4
     arms = arms_of("abc", features=features)
     return [[d.arm, d.propensities] for d in bandit.decide_many(several, arms=arms)]
 

@@ -19,7 +19,7 @@ from giro import Bandit, Policy, live
 from giro.live import LivePolicy
 from giro.seeds import stream
 
-ROUNDS = 36
+ROUNDS = 24
 FEATURES = {"a": [0.1, 0.9], "b": [0.8, 0.2], "c": [0.5, 0.5], "d": [0.3, 0.1]}
 HOW: dict[str, dict[str, bool]] = {
     "binary contexts": {"binary": True, "contexts": True, "features": False},
@@ -62,13 +62,13 @@ def lived(
 
 def _change(bandit: Bandit, i: int) -> None:
     """Let arms come and go, and rewards that never came expire."""
-    if i == 12:
+    if i == 8:
         bandit.add_arm("d")
-    elif i == 18:
+    elif i == 12:
         bandit.expire(older_than=5.0, reward=-1.0)
-    elif i == 22:
+    elif i == 15:
         bandit.retire_arm("b")
-    elif i == 29:
+    elif i == 19:
         bandit.add_arm("b")
 
 
