@@ -50,6 +50,11 @@ def policies_with_models() -> list[Policy]:
     return list(map(Policy.parse, WITH_MODELS))
 
 
+def policies_in_bandits() -> list[Policy]:
+    """Return policies that differ in more than how they break ties, also with other models."""
+    return [*(p for p in policies() if "ties=" not in str(p)), *policies_with_models()]
+
+
 def policies() -> list[Policy]:
     """Return each policy with its defaults, and again with every other word it accepts."""
     found = [policy for name in Policy.known() for policy in _variants(name)]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from bandit.clock import counted
-from known import policies, policies_with_models
+from known import policies_in_bandits
 from laws import p_value_of_counts
 
 from giro import Bandit, Policy
@@ -109,7 +109,7 @@ def facts_or_failure(policy: Policy, **how: bool) -> dict[str, Any]:
 
 if __name__ == "__main__":
     facts = {}
-    for policy in [*policies(), *policies_with_models()]:
+    for policy in policies_in_bandits():
         for case in cases_of(policy):
             facts[f"{policy} {case}"] = facts_or_failure(policy, **HOW[case])
     json.dump(facts, sys.stdout)

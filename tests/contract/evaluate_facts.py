@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from known import policies, policies_with_models
+from known import policies_in_bandits
 
 from giro import Bandit, evaluate
 from giro.evaluation.evaluate import Estimator
@@ -92,7 +92,7 @@ if __name__ == "__main__":
     tables = {word: events_of(contexts=word == "contexts") for word in ("contexts", "alone")}
     facts = {
         f"{policy} {word}": facts_or_failure(policy, events)
-        for policy in [*policies(), *policies_with_models()]
+        for policy in policies_in_bandits()
         for word, events in tables.items()
     }
     json.dump(facts, sys.stdout)

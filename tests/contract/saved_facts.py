@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from bandit.clock import Clock, counted
-from known import policies, policies_with_models
+from known import policies_in_bandits
 
 from giro import Bandit, Policy, live
 from giro.live import LivePolicy
@@ -122,7 +122,7 @@ def facts_or_failure(policy: Policy, **how: bool) -> dict[str, Any]:
 if __name__ == "__main__":
     facts = {
         f"{policy} {case}": facts_or_failure(policy, **HOW[case])
-        for policy in [*policies(), *policies_with_models()]
+        for policy in policies_in_bandits()
         for case in cases_of(policy)
     }
     json.dump(facts, sys.stdout)

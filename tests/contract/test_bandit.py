@@ -5,14 +5,14 @@ from typing import Any
 import pytest
 from contract.bandit_facts import HOW, cases_of, facts_of
 from contract.without_compiling import printed_by
-from known import policies, policies_with_models
+from known import policies_in_bandits
 from laws import ALPHA
 
 from giro import Policy
 
 EACH = [
     pytest.param(policy, case, id=f"{policy} {case}")
-    for policy in [*policies(), *policies_with_models()]
+    for policy in policies_in_bandits()
     for case in cases_of(policy)
 ]
 each_policy_and_case = pytest.mark.parametrize(("policy", "case"), EACH)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from contract.evaluate_facts import ESTIMATORS, events_of, facts_of
 from contract.without_compiling import printed_by
-from known import policies, policies_with_models
+from known import policies_in_bandits
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
 
@@ -34,7 +34,7 @@ def assert_same(found: dict[str, Any]) -> None:
             assert found[other][estimator] == pytest.approx([value, se], abs=1e-12)
 
 
-@pytest.mark.parametrize("policy", [*policies(), *policies_with_models()], ids=str)
+@pytest.mark.parametrize("policy", policies_in_bandits(), ids=str)
 @pytest.mark.parametrize("log", ["contexts", "alone"])
 def test_the_same_events_have_the_same_estimates_in_any_format(
     policy: Policy, log: str, facts: dict[str, Any]

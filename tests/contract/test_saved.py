@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 from contract.saved_facts import cases_of
 from contract.without_compiling import printed_by
-from known import policies, policies_with_models
+from known import policies_in_bandits
 
 from giro import Policy
 
 EACH = [
     pytest.param(policy, case, id=f"{policy} {case}")
-    for policy in [*policies(), *policies_with_models()]
+    for policy in policies_in_bandits()
     for case in cases_of(policy)
 ]
 each_policy_and_case = pytest.mark.parametrize(("policy", "case"), EACH)
