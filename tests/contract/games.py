@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from live_kernels import as_it_is, learn_one, position_chosen
 
 from giro.compiling import plain
 from giro.compiling.held import HeldInPython, hold
-from giro.live import _choose, _learn  # those of a live policy, so that nothing compiles twice
 from giro.offer import NO_FEATURES, Case, Offer, Shape, case_of, position_of
 from giro.policy import Policy, functions_for, start
 from giro.seeds import stream
@@ -92,7 +92,7 @@ def played(
 ) -> Played:
     """Return what the policy does from this shape; `change` changes its state in each round."""
     functions, result = functions_for(policy, shape), Played.nothing()
-    form, handed_over = (_as_it_is, hold) if functions.compiled else (plain, HeldInPython)
+    form, handed_over = (as_it_is, hold) if functions.compiled else (plain, HeldInPython)
     choosing, learning = stream(seed, 1), stream(seed, 2)
     state = start(policy, shape, stream(seed, 0))
     held = handed_over(state, choosing, learning)
@@ -101,16 +101,13 @@ def played(
         held = held if state is before else handed_over(state, choosing, learning)
         if functions.propensities is not None and t % 4 == 0:
             result.laws.append(functions.propensities(state, offer).tolist())
-        position = int(form(_choose)(held, *offer))
+        position = position_chosen(held, offer, form)
         assert position >= 0, "an arm that is not on offer was chosen"
         arm = int(offer.arms[position])
-        form(_learn)(held, *played_game.case(t, arm), arm, float(played_game.rewards[t, arm]))
+        reward = float(played_game.rewards[t, arm])
+        learn_one(held, played_game.case(t, arm), arm, reward, form)
         result.arms.append(arm)
     return result
-
-
-def _as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
 
 
 def written_and_read(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

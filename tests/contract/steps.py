@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from live_kernels import learn_one, position_chosen
 
 from giro.compiling.held import hold
-from giro.live import _choose, _learn  # those of a live policy, so that nothing compiles twice
 from giro.offer import Case, Offer
 from giro.policy import Policy, Shape, start
 
@@ -27,14 +27,14 @@ class _State(NamedTuple):
 
 
 def _choose_in_step(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    place = _choose(state.held, *offer)
+    place = position_chosen(state.held, offer)
     return int(offer.arms[place]) if place >= 0 else -1
 
 
 def _learn_in_step(
     state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
-    _learn(state.held, *case, arm, reward)
+    learn_one(state.held, case, arm, reward)
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
+from live_kernels import as_it_is, voted
 
 from giro.compiling import plain
 from giro.compiling.held import HeldInPython, hold
-from giro.live import _vote  # that of a live policy, so that nothing compiles twice
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape, offer_of
 from giro.policy import Policy, start
 from giro.seeds import stream
@@ -44,10 +44,8 @@ def choice_counts(
     rng, compiled = stream(seed, 1), policy.functions().compiled
     state = informed(policy, histories, stream(seed, 0))
     held = hold(state, rng, rng) if compiled else HeldInPython(state, rng, rng)
-    offer, vote = some_arms(arms or len(histories)), _vote if compiled else plain(_vote)
-    votes, counts = np.zeros(offer.arms.size, np.int64), np.zeros(len(histories), np.int64)
-    assert vote(held, *offer, draws, votes), "not on offer"
-    counts[offer.arms] = votes
+    offer, counts = some_arms(arms or len(histories)), np.zeros(len(histories), np.int64)
+    counts[offer.arms] = voted(held, offer, draws, as_it_is if compiled else plain)
     return counts
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from live_kernels import learn_all, voted
 
 from giro.compiling.held import hold
-from giro.live import _learn_all, _vote  # of a live policy, so that nothing compiles twice
 from giro.offer import Offer, Shape
 from giro.policy import Policy, start
 from giro.seeds import stream
@@ -55,12 +55,11 @@ def informed(policy: Policy, past: Past, *, rounds: int | None = None, seed: int
     rng, size = stream(seed, 0), rounds or past.arms.size + 1
     state = start(policy, Shape(past.n_arms, past.contexts.shape[1], 0, size, size), rng)
     nothing = np.empty((past.arms.size, 0))
-    _learn_all(hold(state, rng, rng), past.contexts, nothing, past.arms, past.rewards)
+    learn_all(hold(state, rng, rng), past.contexts, nothing, past.arms, past.rewards)
     return state
 
 
 def chosen(state: Any, offer: Offer, *, draws: int, seed: int) -> np.ndarray:
     """Return the arms chosen from this offer, sorted; the state is the same each time."""
-    rng, counts = stream(seed, 1), np.zeros(offer.arms.size, np.int64)
-    assert _vote(hold(state, rng, rng), *offer, draws, counts), "not on offer"
-    return np.repeat(offer.arms, counts)
+    rng = stream(seed, 1)
+    return np.repeat(offer.arms, voted(hold(state, rng, rng), offer, draws))

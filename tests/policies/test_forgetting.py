@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from laws import assert_follows, p_value_of_same_counts
+from live_kernels import voted
 from policies.choosing import NO_CASE, shape_for
 from policies.in_context import Past, chosen, informed, some_past, with_constant
 from policies.test_lin_ucb import literal_bounds
@@ -14,7 +15,7 @@ from policies.test_thompson import best_of_betas
 from giro import BadParameter, GiroError, Policy
 from giro.compiling import plain
 from giro.compiling.held import hold
-from giro.live import LivePolicy, _vote
+from giro.live import LivePolicy
 from giro.offer import Shape, offer_of
 from giro.policies.giro import Giro
 from giro.policies.lin_ts import LinTs, _posterior
@@ -53,9 +54,8 @@ def after(policy: Policy, rewards: Rewards, *, n_arms: int = N_ARMS, seed: int =
 
 def votes(state: Any, draws: int, seed: int) -> np.ndarray:
     """Return how often each arm is chosen from this state."""
-    rng, counts = stream(seed, 1), np.zeros(N_ARMS, np.int64)
-    assert _vote(hold(state, rng, rng), *offer_of(N_ARMS), draws, counts)
-    return counts
+    rng = stream(seed, 1)
+    return voted(hold(state, rng, rng), offer_of(N_ARMS), draws)
 
 
 def probabilities(policy: Policy, rewards: Rewards) -> np.ndarray:
