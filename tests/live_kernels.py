@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from giro.compiling import borrowed, kernel
 from giro.live import _choose, _learn
 from giro.offer import Case, Offer
+from giro.policy import learn
 
 Form = Callable[[Any], Any]
 _NOT_COUNTED = np.empty(0, np.int64)
@@ -31,8 +33,16 @@ def voted(held: Any, offer: Offer, votes: int, form: Form = as_it_is) -> np.ndar
 
 def learn_one(held: Any, case: Case, arm: int, reward: float, form: Form = as_it_is) -> None:
     """Let a state learn a reward."""
+    if not isinstance(case.features, np.ndarray):
+        form(_learn_sparse)(held, *case, arm, reward)
+        return
     rows = case.context.reshape(1, -1), case.features.reshape(1, -1)
     form(_learn)(held, *rows, np.array([arm]), np.array([reward]))
+
+
+@kernel
+def _learn_sparse(held: Any, context: np.ndarray, features: Any, arm: int, reward: float) -> None:
+    learn(borrowed(held.state), Case(context, features), arm, reward, held.learning)
 
 
 learn_all = _learn
