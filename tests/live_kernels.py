@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from giro.compiling import borrowed, kernel
-from giro.live import _choose, _learn
+from giro.live import _choose, _learn, _learn_sparse
 from giro.offer import Case, Offer
-from giro.policy import learn
 
 Form = Callable[[Any], Any]
 _NOT_COUNTED = np.empty(0, np.int64)
@@ -38,11 +36,6 @@ def learn_one(held: Any, case: Case, arm: int, reward: float, form: Form = as_it
         return
     rows = case.context.reshape(1, -1), case.features.reshape(1, -1)
     form(_learn)(held, *rows, np.array([arm]), np.array([reward]))
-
-
-@kernel
-def _learn_sparse(held: Any, context: np.ndarray, features: Any, arm: int, reward: float) -> None:
-    learn(borrowed(held.state), Case(context, features), arm, reward, held.learning)
 
 
 learn_all = _learn

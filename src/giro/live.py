@@ -138,9 +138,12 @@ class LivePolicy:
         """Take in one reward in [0, 1]."""
         self.make_room(self.learned + 1)
         context, features = self._rows(case.context, case.features, learned=True)
-        self._one_arm[0], self._one_reward[0] = arm, reward
-        rows = context.reshape(1, -1), features.reshape(1, -1)
-        self._learn(self._held, *rows, self._one_arm, self._one_reward)
+        if isinstance(features, np.ndarray):
+            self._one_arm[0], self._one_reward[0] = arm, reward
+            rows = context.reshape(1, -1), features.reshape(1, -1)
+            self._learn(self._held, *rows, self._one_arm, self._one_reward)
+        else:
+            self._form(_learn_sparse)(self._held, context, features, arm, reward)
         self.learned += 1
 
     def learn_all(
@@ -304,3 +307,8 @@ def _learn(
     state = borrowed(held.state)
     for i in range(arms.size):
         learn(state, Case(contexts[i], features[i]), arms[i], rewards[i], held.learning)
+
+
+@kernel
+def _learn_sparse(held: Any, context: np.ndarray, features: Any, arm: int, reward: float) -> None:
+    learn(borrowed(held.state), Case(context, features), arm, reward, held.learning)
