@@ -52,6 +52,9 @@ and its reward, each durable before the call returns; beside it, two inserts of 
 
 {speed}
 
+PostgreSQL pays for the lock under which positions are given out and for some round trips a commit, and each
+process reads what the others append: many writers on one bandit are slower than plain inserts by far.
+
 As the log grows (memory of the process that filled the log and opened it again):
 
 {large}
