@@ -14,7 +14,7 @@ def table(rows: list[dict[str, Any]], heads: dict[str, str]) -> str:
     lines = ["| " + " | ".join(heads.values()) + " |"]
     lines.append("| --- | ---" + " | ---:" * (len(heads) - 2) + " |")
     for row in rows:
-        cells = [v if isinstance(v, str) else f"{v:,g}" for v in (row[key] for key in heads)]
+        cells = [v if isinstance(v, str) else f"{v:,}" for v in (row[key] for key in heads)]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
