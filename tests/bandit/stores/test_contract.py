@@ -234,6 +234,8 @@ def test_one_is_the_keeper(make: Make) -> None:
         assert not other.is_keeper()
         assert make("another bandit").is_keeper()
         assert store.is_keeper()
+        store.close()
+        assert other.is_keeper()
 
 
 def test_threads_lose_and_double_nothing(make: Make) -> None:

@@ -269,8 +269,13 @@ class SqliteStore:
         return bool(who == self._who)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; others need not wait until the lease ends."""
         with self._groups.alone():
+            with contextlib.suppress(sqlite3.Error, OSError), self._transaction() as connection:
+                connection.execute(
+                    "DELETE FROM giro_keepers WHERE bandit = ? AND who = ?",
+                    (self._bandit, self._who),
+                )
             self._readers.close()
             if self._writer is not None:
                 self._writer.close()
