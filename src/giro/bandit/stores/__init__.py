@@ -16,10 +16,10 @@ def opened(store: object, name: object) -> Store:
     if kind == "sqlite":
         from giro.bandit.stores.sqlite import SqliteStore  # noqa: PLC0415  # quick start
 
-        return SqliteStore(Path(where), name)  # type: ignore[arg-type]  # it checks the name
+        return SqliteStore(Path(where), name)
     from giro.bandit.stores.postgres import PostgresStore  # noqa: PLC0415  # an extra
 
-    return PostgresStore(where, name)  # type: ignore[arg-type]  # likewise
+    return PostgresStore(where, name)
 
 
 def names_in(store: object) -> list[str]:

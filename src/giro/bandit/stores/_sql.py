@@ -1,4 +1,4 @@
-"""What stores in databases share: groups of events in one transaction, and connections."""
+"""Stores in databases: what they share is all but connections, locks and news of other writers."""
 
 import contextlib
 import io
@@ -7,26 +7,38 @@ import os
 import threading
 import weakref
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from giro.bandit.event import KINDS, Decided, Event, Formed, Rewarded, Row, event_of, row_of
+from giro.bandit.event import (
+    KINDS,
+    Decided,
+    Event,
+    Formed,
+    Rebuilt,
+    Rewarded,
+    Row,
+    event_of,
+    row_of,
+)
 from giro.bandit.stores.store import Found, Snapshot, Taken, ids_of, taken
 from giro.errors import BadFile, BadParameter
 
 KEPT_SNAPSHOTS = 2
-REPORT = KINDS.index("report")
-FORM = KINDS.index("form")
-ERASED = KINDS.index("erased")
+FORM, ERASED = KINDS.index("form"), KINDS.index("erased")
+IDS = 500  # in one query
+EVENT = "kind, id, time, value, data"
 MAX_GROUP = 1000  # requests in one transaction
 
 _LEFT_BEHIND: list[Any] = []  # connections of a parent process: never used, never closed
 _POOLS: "weakref.WeakSet[Connections[Any]]" = weakref.WeakSet()
 
 # What tables hold, in the order of versions; a database of an older one runs those behind it.
-# {id}, {blob}, {real} are the database's words for types, {key} an ascending number.
+# {blob}, {real} are the database's words for types, {key} an ascending number.
 MIGRATIONS = (
     """
     CREATE TABLE giro_bandits (bandit {key}, name TEXT NOT NULL UNIQUE);
@@ -273,3 +285,197 @@ def found_in(row: Sequence[Any]) -> Found:
     if reward is not None and not isinstance(reward, Rewarded):
         raise BadFile(f"a reward was wanted, the log has {reward}")
     return Found(decision_in(row[:5]), reward, row[10])
+
+
+# -- the store -------------------------------------------------------------------------------
+
+
+class SqlStore(ABC):
+    """The log of one bandit in tables; see `Store` for what is promised.
+
+    Queries mark parameters by `?`; `_text` turns them into what the database reads.
+    """
+
+    shared = True
+
+    def __init__(self, name: object) -> None:
+        """Prepare for a bandit of this name; who inherits then sets `_bandit`."""
+        self.name = check_name(name)
+        self._groups = Groups(self._commit)
+        self._readers: Connections[Any] = Connections(self._connected, self._forked)
+        self._bandit = 0
+
+    @abstractmethod
+    def _connected(self) -> Any:
+        """Return a new connection."""
+
+    @abstractmethod
+    def _forked(self) -> None:
+        """Leave everything of the parent process alone."""
+
+    @abstractmethod
+    def _told(self) -> AbstractContextManager[None]:
+        """Turn what goes wrong outside into a `StoreError`."""
+
+    @abstractmethod
+    def _writing(self) -> AbstractContextManager[Any]:
+        """Lend a connection on which all or nothing is written, while nobody else writes."""
+
+    @contextlib.contextmanager
+    def _aside(self) -> Iterator[Any]:
+        """Lend one for what takes long, where the database lets others append meanwhile."""
+        with self._groups.alone(), self._writing() as connection:
+            yield connection
+
+    @abstractmethod
+    def _insert(self, connection: Any, rows: Sequence[Inserted]) -> None:
+        """Insert rows, and let followers know."""
+
+    def _text(self, query: str) -> Any:
+        return query
+
+    def _ask(self, connection: Any, query: str, *parameters: Any) -> Any:
+        return connection.execute(self._text(query), parameters)
+
+    def _query(self, query: str, *parameters: Any) -> list[Any]:
+        with self._told(), self._readers.one() as connection:
+            return list(self._ask(connection, query, *parameters).fetchall())
+
+    def _made(self, connection: Any, version: int, types: Mapping[str, str]) -> None:
+        """Bring tables up to date, and see to it that there is the bandit."""
+        check_version(version)
+        for script in MIGRATIONS[version:]:
+            for statement in statements(script.format_map(types)):
+                self._ask(connection, statement)
+        query = "INSERT INTO giro_bandits (name) VALUES (?) ON CONFLICT (name) DO NOTHING"
+        self._ask(connection, query, self.name)
+        query = "SELECT bandit FROM giro_bandits WHERE name = ?"
+        (self._bandit,) = self._ask(connection, query, self.name).fetchone()
+
+    # appending
+
+    def append(self, events: Sequence[Event]) -> int:
+        """Append all of these, or none."""
+        return self._groups.append(events)
+
+    def _commit(self, group: list[Request]) -> None:
+        with self._told(), self._writing() as connection:
+            rows = numbered(group, self._head(connection, group))
+            if not rows:
+                return
+            self._insert(connection, rows)
+            rewards = [(p, self._bandit, id) for p, _, id in rows if id is not None]
+            query = "UPDATE giro_events SET reward = ? WHERE bandit = ? AND id = ? AND kind = 4"
+            if rewards:
+                connection.cursor().executemany(self._text(query), rewards)
+
+    def _head(self, connection: Any, group: list[Request]) -> Head:
+        ids = list({id for request in group for id in ids_of(request.events)})
+        waiting: dict[str, bool] = {}
+        for part in parts_of(ids):
+            query = "SELECT id, reward IS NULL FROM giro_events WHERE bandit = ? AND kind = 4 AND "
+            found = self._ask(connection, query + f"id IN ({marks(part)})", self._bandit, *part)
+            waiting.update({id: bool(waits) for id, waits in found.fetchall()})
+        query = "SELECT 1 FROM giro_events WHERE bandit = ? AND kind = ? LIMIT 1"
+        formed = wants_form(group) and bool(
+            self._ask(connection, query, self._bandit, FORM).fetchone()
+        )
+        return Head(self._last(connection), waiting, formed)
+
+    def _last(self, connection: Any) -> int:
+        query = "SELECT max(position) FROM giro_events WHERE bandit = ?"
+        return int(self._ask(connection, query, self._bandit).fetchone()[0] or 0)
+
+    # reading
+
+    def last(self) -> int:
+        """Return the position of the last event."""
+        with self._told(), self._readers.one() as connection:
+            return self._last(connection)
+
+    def read(self, after: int, limit: int) -> list[Event]:
+        """Return up to `limit` events behind a position."""
+        query = f"SELECT {EVENT} FROM giro_events WHERE bandit = ? AND position > ?"
+        rows = self._query(query + " ORDER BY position LIMIT ?", self._bandit, after, limit)
+        return [event_of(Row(*row)) for row in rows]
+
+    def find(self, ids: Sequence[str]) -> dict[str, Found]:
+        """Return the decisions with these ids."""
+        query = (
+            "SELECT d.kind, d.id, d.time, d.value, d.data, r.kind, r.id, r.time, r.value, r.data,"
+            " (SELECT count(*) FROM giro_events p WHERE p.bandit = d.bandit AND p.id = d.id"
+            " AND p.kind = 5) FROM giro_events d LEFT JOIN giro_events r"
+            " ON r.bandit = d.bandit AND r.position = d.reward"
+            " WHERE d.bandit = ? AND d.kind = 4 AND d.id IN "
+        )
+        found: dict[str, Found] = {}
+        for part in parts_of(ids):
+            rows = self._query(query + f"({marks(part)})", self._bandit, *part)
+            found.update({row[1]: found_in(row) for row in rows})
+        return found
+
+    def reports(self, id: str) -> list[float]:
+        """Return the values reported for a decision."""
+        query = "SELECT value FROM giro_events WHERE bandit = ? AND id = ? AND kind = 5"
+        return [value for (value,) in self._query(query + " ORDER BY position", self._bandit, id)]
+
+    def waiting(self, until: float) -> list[Decided]:
+        """Return the decisions up to a time that have no reward."""
+        query = (
+            f"SELECT {EVENT} FROM giro_events"
+            " WHERE bandit = ? AND kind = 4 AND reward IS NULL AND time <= ? ORDER BY position"
+        )
+        return [decision_in(row) for row in self._query(query, self._bandit, until)]
+
+    # the rest
+
+    def keep(self, snapshot: Snapshot) -> None:
+        """Keep a snapshot, and the one before."""
+        arrays, about = packed_arrays(snapshot.arrays), json.dumps(snapshot.about)
+        its = (self._bandit, snapshot.position)
+        with self._told(), self._aside() as connection:
+            query = (
+                "INSERT INTO giro_snapshots SELECT ?, ?, ?, ? WHERE NOT EXISTS"
+                " (SELECT 1 FROM giro_events WHERE bandit = ? AND position > ? AND kind = 9)"
+                " ON CONFLICT (bandit, position) DO NOTHING"
+            )
+            self._ask(connection, query, *its, about, arrays, *its)
+            query = (
+                "DELETE FROM giro_snapshots WHERE bandit = ? AND position NOT IN (SELECT position"
+                " FROM giro_snapshots WHERE bandit = ? ORDER BY position DESC LIMIT ?)"
+            )
+            self._ask(connection, query, self._bandit, self._bandit, KEPT_SNAPSHOTS)
+
+    def snapshots(self) -> list[Snapshot]:
+        """Return the snapshots, the newest first."""
+        query = "SELECT position, about, arrays FROM giro_snapshots WHERE bandit = ?"
+        rows = self._query(query + " ORDER BY position DESC", self._bandit)
+        return [found for row in rows if (found := snapshot_of(*row)) is not None]
+
+    def erase(self, ids: Sequence[str], time: float) -> int:
+        """Put `Erased` in place of everything about these decisions."""
+        gone = 0
+        with self._groups.alone(), self._told(), self._writing() as connection:
+            for part in parts_of(ids):
+                query = (
+                    "UPDATE giro_events SET kind = ?, id = NULL, value = NULL, data = NULL,"
+                    f" reward = NULL WHERE bandit = ? AND id IN ({marks(part)})"
+                )
+                gone += self._ask(connection, query, ERASED, self._bandit, *part).rowcount
+            if gone:
+                query = "DELETE FROM giro_snapshots WHERE bandit = ?"
+                self._ask(connection, query, self._bandit)
+                position = self._last(connection) + 1
+                self._insert(connection, [Inserted(position, row_of(Rebuilt(time)), None)])
+        return gone
+
+
+def parts_of(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield as many ids at a time as a query takes."""
+    for begin in range(0, len(ids), IDS):
+        yield ids[begin : begin + IDS]
+
+
+def marks(ids: Sequence[str]) -> str:
+    """Return a mark for each parameter."""
+    return ", ".join("?" * len(ids))
