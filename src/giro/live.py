@@ -9,6 +9,7 @@ import numpy as np
 from giro.compiling import borrowed, is_kernel, kernel, plain
 from giro.compiling.held import HeldInPython, hold
 from giro.errors import BadFile, GiroError
+from giro.hashing import IS_NUMBER, sparse_row, sparse_rows
 from giro.offer import Case, Offer, Shape, case_of, position_of
 from giro.policy import Policy, choose, learn, propensities, start
 from giro.seeds import NumberedStreams, stream
@@ -30,7 +31,8 @@ class LivePolicy:
     the choices. Choice n draws from a stream that depends on the seed and n alone.
 
     With `numbers`, contexts and features of arms are raw: the policy sees them standardised by what
-    was learned before (see `giro.standardising`). Without, it sees them as they are.
+    was learned before (see `giro.standardising`). Without, it sees them as they are. Features that
+    are hashed come as rows of pairs (see `giro.hashing`).
     """
 
     def __init__(
@@ -45,7 +47,8 @@ class LivePolicy:
         self.policy, self.shape, self.learned = policy, shape, 0
         self.played = policy.resolved(contextual=shape.contextual)
         self._seed, self._functions, self._numbers = seed, self.played.functions(), numbers
-        is_raw = numbers is not None and shape.contextual and self.played.uses_contexts
+        known = shape.n_features + shape.n_arm_features > 0
+        is_raw = numbers is not None and known and self.played.uses_contexts
         self._moments = [no_moments(each) for each in numbers or ()] if is_raw else []
         self._fingerprint = ""  # not known yet
         self._streams, self._learning = NumberedStreams(seed, _CHOOSE), stream(seed, _LEARN)
@@ -115,14 +118,17 @@ class LivePolicy:
 
     def _seen(self, offer: Offer) -> Offer:
         """Return an offer as the policy sees it."""
-        if not self._moments:
+        if not (self._moments or self.shape.hashed):
             return offer
         return Offer(offer.arms, *self._rows(offer.context, offer.features, learned=False))
 
     def _rows(
         self, contexts: np.ndarray, features: np.ndarray, *, learned: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[Any, Any]:
         """Return rows of contexts and of features of arms as the policy sees them."""
+        if self.shape.hashed:
+            several = features.ndim > 1
+            return sparse_row(contexts), (sparse_rows if several else sparse_row)(features)
         if not self._moments:
             return contexts, features
         of_contexts, of_arms = self._moments
@@ -153,7 +159,10 @@ class LivePolicy:
         arms: np.ndarray,
         rewards: np.ndarray,
     ) -> None:
-        """Take in rewards[i] of arms[i], at contexts[i] with features[i] of the arm."""
+        """Take in rewards[i] of arms[i], at contexts[i] with features[i] of the arm.
+
+        All in fixed columns: hashed features are learned one by one.
+        """
         self.make_room(self.learned + rewards.size)
         contexts, features = self._rows(contexts, features, learned=True)
         self._learn(self._held, contexts, features, arms, rewards)
@@ -206,7 +215,8 @@ class LivePolicy:
     ) -> Self | None:
         """Return the policy as it was; None if this code would have made another state of it."""
         try:
-            shape = Shape(*map(int, about["shape"]))
+            *sizes, hashed = (*about["shape"], False)[:6]
+            shape = Shape._make([*map(int, sizes), bool(hashed)])
             if about["fingerprint"] != fingerprint(policy, shape, numbers):
                 return None
             own = {path: array for path, array in arrays.items() if path not in _MOMENTS}
@@ -244,15 +254,14 @@ def fingerprint(policy: Policy, shape: Shape, numbers: Numbers | None = None) ->
 
     It plays a short game with rewards 0 and 1 and then others, among all arms and some of them.
     """
-    small = Shape(5, shape.n_features, shape.n_arm_features, _GAME, _GAME)
+    small = shape._replace(n_arms=5, rounds=_GAME, capacity=_GAME)
     live, rng = LivePolicy(policy, small, seed=0, numbers=numbers), stream(0, _GAME)
     digest = hashlib.sha256()
     for path, array in sorted((arrays_of(live.state) or {}).items()):
         digest.update(f"{path} {array.dtype} {array.ndim};".encode())
     for number in range(_GAME):
         arms = np.arange(5) if number % 3 else np.array([0, 2, 3])
-        n_features = (arms.size, small.n_arm_features) if small.n_arm_features else (0, 0)
-        offer = Offer(arms, 2 * rng.random(small.n_features) - 1, rng.random(n_features))
+        offer = _offer_of_pairs(arms, rng) if small.hashed else _random_offer(arms, small, rng)
         live.stream_of(number)
         arm, reward = live.choose(offer), float(rng.random() < 0.5)
         reward = reward if number < _GAME // 2 else float(rng.random())
@@ -261,12 +270,24 @@ def fingerprint(policy: Policy, shape: Shape, numbers: Numbers | None = None) ->
     return digest.hexdigest()[:16]
 
 
+def _random_offer(arms: np.ndarray, shape: Shape, rng: np.random.Generator) -> Offer:
+    n_features = (arms.size, shape.n_arm_features) if shape.n_arm_features else (0, 0)
+    return Offer(arms, 2 * rng.random(shape.n_features) - 1, rng.random(n_features))
+
+
+def _offer_of_pairs(arms: np.ndarray, rng: np.random.Generator) -> Offer:
+    """Return two numbers, or words, of the round and of each arm."""
+    codes = np.array([7.0, 0.0, 11.0 + IS_NUMBER, 0.0])
+    rows = codes + rng.random((arms.size + 1, 4)) * [0.0, 1.0, 0.0, 1.0]
+    return Offer(arms, rows[0], rows[1:])
+
+
 @kernel
 def _choose(
     held: Any,
     arms: np.ndarray,
-    context: np.ndarray,
-    features: np.ndarray,
+    context: Any,
+    features: Any,
     times: int,
     until: int,
     counts: np.ndarray,
@@ -290,9 +311,7 @@ def _choose(
 
 
 @kernel
-def _propensities(
-    held: Any, arms: np.ndarray, context: np.ndarray, features: np.ndarray
-) -> np.ndarray:
+def _propensities(held: Any, arms: np.ndarray, context: Any, features: Any) -> np.ndarray:
     return propensities(borrowed(held.state), Offer(arms, context, features))
 
 
@@ -310,5 +329,5 @@ def _learn(
 
 
 @kernel
-def _learn_sparse(held: Any, context: np.ndarray, features: Any, arm: int, reward: float) -> None:
+def _learn_sparse(held: Any, context: Any, features: Any, arm: int, reward: float) -> None:
     learn(borrowed(held.state), Case(context, features), arm, reward, held.learning)

@@ -10,9 +10,9 @@ Context: TypeAlias = np.ndarray  # [feature], empty where nothing is known of th
 
 
 class SparseRow(NamedTuple):
-    """The features of one arm that are not zero."""
+    """The features of one arm, or of a round, that are not zero."""
 
-    column: np.ndarray  # [j] which they are
+    column: np.ndarray  # [j] which they are; where features are hashed, see `giro.hashing`
     value: np.ndarray  # [j]
 
 
@@ -28,14 +28,14 @@ class Offer(NamedTuple):
     """The arms that can be chosen in a round, and what is known of the round and of them."""
 
     arms: np.ndarray  # [i] numbers of the arms on offer, ascending
-    context: np.ndarray  # [feature] of the round
+    context: Any  # [feature] of the round, or a `SparseRow` where features are hashed
     features: Any  # [i, feature] of each arm on offer, or `SparseRows`; shape (0, 0) without any
 
 
 class Case(NamedTuple):
     """What was known when an arm was chosen: of the round, and of that arm."""
 
-    context: np.ndarray  # [feature]
+    context: Any  # [feature], or a `SparseRow`
     features: Any  # [feature], or a `SparseRow`; empty without any
 
 
@@ -47,6 +47,7 @@ class Shape(NamedTuple):
     n_arm_features: int  # of each arm, 0 without any
     rounds: int  # that are planned for; only some policies plan
     capacity: int  # rewards that can be learned before the state has to grow
+    hashed: bool = False  # whether features have names instead of columns, see `giro.hashing`
 
     @property
     def width(self) -> int:
@@ -56,7 +57,7 @@ class Shape(NamedTuple):
     @property
     def contextual(self) -> bool:
         """Whether anything is known of rounds or arms."""
-        return self.n_features + self.n_arm_features > 0
+        return self.hashed or self.n_features + self.n_arm_features > 0
 
     @property
     def n_models(self) -> int:
@@ -97,22 +98,22 @@ def position_of(offer: Any, arm: int) -> int:
 @inline_kernel
 def case_of(offer: Any, position: int) -> Case:
     """Return what is known of the round and of the arm at a place of the offer."""
-    return Case(offer.context, features_at(offer.features, position, offer.context[:0]))
+    return Case(offer.context, features_at(offer.features, position))
 
 
 @dispatched
-def features_at(features: Any, position: int, nothing: np.ndarray) -> Any:
-    """Return the features of the arm at a place of an offer, or the empty array `nothing`."""
+def features_at(features: Any, position: int) -> Any:
+    """Return the features of the arm at a place of an offer, an empty array if it has none."""
     raise TypeError("replaced by dispatch")
 
 
 @inline_kernel
-def _dense_at(features: np.ndarray, position: int, nothing: np.ndarray) -> np.ndarray:
-    return features[position] if features.shape[0] > 0 else nothing
+def _dense_at(features: np.ndarray, position: int) -> np.ndarray:
+    return features[position] if features.shape[0] > 0 else features.ravel()[:0]
 
 
 @inline_kernel
-def _sparse_at(features: SparseRows, position: int, nothing: np.ndarray) -> SparseRow:
+def _sparse_at(features: SparseRows, position: int) -> SparseRow:
     first, last = features.begin[position], features.begin[position + 1]
     return SparseRow(features.column[first:last], features.value[first:last])
 

@@ -72,6 +72,9 @@ class Policy(Named, kind="policy"):
     uses_arm_features: ClassVar[bool] = False
     """Whether the policy takes offers with features of arms, and learns one model of all arms."""
 
+    hashes_features: bool = False
+    """Whether the policy takes sparse rows of features that have names instead of columns."""
+
     needs_rounds: bool = False
     """Whether the `rounds` given to `start` are a plan that changes choices."""
 
@@ -165,6 +168,11 @@ def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
             f"{policy} cannot use features of arms; policies that can: {', '.join(able)}"
         )
     policy = policy.resolved(contextual=shape.contextual)
+    if shape.hashed and not policy.hashes_features:
+        raise BadParameter(
+            f"{policy} needs features in fixed columns, and here they are hashed; giro-ensemble, "
+            "poisson-bootstrap, epsilon-greedy and squarecb take them with model=hashed"
+        )
     state = policy.start(shape, rng)
     if not policy.compiles:
         state = in_python(type(state))(*state)

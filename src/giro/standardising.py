@@ -53,22 +53,29 @@ def standardised(moments: np.ndarray, values: np.ndarray, learned: bool) -> np.n
                 result[first + j] = value
             else:
                 if learned:
-                    _count(moments, j, value)
-                spread = _spread(moments, j)
-                distance = (value - moments[_MEAN, j]) / spread if spread > 0.0 else 0.0
-                result[first + j] = min(max(distance, -FAR), FAR)
+                    count(moments, j, value)
+                result[first + j] = distance(moments, j, value)
     return result
 
 
 @inline_kernel
-def _count(moments: np.ndarray, j: int, value: float) -> None:
-    distance, far = value - moments[_MEAN, j], FAR * _spread(moments, j)
+def distance(moments: np.ndarray, j: int, value: float) -> float:
+    """Return how far a value of a column is from its mean, in spreads, `FAR` at most."""
+    spread = _spread(moments, j)
+    far = (value - moments[_MEAN, j]) / spread if spread > 0.0 else 0.0
+    return min(max(far, -FAR), FAR)
+
+
+@inline_kernel
+def count(moments: np.ndarray, j: int, value: float) -> None:
+    """Let a column's moments follow a value."""
+    off, far = value - moments[_MEAN, j], FAR * _spread(moments, j)
     if far > 0.0:
-        distance = min(max(distance, -far), far)
+        off = min(max(off, -far), far)
     moments[_COUNT, j] += 1.0
-    step = distance / moments[_COUNT, j]
+    step = off / moments[_COUNT, j]
     moments[_MEAN, j] += step
-    moments[_SQUARES, j] += distance * (distance - step)
+    moments[_SQUARES, j] += off * (off - step)
 
 
 @inline_kernel

@@ -10,6 +10,7 @@ from giro.models.auto import Auto
 from giro.models.boosting import Boosting
 from giro.models.estimator import Estimator
 from giro.models.extra_trees import ExtraTrees
+from giro.models.hashed import Hashed
 from giro.models.linear import Linear
 from giro.models.linear_sgd import LinearSgd
 from giro.models.logistic import Logistic
@@ -24,6 +25,7 @@ __all__ = [
     "Boosting",
     "Estimator",
     "ExtraTrees",
+    "Hashed",
     "Linear",
     "LinearSgd",
     "Logistic",

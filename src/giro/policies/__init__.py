@@ -27,6 +27,7 @@ from giro.policies.phe import Phe
 from giro.policies.poisson_bootstrap import PoissonBootstrap
 from giro.policies.rand_ucb import RandUcb
 from giro.policies.randomized import Randomized
+from giro.policies.squarecb import SquareCb
 from giro.policies.thompson import Thompson
 from giro.policies.tree_bootstrap import TreeBootstrap
 from giro.policies.ucb1 import Ucb1
@@ -56,6 +57,7 @@ __all__ = [
     "PoissonBootstrap",
     "RandUcb",
     "Randomized",
+    "SquareCb",
     "Thompson",
     "TreeBootstrap",
     "Ucb1",

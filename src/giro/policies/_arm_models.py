@@ -10,11 +10,21 @@ import numpy as np
 
 from giro.compiling import bind, dispatched, inlined
 from giro.kernels.giro.bootstrap_counts import REAL
-from giro.kernels.regression.design import Design, design_of, model_of, put_arm, round_row
+from giro.kernels.hashed.entries import arm_entries, case_entries, round_entries
+from giro.kernels.hashed.table import Table, columns_and_values, expected_of_arms, take_in
+from giro.kernels.regression.design import (
+    Design,
+    case_row,
+    design_of,
+    model_of,
+    put_arm,
+    round_row,
+)
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
 from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
-from giro.policy import Offer, Shape
+from giro.models.hashed import Hashed
+from giro.policy import Case, Offer, Shape
 
 
 class ArmModels(NamedTuple):
@@ -55,8 +65,25 @@ class _GoingOn(ArmModels):
     __slots__ = ()
 
 
+class TableModel(NamedTuple):
+    """One table of hashed features for all arms, which need not even have numbers."""
+
+    table: Table  # of one replica
+    pulls: np.ndarray  # [1] rows so far
+    counts: np.ndarray  # [1, kind] an observed reward once
+
+
+def start_any_models(model: Model, shape: Shape, rng: np.random.Generator) -> Any:
+    """Return models of no rewards, or one table for all arms if features are hashed."""
+    if not isinstance(model, Hashed):
+        return start_models(model, shape, rng)
+    counts = np.zeros((1, 3), np.int32)
+    counts[0, REAL] = 1
+    return TableModel(model.table(1), np.zeros(1, np.int64), counts)
+
+
 def start_models(model: Model, shape: Shape, rng: np.random.Generator) -> ArmModels:
-    """Return models of no rewards."""
+    """Return models of rows, without rewards."""
     kept = 1 if model.incremental else shape.capacity
     counts = np.zeros((kept, 3), np.int32)
     counts[:, REAL] = 1
@@ -82,22 +109,34 @@ def fits_to_choose(model: Model) -> bool:
 
 
 @dispatched
-def fits_to_choose_now(models: ArmModels) -> bool:
+def fits_to_choose_now(models: Any) -> bool:
     """Tell the same of models that were started."""
     raise TypeError("replaced by dispatch")
 
 
-def _never(models: ArmModels) -> bool:
+def _never(models: Any) -> bool:
     return False
 
 
-def _always(models: ArmModels) -> bool:
+def _always(models: Any) -> bool:
     return True
 
 
-@inlined
-def expected(models: ArmModels, offer: Offer, untried: float) -> np.ndarray:
+@dispatched
+def expected(models: Any, offer: Offer, untried: float) -> np.ndarray:
     """Return what the model of each arm on offer expects, `untried` of one without rewards."""
+    raise TypeError("replaced by dispatch")
+
+
+def _by_table(models: TableModel, offer: Offer, untried: float) -> np.ndarray:
+    """Return what the table expects; where nothing was learned, that is its offset."""
+    scales = models.table.scales
+    known = round_entries(offer.context, scales, False)
+    arms = arm_entries(offer.features, offer.arms, scales)
+    return expected_of_arms(models.table, known, arms)[:, 0].astype(np.float64)
+
+
+def _by_rows(models: ArmModels, offer: Offer, untried: float) -> np.ndarray:
     values, x = np.full(offer.arms.size, untried), round_row(models.design, offer.context)
     for i in range(values.size):
         number = put_arm(models.design, offer, i)
@@ -120,12 +159,12 @@ def _history_of(models: ArmModels, number: int) -> Sample:
 
 
 @dispatched
-def prepare(models: ArmModels, arms: np.ndarray, rng: np.random.Generator) -> None:
+def prepare(models: Any, arms: np.ndarray, rng: np.random.Generator) -> None:
     """Train those models of these arms that are trained in every round."""
     raise TypeError("replaced by dispatch")
 
 
-def _nothing(models: ArmModels, arms: np.ndarray, rng: np.random.Generator) -> None:
+def _nothing(models: Any, arms: np.ndarray, rng: np.random.Generator) -> None:
     pass
 
 
@@ -134,6 +173,30 @@ def _train(models: ArmModels, arms: np.ndarray, rng: np.random.Generator) -> Non
         number = model_of(models.design, arms[i])
         if models.pulls[number] > 0:
             refit(models.model, number, _history_of(models, number), rng)
+
+
+@dispatched
+def take_case(models: Any, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    """Let the model of an arm, or that of all, follow a reward."""
+    raise TypeError("replaced by dispatch")
+
+
+def _into_table(
+    models: TableModel, case: Case, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    table = models.table
+    known = round_entries(case.context, table.scales, True)
+    its = case_entries(case.features, arm, table.scales)
+    columns, values = columns_and_values(table.squares.size - 1, known, its)
+    take_in(table, columns, values, reward, models.counts)
+    models.pulls[0] += 1
+
+
+def _into_rows(
+    models: ArmModels, case: Case, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    design = models.design
+    follow(models, case_row(design, case), model_of(design, arm), reward, rng)
 
 
 @dispatched
@@ -182,3 +245,10 @@ for _kind, _follow, _prepare in (
     bind(follow, _kind, _follow)
     bind(prepare, _kind, _prepare)
     bind(fits_to_choose_now, _kind, _always if _kind is _GoingOn else _never)
+    bind(expected, _kind, _by_rows)
+    bind(take_case, _kind, _into_rows)
+
+bind(expected, TableModel, _by_table)
+bind(take_case, TableModel, _into_table)
+bind(prepare, TableModel, _nothing)
+bind(fits_to_choose_now, TableModel, _never)

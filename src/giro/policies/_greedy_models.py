@@ -1,6 +1,6 @@
 """The arm whose model expects most, and now and then any arm."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,22 +8,20 @@ from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax
-from giro.kernels.regression.design import case_row, model_of
 from giro.model import Model
 from giro.offer import of_arms
 from giro.policies._arm_models import (
-    ArmModels,
     expected,
     fits_to_choose_now,
-    follow,
     prepare,
-    start_models,
+    start_any_models,
+    take_case,
 )
 from giro.policy import Case, Offer, Shape
 
 
 class _State(NamedTuple):
-    models: ArmModels
+    models: Any  # see `giro.policies._arm_models`
     epsilon: float  # fixed probability of exploring, 0 if it falls
     b: float  # numerator of the falling one, 0 if it is fixed
     ranking: np.ndarray  # order of tied arms
@@ -49,8 +47,7 @@ def learn_by_model(
     state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
     """Add the observation, and let the arm's model follow."""
-    design = state.models.design
-    follow(state.models, case_row(design, case), model_of(design, arm), reward, rng)
+    take_case(state.models, case, arm, reward, rng)
 
 
 @kernel
@@ -72,5 +69,5 @@ def start_by_model(
     shape: Shape,
     rng: np.random.Generator,
 ) -> _State:
-    """Return the state before the first round, see `start_models`."""
-    return _State(start_models(model, shape, rng), epsilon, b, ranking)
+    """Return the state before the first round, see `start_any_models`."""
+    return _State(start_any_models(model, shape, rng), epsilon, b, ranking)

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import at_least, check, whole
+from giro.checks import SHARE, at_least, check, whole
 from giro.compiling import inlined, kernel
 from giro.kernels.draws.poisson import poisson
 from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
+from giro.kernels.hashed.entries import arm_entries, case_entries, round_entries
+from giro.kernels.hashed.table import Table, columns_and_values, expected_of_arms, take_in
 from giro.kernels.highest.probabilities import argmax_probabilities, replica_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
@@ -16,8 +18,9 @@ from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions
 from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
+from giro.models.hashed import Hashed
 from giro.offer import of_arms
-from giro.policy import Case, Offer, Policy, Shape
+from giro.policy import Case, Functions, Offer, Policy, Shape
 
 _EACH_TIME = 8  # rows up to which a model that is not incremental is refitted with every new one
 
@@ -33,6 +36,7 @@ class _State(NamedTuple):
     only: np.ndarray  # [1] number of the only row, 0
     design: Design
     a: float  # mean weight of pseudo rewards of each kind
+    spread: float  # of replicas around their mean, as a share of what it is
     growth: float  # of an arm's rows from one refit to the next
     incremental: bool
     ranking: np.ndarray  # order of tied arms
@@ -47,8 +51,34 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
             replica = int(rng.random() * replicas)
         model = put_arm(state.design, offer, i)
         if state.pulls[model] > 0:
-            values[i] = value(state.model, model * replicas + replica, x)
+            if state.spread < 1.0:
+                values[i] = _of_replicas(state, model, x)[replica]
+            else:
+                values[i] = value(state.model, model * replicas + replica, x)
     return argmax(values, offer.arms, state.ranking, rng)
+
+
+@inlined
+def _of_replicas(state: _State, model: int, x: np.ndarray) -> np.ndarray:
+    """Return what each replica of a model expects at a row."""
+    values = np.empty(state.weights.shape[1])
+    for replica in range(values.size):
+        values[replica] = value(state.model, model * values.size + replica, x)
+    shrink(values, state.spread)
+    return values
+
+
+@kernel
+def shrink(values: np.ndarray, spread: float) -> None:
+    """Leave to each replica's value only a share of its distance from the mean of all."""
+    if spread == 1.0:
+        return
+    mean = 0.0
+    for replica in range(values.size):
+        mean += float(values[replica])
+    mean /= values.size
+    for replica in range(values.size):
+        values[replica] = mean + spread * (float(values[replica]) - mean)
 
 
 @kernel
@@ -109,9 +139,15 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
     """
     values = _values(state, offer)
     ranking = of_arms(state.ranking, offer.arms)
-    if not state.design.shared:
-        return replica_probabilities(values, ranking)
-    chances = np.zeros(offer.arms.size)
+    if state.design.shared:
+        return _shares(values, ranking)
+    return replica_probabilities(values, ranking)
+
+
+@kernel
+def _shares(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
+    """Return of each arm the share of replicas that prefer it, from values[i, replica]."""
+    chances = np.zeros(values.shape[0])
     for replica in range(values.shape[1]):
         chances += argmax_probabilities(np.ascontiguousarray(values[:, replica]), ranking)
     return np.asarray(chances / values.shape[1])
@@ -125,9 +161,51 @@ def _values(state: _State, offer: Offer) -> np.ndarray:
     for i in range(offer.arms.size):
         model = put_arm(state.design, offer, i)
         if state.pulls[model] > 0:
-            for replica in range(replicas):
-                values[i, replica] = value(state.model, model * replicas + replica, x)
+            values[i] = _of_replicas(state, model, x)
     return values
+
+
+class _TableState(NamedTuple):
+    table: Table  # of all arms
+    counts: np.ndarray  # [replica, kind] how often it takes the last row
+    a: float  # mean weight of pseudo rewards of each kind
+    spread: float  # of replicas around their mean, as a share of what it is
+    ranking: np.ndarray  # order of tied arms
+
+
+@kernel
+def _choose_by_table(state: _TableState, offer: Offer, rng: np.random.Generator) -> int:
+    values = _table_values(state, offer)
+    replica = int(rng.random() * values.shape[1])
+    return argmax(values[:, replica].copy(), offer.arms, state.ranking, rng)
+
+
+@kernel
+def _table_values(state: _TableState, offer: Offer) -> np.ndarray:
+    """Return [i, replica] what each replica expects of each arm, as far from the mean as it may."""
+    scales = state.table.scales
+    known = round_entries(offer.context, scales, False)
+    values = expected_of_arms(state.table, known, arm_entries(offer.features, offer.arms, scales))
+    for i in range(values.shape[0]):
+        shrink(values[i], state.spread)
+    return values
+
+
+@kernel
+def _learn_by_table(
+    state: _TableState, case: Case, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    table = state.table
+    known = round_entries(case.context, table.scales, True)
+    its = case_entries(case.features, arm, table.scales)
+    columns, values = columns_and_values(table.squares.size - 1, known, its)
+    draw_weights(state.counts, state.a, rng)
+    take_in(table, columns, values, reward, state.counts)
+
+
+@kernel
+def _propensities_by_table(state: _TableState, offer: Offer) -> np.ndarray:
+    return _shares(_table_values(state, offer), of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)
@@ -136,9 +214,11 @@ class ReplicaPolicy(Policy):
 
     If arms have features they share a model, and one replica is drawn for all of them.
 
-    Each observation enters each replica with weights drawn once. Incremental models take it in at
-    a cost that does not grow (linear: O(d²) per replica); others are fitted again when the arm's
-    history has grown by the factor `growth`. An untried arm is pulled first.
+    A replica counts with what lies a share `spread` of the way from the mean of all to itself: less
+    than 1 explores less. Each observation enters each replica with weights drawn once. Incremental
+    models take it in at a cost that does not grow (linear: O(d²) per replica); others are fitted
+    again when the arm's history has grown by the factor `growth`. An untried arm is pulled first.
+    With the model `hashed` all arms share one table, in which replicas are neighbours.
     """
 
     choose = staticmethod(_choose)
@@ -151,12 +231,14 @@ class ReplicaPolicy(Policy):
         replicas: int
 
     growth: float = field(default=1.1, kw_only=True)
+    spread: float = field(default=1.0, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters; wrap an estimator."""
         check(self.name, whole(1), replicas=self.replicas)
         check(self.name, at_least(1.0), growth=self.growth)
+        check(self.name, SHARE, spread=self.spread)
         object.__setattr__(self, "model", as_model(self.model))
 
     @property
@@ -164,8 +246,24 @@ class ReplicaPolicy(Policy):
         """Whether the model compiles."""
         return self.model.compiles
 
-    def start_replicas(self, a: float, shape: Shape, rng: np.random.Generator) -> _State:
+    @property
+    def hashes_features(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether the model is hashed."""
+        return isinstance(self.model, Hashed)
+
+    def functions(self) -> Functions:
+        """Return those for models, or for one table of hashed features."""
+        if isinstance(self.model, Hashed):
+            return Functions(_choose_by_table, _learn_by_table, _propensities_by_table)
+        return super().functions()
+
+    def start_replicas(self, a: float, shape: Shape, rng: np.random.Generator) -> Any:
         """Return empty histories and unfitted replicas, with pseudo rewards of mean weight a."""
+        if isinstance(self.model, Hashed):
+            ranking = tie_ranking(self.ties, shape.n_arms, rng)
+            counts = np.zeros((self.replicas, 3), np.int32)
+            table = self.model.table(self.replicas)
+            return _TableState(table, counts, float(a), float(self.spread), ranking)
         n_models, incremental = shape.n_models, self.model.incremental
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         kept = 1 if incremental else shape.capacity
@@ -179,6 +277,7 @@ class ReplicaPolicy(Policy):
             np.zeros(1, np.int64),
             design_of(shape),
             float(a),
+            float(self.spread),
             float(self.growth),
             incremental,
             ranking,

@@ -13,6 +13,7 @@ from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.model import Model
 from giro.models.estimator import as_model
+from giro.models.hashed import Hashed
 from giro.offer import of_arms
 from giro.policies._arm_models import fits_to_choose
 from giro.policies._greedy_models import (
@@ -148,6 +149,11 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
     def uses_arm_features(self) -> bool:  # type: ignore[override]  # likewise
         """Whether there is a model, which all arms can share."""
         return self.model is not None
+
+    @property
+    def hashes_features(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether the model is hashed."""
+        return isinstance(self.model, Hashed)
 
     def functions(self) -> Functions:
         """Return those for means or for models."""

@@ -38,7 +38,7 @@ def put_arm(design: Design, offer: Offer, position: int) -> int:
     """Put what is known of the arm at a place of the offer into the row; return its model."""
     if not design.shared:
         return int(offer.arms[position])
-    known = features_at(offer.features, position, design.row[:0])
+    known = features_at(offer.features, position)
     put_features(known, design.row[offer.context.size : -1])
     return 0
 

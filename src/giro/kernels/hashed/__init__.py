@@ -1,0 +1,1 @@
+"""Linear models of hashed features, many replicas side by side."""

@@ -1,0 +1,112 @@
+"""Hashed: a linear model of any number of features, in a table of fixed size."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.checks import POSITIVE, SHARE, Needed, check
+from giro.compiling import kernel
+from giro.hashing import mixed, product_key
+from giro.kernels.hashed.entries import Entries, round_entries
+from giro.kernels.hashed.table import Table, empty_table, take_in
+from giro.model import Model, Sample
+from giro.offer import Context
+
+_BITS = Needed("a whole number {} from 1 to 30", lambda bits: bits in range(1, 31))
+
+
+class _State(NamedTuple):
+    table: Table  # of all slots: a slot is part of the keys
+    seen: np.ndarray  # [slot, 2] see `Table`
+
+
+@kernel
+def _columns(state: _State, slot: int, entries: Entries) -> np.ndarray:
+    """Return the columns of a row in a slot."""
+    columns, own = np.empty(entries.begin[1], np.int64), mixed(slot)
+    for j in range(columns.size):
+        columns[j] = product_key(entries.key[j], own) & (state.table.squares.size - 1)
+    return columns
+
+
+@kernel
+def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    _take_in(state, slot, sample, sample.positions.size - 1)
+
+
+@kernel
+def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    """Forget what the columns of these rows hold, and take in one row after the other."""
+    table = state.table
+    state.seen[slot] = 0.0
+    for i in range(sample.positions.size):
+        row = sample.rows.contexts[sample.positions[i]]
+        columns = _columns(state, slot, round_entries(row, table.scales, False))
+        for j in range(columns.size):
+            table.weights[columns[j]] = 0.0
+            table.squares[columns[j]] = 0.0
+    for i in range(sample.positions.size):
+        _take_in(state, slot, sample, i)
+
+
+@kernel
+def _take_in(state: _State, slot: int, sample: Sample, i: int) -> None:
+    row, table = sample.positions[i], state.table
+    entries = round_entries(sample.rows.contexts[row], table.scales, True)
+    own = Table(
+        table.weights, table.squares, state.seen[slot], table.scales, table.rate, table.offset
+    )
+    columns = _columns(state, slot, entries)
+    values = entries.value[: columns.size]
+    take_in(own, columns, values, sample.rows.rewards[row], sample.counts[i : i + 1])
+
+
+@kernel
+def _value(state: _State, slot: int, context: Context) -> float:
+    entries, total = round_entries(context, state.table.scales, False), state.table.offset
+    columns = _columns(state, slot, entries)
+    for j in range(columns.size):
+        total += float(state.table.weights[columns[j], 0]) * float(entries.value[j])
+    return total
+
+
+@dataclass(frozen=True)
+class Hashed(Model, name="hashed"):
+    """Linear regression on any number of features: those with words for names, too, and products.
+
+    A feature's weight stands in one of 2^`bits` columns, found by hashing; features that meet there
+    share it. Each reward is taken in once, by a gradient step of size `rate` that adapts to every
+    column's past and cannot go beyond the reward; see `giro.kernels.hashed.table`. The size of
+    numbers does not matter. Where nothing was learned, `offset` is expected: 1 is optimistic.
+
+    In `giro-ensemble`, `poisson-bootstrap`, `epsilon-greedy` and `squarecb` one table holds all
+    arms and replicas: its features are those of the round, those of the arm (where none are known,
+    the arm itself), and the products of both. There, features may be sparse, with names and words
+    instead of columns (see `giro.Bandit`). In other policies it is a model like others.
+    """
+
+    source = "Weinberger et al. 2009; Karampatziakis and Langford 2011; Ross et al. 2013"
+    incremental = True
+    deterministic = False
+    refit = staticmethod(_refit)
+    partial_fit = staticmethod(_partial_fit)
+    value = staticmethod(_value)
+
+    bits: int = 18
+    rate: float = field(default=0.5, kw_only=True)
+    offset: float = field(default=1.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check(self.name, _BITS, bits=self.bits)
+        check(self.name, POSITIVE, rate=self.rate)
+        check(self.name, SHARE, offset=self.offset)
+
+    def table(self, replicas: int) -> Table:
+        """Return a table for all arms, with the weights of this many replicas side by side."""
+        return empty_table(self.bits, replicas, self.rate, self.offset)
+
+    def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
+        """Return weights of zero."""
+        return _State(self.table(1), np.zeros((slots, 2)))

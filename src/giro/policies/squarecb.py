@@ -1,0 +1,124 @@
+"""SquareCB: the further an arm is expected to fall behind the best, the rarer it is pulled."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.checks import NOT_NEGATIVE, SHARE, check
+from giro.compiling import kernel
+from giro.kernels.highest.probabilities import argmax_probabilities
+from giro.kernels.highest.ties import Ties, tie_ranking
+from giro.model import Model
+from giro.models.estimator import as_model
+from giro.models.hashed import Hashed
+from giro.offer import of_arms
+from giro.policies._arm_models import (
+    expected,
+    fits_to_choose,
+    fits_to_choose_now,
+    prepare,
+    start_any_models,
+    take_case,
+)
+from giro.policy import Case, Offer, Policy, Shape
+
+_UNTRIED = 1.0  # what is expected of an arm without rewards
+
+
+class _State(NamedTuple):
+    models: Any  # see `giro.policies._arm_models`
+    gamma: float
+    exponent: float
+    ranking: np.ndarray  # order of tied arms
+
+
+@kernel
+def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
+    prepare(state.models, offer.arms, rng)
+    left, chances = rng.random(), _probabilities(state, offer)
+    for i in range(chances.size - 1):
+        left -= chances[i]
+        if left < 0.0:
+            return int(offer.arms[i])
+    return int(offer.arms[chances.size - 1])
+
+
+@kernel
+def _probabilities(state: _State, offer: Offer) -> np.ndarray:
+    """Return 1 / (K + γ gap) of each of K arms, and the rest to the best, shared if several are."""
+    values, pulls = expected(state.models, offer, _UNTRIED), state.models.pulls.sum()
+    gamma, k, total = state.gamma * (pulls + 1.0) ** state.exponent, values.size, 0.0
+    best = argmax_probabilities(values, of_arms(state.ranking, offer.arms))
+    highest, chances = values.max(), np.empty(k)
+    for i in range(k):
+        chances[i] = (1.0 - best[i]) / (k + gamma * (highest - values[i]))
+        total += chances[i]
+    return chances + best * (1.0 - total)
+
+
+@kernel
+def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    take_case(state.models, case, arm, reward, rng)
+
+
+@kernel
+def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    """Return the probability of each arm; empty where a model is trained further to choose."""
+    if fits_to_choose_now(state.models):
+        return np.empty(0)
+    return _probabilities(state, offer)
+
+
+@dataclass(frozen=True)
+class SquareCb(Policy, name="squarecb"):
+    """Pulls each of K arms with probability 1 / (K + γ gap), and the best with what remains.
+
+    The gap is how much less the arm's model expects of it than that of the best arm, and
+    γ = `gamma` t^`exponent` in round t: inverse gap weighting. `model` is any of `giro.models`, or
+    from Python a scikit-learn estimator; an untried arm is expected to pay 1. Probabilities are
+    exact. Differs from the paper: γ grows with the rounds instead of being chosen for all of them,
+    and arms that are best together share what remains.
+    """
+
+    source = "Foster and Rakhlin 2020, Algorithm 1; Abe and Long 1999"
+    choose = staticmethod(_choose)
+    learn = staticmethod(_learn)
+    propensities = staticmethod(_propensities)
+    uses_arm_features = True
+
+    gamma: float = 10.0
+    model: Model = Hashed()  # noqa: RUF009  # frozen
+    exponent: float = field(default=0.5, kw_only=True)
+    ties: Ties = field(default="random", kw_only=True)
+
+    def __post_init__(self) -> None:
+        """Check the parameters; wrap an estimator."""
+        check(self.name, NOT_NEGATIVE, gamma=self.gamma)
+        check(self.name, SHARE, exponent=self.exponent)
+        object.__setattr__(self, "model", as_model(self.model))
+
+    @property
+    def choose_mutates_state(self) -> bool:  # type: ignore[override]  # known with the model
+        """Whether a model is fitted further in every round."""
+        return fits_to_choose(self.model)
+
+    @property
+    def compiles(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether the model compiles."""
+        return self.model.compiles
+
+    @property
+    def hashes_features(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether the model is hashed."""
+        return isinstance(self.model, Hashed)
+
+    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
+        """Tell whether probabilities are known: not if a model is fitted further to choose."""
+        return not self.choose_mutates_state
+
+    def start(self, shape: Shape, rng: np.random.Generator) -> _State:
+        """Return models of no rewards."""
+        ranking = tie_ranking(self.ties, shape.n_arms, rng)
+        models = start_any_models(self.model, shape, rng)
+        return _State(models, float(self.gamma), float(self.exponent), ranking)
