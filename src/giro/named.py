@@ -106,6 +106,12 @@ def has_text(cls: type[Named]) -> bool:
     return all(_is_readable(hints[field.name]) for field in _parameters(cls))
 
 
+def check_word(word: str) -> None:
+    """Check that a word can stand in a text and be read again."""
+    if set(word) & set(",[]") or word.strip() != word or word == "none":
+        raise BadParameter(f"'{word}' cannot stand in the text of a problem: rename it")
+
+
 def summary(cls: type[Named]) -> str:
     """Return the first line of the docstring."""
     return (inspect.getdoc(cls) or "").split("\n")[0]

@@ -22,6 +22,7 @@ class Problem(Named, kind="problem"):
     n_arms: int
     n_features: ClassVar[int] = 0  # of a context
     n_arm_features: ClassVar[int] = 0  # of each arm on offer
+    offers_all: ClassVar[bool] = True  # whether every arm is on offer in every round
     source: ClassVar[str] = ""
 
     def start(self, rng: np.random.Generator) -> Any:

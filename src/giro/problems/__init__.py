@@ -12,6 +12,8 @@ from giro.problems.classification import Classification
 from giro.problems.discrete import Discrete
 from giro.problems.linear import Linear
 from giro.problems.logistic import Logistic
+from giro.problems.movielens import Movielens
+from giro.problems.news import News
 from giro.problems.sleeping import Sleeping
 from giro.problems.switching import Switching
 
@@ -22,6 +24,8 @@ __all__ = [
     "Discrete",
     "Linear",
     "Logistic",
+    "Movielens",
+    "News",
     "Sleeping",
     "Switching",
 ]

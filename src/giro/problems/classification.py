@@ -16,6 +16,7 @@ from giro.datasets.files import FORMATS, is_file_name, read_dataset
 from giro.datasets.scaling import Scale, contexts_of
 from giro.datasets.shipped import SHAPES, load
 from giro.errors import BadParameter, UnknownName
+from giro.named import check_word
 from giro.offer import NO_FEATURES, Offer
 from giro.problem import Means, Problem
 
@@ -144,8 +145,7 @@ class Classification(Problem, name="classification"):
                     f"classification needs the column of classes in {self.data}: label=COLUMN"
                 )
             for text in (self.data, self.label):
-                if set(text) & set(",[]") or text.strip() != text or text == "none":
-                    raise BadParameter(f"'{text}' cannot stand in the text of a problem: rename it")
+                check_word(text)
             self._take(file_rows(Path(self.data), self.label, self.scale))
         elif self.data.startswith(_ARRAYS):
             raise BadParameter(f"{self.data} came from Python: use Classification.from_arrays")

@@ -58,6 +58,7 @@ class Sleeping(Problem, name="sleeping"):
     source = "Kleinberg, Niculescu-Mizil and Sharma 2010, with independent arms"
     reveal = staticmethod(_reveal)
     reward = staticmethod(_reward)
+    offers_all = False
 
     problem: Problem
     awake: float = 0.5
@@ -65,7 +66,7 @@ class Sleeping(Problem, name="sleeping"):
     def __post_init__(self) -> None:
         """Check the parameters."""
         object.__setattr__(self, "problem", Problem.parse(self.problem))
-        if isinstance(self.problem, Sleeping):
+        if not self.problem.offers_all:
             raise BadParameter("sleeping wraps a problem whose arms are all awake")
         if not 0.0 < self.awake <= 1.0:
             raise BadParameter(f"sleeping needs 0 < awake <= 1, got awake={self.awake}")

@@ -13,7 +13,6 @@ from giro.problem import Means, Problem
 from giro.problem import reveal as reveal_all
 from giro.problem import reward as reward_of
 from giro.problem import start as start_problem
-from giro.problems.sleeping import Sleeping
 
 
 class _Instance(NamedTuple):
@@ -61,7 +60,7 @@ class Switching(Problem, name="switching"):
         """Check the parameters."""
         for key in ("first", "second"):
             object.__setattr__(self, key, Problem.parse(getattr(self, key)))
-            if isinstance(getattr(self, key), Sleeping):
+            if not getattr(self, key).offers_all:
                 raise BadParameter("switching wraps problems whose arms are all awake")
         check(self.name, whole(1), at=self.at)
         first, second = (

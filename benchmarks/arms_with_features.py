@@ -1,0 +1,317 @@
+"""Mean reward where arms have features: giro's policies and Vowpal Wabbit on the same rounds.
+
+    python benchmarks/arms_with_features.py [STAGE ...] [--only LIBRARY] [--policies TEXT ...]
+
+Problems are `movielens` and `covertype`, whose seven arms are known by their numbers only; a run is
+of 50,000 rounds. What it reveals does not depend on who plays: results are compared run by run. The
+rates of VW are chosen on the two runs of seed 100, by exploration and interactions; seed 200, five
+runs, judges each with its rate. Policies of giro are played as they are given: choose their
+parameters with the stage `tuning` alone, before `judging`. Those with a hashed model meet each film with a column of its own,
+as VW does; others meet genres and decades only, as their models are dense.
+
+A line for each run is added to results/arms/quality.csv as it ends, and what is there is not played
+again, unless VW or giro's policy has changed. The table is that of the judging runs: mean reward
+over runs, its standard error, µs of processor time a round. Then the best of giro against the best
+of VW: the mean and standard error of the differences run by run.
+"""
+
+import argparse
+import csv
+import math
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from python_libraries import Trouble
+from ratio import cost_of, say
+from rounds_for_vw import VW, find_movielens, played_by_vw, write_rounds
+
+from giro import GiroError, Policy, Problem, simulate
+from giro.plots.style import COLOURS, STYLE, save
+from giro.simulation.play import play_run
+from giro.version import __version__
+
+ROOT = Path(__file__).parent.parent
+RESULTS = ROOT / "results" / "arms" / "quality.csv"
+FIELDS = ("problem", "library", "policy", "seed", "run", "rounds", "mean_reward", "us", "made_with")
+PROBLEMS = {"movielens": "movielens", "covertype": "classification:data=covertype"}
+DENSE = {"movielens": "movielens:ids=false"}  # for policies whose models are
+ROUNDS = 50_000
+
+Stage: TypeAlias = Literal["tuning", "judging"]
+SEED: dict[Stage, int] = {"tuning": 100, "judging": 200}
+RUNS: dict[Stage, int] = {"tuning": 2, "judging": 5}
+
+EXPLORATIONS = (
+    "--bag 5",
+    "--bag 20",
+    "--squarecb",
+    "--regcb",
+    "--regcbopt",
+    "--epsilon 0.05",
+    "--first 1000",
+)
+INTERACTIONS = ("", "-q UF", "-q ::")  # none; of the round with the arm; all
+RATES = ("-l 0.5", "-l 2", "-l 0.1")  # the first is VW's default
+
+POLICIES = ("uniform", "lin-ucb", "lin-ts", "giro-ensemble:model=linear")
+
+
+class Line(NamedTuple):
+    """One run of one policy."""
+
+    problem: str
+    library: str
+    policy: str
+    seed: int
+    run: int
+    rounds: int
+    mean_reward: float
+    us: float
+    made_with: str
+
+    @property
+    def key(self) -> tuple[str | int, ...]:
+        """What tells it from other lines."""
+        return (*self[:6], self.made_with)
+
+
+def main() -> None:
+    """Play what is missing and print the table."""
+    options = _options()
+    find_movielens()
+    for stage in options.stages or RUNS:
+        for name in options.problems:
+            for run in range(RUNS[stage]):
+                if options.only != "giro":
+                    _play_vw(name, stage, run, options)
+                if options.only != "vw":
+                    _play_giro(name, stage, run, options)
+    _show(_read(options.out), options)
+
+
+def _play_vw(name: str, stage: Stage, run: int, options: argparse.Namespace) -> None:
+    """Let VW play the run with all arguments of the stage that it has not played."""
+    lines = _read(options.out)
+    there = {line.key for line in lines}
+    texts = _every_rate() if stage == "tuning" else _best_rates(lines, name, options.rounds)
+    empty = Line(name, "VW", "", SEED[stage], run, options.rounds, 0.0, 0.0, VW.requirements[0])
+    missing = [text for text in texts if empty._replace(policy=text).key not in there]
+    if not missing:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        problem = Problem.parse(PROBLEMS[name])
+        write_rounds(Path(folder), problem, rounds=options.rounds, seed=SEED[stage], run=run)
+        try:
+            for outcome in played_by_vw(Path(folder), missing, seed=run):
+                us = 1e6 * outcome.seconds / options.rounds
+                _append(
+                    options.out,
+                    empty._replace(
+                        policy=outcome.arguments, mean_reward=outcome.mean_reward, us=us
+                    ),
+                )
+        except Trouble as trouble:
+            say(f"  left out: {trouble}")
+
+
+def _every_rate() -> list[str]:
+    """Return VW's arguments: every exploration with every interaction and rate."""
+    return [
+        " ".join(filter(None, (exploration, interactions, rate)))
+        for interactions in INTERACTIONS
+        for rate in RATES
+        for exploration in EXPLORATIONS
+    ]
+
+
+def _best_rates(lines: Iterable[Line], name: str, rounds: int) -> list[str]:
+    """Return arguments with the rate of the highest mean reward in the tuning runs."""
+    rewards: dict[str, dict[str, list[float]]] = {}
+    for line in lines:
+        tuning = line.seed == SEED["tuning"] and (line.problem, line.rounds) == (name, rounds)
+        if tuning and line.library == "VW":
+            without_rate = line.policy.rpartition(" -l ")[0]
+            found = rewards.setdefault(without_rate, {}).setdefault(line.policy, [])
+            found.append(line.mean_reward)
+    return [max(rates, key=lambda text: float(np.mean(rates[text]))) for rates in rewards.values()]
+
+
+def _play_giro(name: str, stage: Stage, run: int, options: argparse.Namespace) -> None:
+    """Play the run with the policies that have not played it."""
+    there = {line.key for line in _read(options.out)}
+    for text in options.policies:
+        policy = Policy.parse(text)
+        hashed = "hashed" in policy.text
+        problem = Problem.parse((PROBLEMS if hashed else PROBLEMS | DENSE)[name])
+        made_with = f"giro-bandits=={__version__}"
+        line = Line(name, "giro", policy.text, SEED[stage], run, options.rounds, 0, 0, made_with)
+        if line.key not in there:
+            try:
+                _append(options.out, _played(line, policy, problem))
+            except GiroError as error:
+                say(f"  left out: {text} on {problem}: {error}")
+
+
+def _played(line: Line, policy: Policy, problem: Problem) -> Line:
+    simulate(policy, problem, rounds=1, runs=1)  # compiles
+    rewards: list[float] = []
+
+    def play() -> None:
+        record = play_run(policy, problem, np.array([line.rounds]), seed=line.seed, run=line.run)
+        rewards.append(float(record.reward[-1]))
+
+    us = 1e6 * cost_of(play).cpu / line.rounds
+    return line._replace(mean_reward=rewards[0] / line.rounds, us=us)
+
+
+def _read(path: Path) -> list[Line]:
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return [
+        Line(
+            row["problem"],
+            row["library"],
+            row["policy"],
+            int(row["seed"]),
+            int(row["run"]),
+            int(row["rounds"]),
+            float(row["mean_reward"]),
+            float(row["us"]),
+            row["made_with"],
+        )
+        for row in rows
+    ]
+
+
+def _append(path: Path, line: Line) -> None:
+    """Add a line; one call writes it, so that two commands may add to the same file."""
+    say(f"{line.problem:<10} seed {line.seed} run {line.run} {line.mean_reward:.4f}  {line.policy}")
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# python benchmarks/{Path(__file__).name}\n{','.join(FIELDS)}\n")
+    numbers = f"{line.rounds},{line.mean_reward:.6f},{line.us:.4g}"
+    text = ",".join((line.problem, line.library, f'"{line.policy}"', f"{line.seed},{line.run}"))
+    with path.open("a") as file:
+        file.write(f"{text},{numbers},{line.made_with}\n")
+
+
+class Row(NamedTuple):
+    """One policy over its runs."""
+
+    library: str
+    policy: str
+    rewards: np.ndarray  # [run]
+    us: float
+
+    @property
+    def mean(self) -> float:
+        """The mean reward."""
+        return float(self.rewards.mean())
+
+    @property
+    def error(self) -> float:
+        """Its standard error over runs."""
+        return standard_error(self.rewards)
+
+
+def standard_error(values: np.ndarray) -> float:
+    """Return the standard error of a mean, NaN of a single value.
+
+    >>> standard_error(np.array([1.0, 3.0]))
+    1.0
+    """
+    return float(values.std(ddof=1) / math.sqrt(values.size)) if values.size > 1 else math.nan
+
+
+def rows_of(lines: Sequence[Line], name: str, stage: Stage, rounds: int) -> list[Row]:
+    """Return the policies that have played all runs of the stage, best first."""
+    wanted = [
+        line
+        for line in lines
+        if (line.problem, line.seed, line.rounds) == (name, SEED[stage], rounds)
+    ]
+    rows = []
+    for library, policy in sorted({(line.library, line.policy) for line in wanted}):
+        runs = {
+            line.run: line for line in wanted if (line.library, line.policy) == (library, policy)
+        }
+        if len(runs) == RUNS[stage]:
+            rewards = np.array([runs[run].mean_reward for run in sorted(runs)])
+            us = float(np.median([line.us for line in runs.values()]))
+            rows.append(Row(library, policy, rewards, us))
+    return sorted(rows, key=lambda row: -row.mean)
+
+
+def _show(lines: Sequence[Line], options: argparse.Namespace) -> None:
+    """Print a table for each stage and problem, and draw that of judging."""
+    judged: dict[str, list[Row]] = {}
+    for stage in options.stages or RUNS:
+        for name in options.problems:
+            rows = rows_of(lines, name, stage, options.rounds)
+            runs = f"{RUNS[stage]} runs of {options.rounds:,} rounds, seed {SEED[stage]}"
+            print(f"\n{stage}: {name}, {runs}")
+            for row in rows:
+                who = f"{row.library:<5} {row.policy}"
+                print(f"  {row.mean:.4f} ± {row.error:.4f} {row.us:7.1f} µs  {who}")
+            _print_lead(rows)
+            if stage == "judging" and rows:
+                judged[name] = rows
+    if judged:
+        _draw(options.out.with_name("arms.png"), judged)
+
+
+def _print_lead(rows: Sequence[Row]) -> None:
+    """Print the difference between the best of both, run by run."""
+    best = {library: [row for row in rows if row.library == library] for library in ("giro", "VW")}
+    if all(best.values()):
+        ours, theirs = best["giro"][0], best["VW"][0]
+        lead = ours.rewards - theirs.rewards
+        print(
+            f"  best of giro minus best of VW: {lead.mean():+.4f} ± {standard_error(lead):.4f}\n"
+            f"    {ours.policy}  against  {theirs.policy}"
+        )
+
+
+def _draw(path: Path, judged: dict[str, list[Row]]) -> None:
+    """Draw a panel for each problem: a policy a line, its mean reward and two standard errors."""
+    with mpl.rc_context(STYLE):
+        most = max(map(len, judged.values()))
+        figure = Figure(figsize=(5.2 * len(judged), 1.0 + 0.17 * most), layout="constrained")
+        panels = figure.subplots(1, len(judged), squeeze=False)[0]
+        for panel, (name, rows) in zip(panels, judged.items(), strict=True):
+            for place, row in enumerate(rows):
+                colour = COLOURS[0 if row.library == "giro" else 1]
+                panel.errorbar(
+                    row.mean, -place, xerr=2 * row.error, color=colour, marker="o", markersize=3
+                )
+            labels = [f"{row.policy} ({row.library})" for row in rows]
+            panel.set_yticks([-place for place in range(len(rows))], labels, fontsize=6)
+            panel.set(xlabel=f"mean reward, {name}")
+        save(figure, path)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("stages", nargs="*", choices=[*RUNS, []], metavar="STAGE")
+    parser.add_argument("--problems", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
+    parser.add_argument("--only", choices=("giro", "vw"))
+    parser.add_argument("--policies", nargs="+", default=POLICIES, metavar="TEXT")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--out", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    trial = ROOT / ".benchmarks" / "arms" / f"{options.rounds}.csv"
+    options.out = options.out or (RESULTS if options.rounds == ROUNDS else trial)
+    return options
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""News: articles that come, grow old and go, and readers whose tastes drift."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from giro.checks import SHARE, at_least, check, whole
+from giro.compiling import kernel
+from giro.errors import BadParameter
+from giro.kernels.draws.normal import standard_normal
+from giro.kernels.draws.uniform import integer_below
+from giro.offer import Offer
+from giro.problem import Means, Problem
+
+_CONSTANT, _SPREAD = -2.0, 0.5  # of log odds: of a new article of mean appeal, of qualities
+
+
+class _Instance(NamedTuple):
+    tastes: np.ndarray  # [kind, topic] of readers
+    topic: np.ndarray  # [arm] of the article that has this number
+    quality: np.ndarray  # [arm]
+    age: np.ndarray  # [arm] rounds since it appeared; -1 while the number is free
+    arms: np.ndarray  # [i] articles on offer, ascending
+    next: np.ndarray  # [1] the number after that of the newest article
+    means: np.ndarray  # [arm] 0 for those that are not on offer
+    context: np.ndarray  # [kind] of the present reader
+    features: np.ndarray  # [i, feature]
+    lifetime: float
+    drift: float
+
+
+@kernel
+def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
+    _renew(instance, rng)
+    tastes, arms = instance.tastes, instance.arms
+    kinds, topics = tastes.shape
+    moved, drift = integer_below(kinds * topics, rng), instance.drift
+    kind, topic = moved // topics, moved % topics
+    kept = math.sqrt(1.0 - drift * drift) * tastes[kind, topic]
+    tastes[kind, topic] = kept + drift * standard_normal(rng)
+    reader = integer_below(kinds, rng)
+    instance.context[:] = 0.0
+    instance.context[reader] = 1.0
+    instance.features[:] = 0.0
+    highest = 0.0
+    for i in range(arms.size):
+        arm = arms[i]
+        age = instance.age[arm] / instance.lifetime
+        instance.features[i, instance.topic[arm]] = 1.0
+        instance.features[i, topics] = age
+        log_odds = _CONSTANT + tastes[reader, instance.topic[arm]] + instance.quality[arm] - age
+        instance.means[arm] = 1.0 / (1.0 + math.exp(-log_odds))
+        highest = max(highest, instance.means[arm])
+    return Offer(arms, instance.context, instance.features), instance.means, highest
+
+
+@kernel
+def _renew(instance: _Instance, rng: np.random.Generator) -> None:
+    """Let all articles grow older by a round, and some give way to new ones."""
+    arms, gone = instance.arms, 0
+    for i in range(arms.size):
+        instance.age[arms[i]] += 1
+        if rng.random() * instance.lifetime < 1.0:
+            instance.age[arms[i]] = -1
+            instance.means[arms[i]] = 0.0
+            arms[i] = -1
+            gone += 1
+    if gone > 0:
+        for i in range(arms.size):
+            if arms[i] < 0:
+                arms[i] = _publish(instance, rng)
+        arms.sort()
+
+
+@kernel
+def _publish(instance: _Instance, rng: np.random.Generator) -> int:
+    """Return the number of a new article: the next that is free, from 0 again after the last."""
+    arm, n_arms = instance.next[0], instance.age.size
+    while instance.age[arm % n_arms] >= 0:
+        arm += 1
+    arm %= n_arms
+    instance.next[0] = arm + 1
+    instance.topic[arm] = integer_below(instance.tastes.shape[1], rng)
+    instance.quality[arm] = _SPREAD * standard_normal(rng)
+    instance.age[arm] = 0
+    return int(arm)
+
+
+@kernel
+def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
+    return 1.0 if rng.random() < means[arm] else 0.0
+
+
+@dataclass(frozen=True)
+class News(Problem, name="news"):
+    """Articles that come, grow old and go; a reader clicks on the one shown, or does not.
+
+    In each round `on_offer` articles can be shown. Each is replaced with probability 1 / `lifetime`
+    before the round, by one of age 0 with a topic drawn from `topics` and a quality from N(0, 1/4).
+    The reader is of one of `kinds` kinds, drawn in each round. A click, reward 1, has the log odds
+    taste(kind, topic) + quality - 2 - age / lifetime, where the age is in rounds. Tastes are drawn
+    from N(0, 1) before the first round; then in each round one of them, drawn among all, becomes
+    √(1 - drift²) taste + drift z with z from N(0, 1), so that their law stays the same.
+
+    The context tells the kind, features of an article its topic, each 1 in a column of its own, and
+    then age / lifetime. Quality is not shown. Articles are numbered as they appear; after number
+    n_arms - 1 comes 0 again, and numbers still on offer are skipped. So a number stands for
+    different articles in a long run, about n_arms lifetime / on_offer rounds apart. Arms that are
+    not on offer have mean 0.
+    """
+
+    source = "after Li et al. 2010, articles of a front page; tastes drift as in Besbes et al. 2014"
+    reveal = staticmethod(_reveal)
+    reward = staticmethod(_reward)
+    offers_all = False
+
+    n_arms: int = 1_000
+    on_offer: int = 20
+    lifetime: float = 1_000.0
+    topics: int = 8
+    kinds: int = 4
+    drift: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check(self.name, whole(1), n_arms=self.n_arms, on_offer=self.on_offer, topics=self.topics)
+        check(self.name, whole(2), kinds=self.kinds)
+        check(self.name, at_least(1.0), lifetime=self.lifetime)
+        check(self.name, SHARE, drift=self.drift)
+        if self.on_offer > self.n_arms:
+            raise BadParameter(
+                f"news needs a number for each article on offer, got n_arms={self.n_arms} and "
+                f"on_offer={self.on_offer}"
+            )
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]  # known with the parameters
+        """Numbers in a context."""
+        return self.kinds
+
+    @property
+    def n_arm_features(self) -> int:  # type: ignore[override]  # likewise
+        """Numbers known of each article."""
+        return self.topics + 1
+
+    def start(self, rng: np.random.Generator) -> _Instance:
+        """Return the tastes and the first articles of one run."""
+        tastes = np.empty((self.kinds, self.topics))
+        for index in np.ndindex(tastes.shape):
+            tastes[index] = standard_normal(rng)
+        instance = _Instance(
+            tastes,
+            np.zeros(self.n_arms, np.int64),
+            np.zeros(self.n_arms),
+            np.full(self.n_arms, -1),
+            np.full(self.on_offer, -1),
+            np.zeros(1, np.int64),
+            np.zeros(self.n_arms),
+            np.empty(self.n_features),
+            np.empty((self.on_offer, self.n_arm_features)),
+            float(self.lifetime),
+            float(self.drift),
+        )
+        for i in range(self.on_offer):
+            instance.arms[i] = _publish(instance, rng)
+        return instance
