@@ -10,18 +10,19 @@ import hashlib
 import itertools
 import math
 import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from giro.errors import BadParameter
+from giro.hashing import IS_NUMBER, MOST_CROSSES, code_of, crossed_by
 
 if TYPE_CHECKING:
     import polars as pl
 
-Given: TypeAlias = ArrayLike | Mapping[str, float | str | None] | None
+Given: TypeAlias = ArrayLike | Mapping[str, Any] | None
 Kind: TypeAlias = str | tuple[str | None, ...] | int  # "number", words, or columns of a hash
 HASH_COLUMNS = 16  # for a feature of words that was not declared
 LARGEST = 1e150  # of a number, so that sums of squares stay finite
@@ -158,6 +159,105 @@ class Encoder:
 
 _EMPTY = np.empty(0)
 _OF_ARM = "a row of features"
+_DEEPEST = 10  # mappings inside of each other
+
+
+@dataclasses.dataclass(frozen=True)
+class Hasher:
+    """How contexts and features of arms become rows of pairs; see `giro.hashing`.
+
+    Any names and words, in mappings that may hold others and lists, and any of them missing.
+    `interactions` names pairs of namespaces that are multiplied, as `user*item`: first one of the
+    round, then one of the arm. A namespace is a mapping inside of what is given; what stands beside
+    these is in the namespaces `context` and `arm`. None multiplies all of the round by all of the
+    arm.
+    """
+
+    interactions: tuple[str, ...] | None = None
+    standardised: bool = True  # whether numbers are taken less their mean and over their spread
+
+    def __post_init__(self) -> None:
+        """Check the interactions."""
+        given = self.interactions
+        if given is None:
+            return
+        if isinstance(given, str) or not isinstance(given, Sequence):
+            raise BadParameter(f"interactions is a list as ['user*item'], got {_short(given)}")
+        for text in given:
+            sides = text.split("*") if isinstance(text, str) else []
+            if len(sides) != 2 or not all(sides):
+                raise BadParameter(f"an interaction is written 'user*item', got {_short(text)}")
+        if len(given) > MOST_CROSSES:
+            raise BadParameter(f"there can be {MOST_CROSSES} interactions, got {len(given)}")
+        object.__setattr__(self, "interactions", tuple(given))
+
+    def context(self, given: Any) -> np.ndarray:
+        """Return what is known of a round, as a row of pairs."""
+        return np.array(self._pairs(given, "context", 0), np.float64)
+
+    def arms(self, arms: Mapping[str, Any] | Sequence[str]) -> np.ndarray:
+        """Return what is known of each arm, [i, pair]; of one of which nothing is, its name."""
+        rows = []
+        for name in arms:
+            features = arms[name] if isinstance(arms, Mapping) else None
+            try:
+                rows.append(self._pairs(features, "arm", 1) or self._pairs({"arm": name}, "arm", 1))
+            except BadParameter as error:
+                raise BadParameter(f"arm '{name}': {error}") from None
+        width = max(map(len, rows))
+        return np.array([row + [0.0] * (width - len(row)) for row in rows], np.float64)
+
+    def _pairs(self, given: Any, namespace: str, side: int) -> list[float]:
+        if given is None:
+            return []
+        if not isinstance(given, Mapping):
+            values = _row(given, _NOUNS[side])
+            given = {str(i): value for i, value in enumerate(values.tolist())}
+        found: list[float] = []
+        for name, value in given.items():
+            inside = name if isinstance(value, Mapping) else namespace
+            crosses = self._crosses(inside, side)
+            for code, number in _entries(name, value, 1):
+                kept = code if self.standardised else code & ~IS_NUMBER
+                found += (float(crossed_by(kept, crosses)), number)
+        return found
+
+    def _crosses(self, namespace: Any, side: int) -> int:
+        """Return a bit for each interaction that the namespace takes part in."""
+        if self.interactions is None:
+            return 0
+        bits = sum(
+            1 << i for i, text in enumerate(self.interactions) if text.split("*")[side] == namespace
+        )
+        return bits or 1 << (MOST_CROSSES + side)  # which no feature of the other side has
+
+
+_NOUNS = ("a context", _OF_ARM)
+
+
+def _entries(name: Any, value: Any, depth: int) -> Iterator[tuple[int, float]]:
+    """Yield code and value of each feature in something that may hold others."""
+    if not isinstance(name, str):
+        raise BadParameter(f"names of features are words, got {_short(name)}")
+    if name.startswith("_") or _is_missing(value):
+        return
+    if depth > _DEEPEST:
+        raise BadParameter(
+            f"mappings lie in each other more than {_DEEPEST} deep at '{name[:_SHOWN]}'"
+        )
+    match value:
+        case str() | bool():
+            yield code_of(name, str(value)), 1.0
+        case Mapping():
+            for inner, its in value.items():
+                if not str(inner).startswith("_"):
+                    yield from _entries(f"{name}.{inner}", its, depth + 1)
+        case list() | tuple() | np.ndarray():
+            for i, its in enumerate(value):
+                known = name if isinstance(its, str | Mapping) else f"{name}.{i}"
+                yield from _entries(known, its, depth + 1)
+        case _:
+            yield code_of(name), _number(f"feature '{name[:_SHOWN]}' is", value)
 
 
 def declared(features: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:

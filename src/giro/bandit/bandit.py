@@ -117,7 +117,7 @@ class Bandit:
 
     def __init__(
         self,
-        arms: Iterable[str],
+        arms: Iterable[str] | None = None,
         policy: Policy | str = "default",
         *,
         seed: int = 0,
@@ -127,6 +127,7 @@ class Bandit:
         votes: int | None = None,
         floor: float | None = None,
         features: Mapping[str, Any] | None = None,
+        interactions: Sequence[str] | None = None,
         standardise: bool = True,
         first_decisions: int | None = 10,
         share: float = 1.0,
@@ -155,8 +156,10 @@ class Bandit:
             reward_wait=_seconds(reward_wait),
             default_reward=default_reward,
             reward_aggregation=reward_aggregation,
+            interactions=interactions,
+            open_arms=arms is None,
         )
-        names = checked_names(arms)
+        names = [] if arms is None else checked_names(arms)
         its: Store = MemoryStore() if store is None else opened(store, name)
         if its.last() == 0:
             began = Began(clock(), json.dumps(setting.to_json()))
@@ -414,8 +417,13 @@ class Bandit:
 
     @property
     def arms(self) -> list[str]:
-        """The arms that can be chosen, in the order they were added."""
+        """The arms that can be chosen, in the order they were added.
+
+        Of a bandit made without arms: those that were chosen, the last 10,000 of them.
+        """
         state = self._state
+        if state.setting.open_arms:
+            return list(state.arms)
         return [state.arms[arm] for arm in state.active.tolist()]
 
     @property
@@ -466,7 +474,7 @@ class Bandit:
         )
 
     def _decision(self, event: Decided) -> Decision:
-        return Decision(event, self._state.names(event.arms))
+        return Decision(event, event.names or self._state.names(event.arms))
 
     # -- deciding ----------------------------------------------------------------------------
 
@@ -553,6 +561,9 @@ class Bandit:
                     name = self._new_id() if id is None else id
                     digest = b"" if id is None else self._request(context, arms, baseline)
                     among, row, features = offer
+                    is_open = state.setting.open_arms
+                    if is_open:
+                        state.live.make_room(state.live.learned, n_arms=among.size)
                     arm, p, own = sampled(
                         state.live,
                         state.setting,
@@ -561,9 +572,9 @@ class Bandit:
                         baseline=self._baseline(baseline, arms, among),
                     )
                     seen = state.live.learned
-                    event = Decided(
-                        name, self._clock(), arm, among, p, own, seen, row, features, digest
-                    )
+                    names = tuple(arms or ()) if is_open else ()
+                    time, given = self._clock(), (row, features, digest, names)
+                    event = Decided(name, time, arm, among, p, own, seen, *given)
                     state.under_way(event)
                     events.append(event)
             except BaseException:
@@ -575,11 +586,15 @@ class Bandit:
     def _baseline(self, baseline: str | None, arms: Arms, among: np.ndarray) -> int:
         """Return the position of the baseline among the arms on offer."""
         if self._state.setting.share == 1.0:
-            if baseline is not None:
+            if baseline is not None and not self._state.setting.open_arms:
                 self._state.active_arm(baseline)
             return 0
         if baseline is None:
             baseline = self.arms[0] if arms is None else next(iter(arms))
+        if self._state.setting.open_arms:
+            if arms is None or baseline not in arms:
+                raise BadParameter(f"the baseline '{baseline}' is not one of the arms on offer")
+            return list(arms).index(baseline)
         arm = self._state.active_arm(baseline)
         position = int(among.searchsorted(arm))
         if position == among.size or among[position] != arm:
@@ -592,7 +607,7 @@ class Bandit:
         """Let the first request decide on the form of contexts and features of arms."""
         with self._lock:
             state = self._state
-            forms = Forms.fitted(contexts[0], arms, state.setting.features)
+            forms = Forms.fitted(contexts[0], arms, state.setting)
             for context in contexts:
                 state.offered(context, arms, state.asked(arms), forms)
             policy = state.setting.policy
@@ -620,12 +635,10 @@ class Bandit:
         forms = self._state.forms
         if forms is None:
             return b""
-        row = np.empty(0) if context is None else forms.context.encode(context)
-        digest = hashlib.blake2b(row.tobytes(), digest_size=8)
+        digest = hashlib.blake2b(forms.row(context).tobytes(), digest_size=8)
         digest.update(json.dumps([None if arms is None else list(arms), baseline]).encode())
-        if isinstance(arms, Mapping) and forms.arm is not None:
-            for name, features in arms.items():
-                digest.update(forms.arm.encode_arm(name, features).tobytes())
+        if isinstance(arms, Mapping):
+            digest.update(forms.rows(arms).tobytes())
         return digest.digest()
 
     # -- rewarding ---------------------------------------------------------------------------
@@ -710,6 +723,8 @@ class Bandit:
         While no reward of a new arm is known, it gets no more than `first_decisions` decisions.
         """
         word = checked_names([name])[0]
+        if self._state.setting.open_arms:
+            raise BadParameter("this bandit was made without arms: they come with each decision")
         if word in self.arms:
             raise BadParameter(f"there already is an arm '{word}'")
         self._append([ArmAdded(self._clock(), word)])
@@ -771,7 +786,8 @@ class Bandit:
         whole = list(self._events(since))
         decided = {event.id for event in whole if isinstance(event, Decided)}
         before = {event.id for event in whole if isinstance(event, Rewarded | Reported)} - decided
-        chosen = {id: its.decision.arm for id, its in self._store.find(list(before)).items()}
+        found = self._store.find(list(before))
+        chosen = {id: self._decision(its.decision).arm for id, its in found.items()}
         return tables.table(whole, self._state.arms, since + 1, chosen)
 
     def _events(self, since: int) -> Iterator[Event]:
@@ -875,7 +891,7 @@ class Bandit:
         """
         with self._lock:
             state = self._state
-            forms = state.forms or Forms.fitted(context, arms, state.setting.features)
+            forms = state.forms or Forms.fitted(context, arms, state.setting)
             offer = state.offered(context, arms, state.asked(arms), forms)
             live = state.fresh(forms)
         warm_up(live, state.setting, offer)

@@ -3,6 +3,7 @@
 Arms have numbers, in the order in which the log names them for the first time.
 """
 
+import json
 import struct
 from typing import Final, NamedTuple, TypeAlias
 
@@ -52,9 +53,10 @@ class Decided(NamedTuple):
     propensities: np.ndarray  # [i]; one number is an estimate of the chosen arm's, see `Sampled`
     own: float  # the policy's own probability of the arm, before a baseline was mixed in
     seen: int  # rewards that the policy had learned
-    context: np.ndarray = NO_CONTEXT  # [feature], as it was given
-    features: np.ndarray = NO_FEATURES  # [i, feature] of the arms on offer
+    context: np.ndarray = NO_CONTEXT  # [feature], as it was given, or pairs (`giro.hashing`)
+    features: np.ndarray = NO_FEATURES  # [i, feature] of the arms on offer, or pairs
     request: bytes = b""  # digest of what was asked for, where the caller gave the id
+    names: tuple[str, ...] = ()  # [i] of the arms, where they have no numbers but their places
 
     @property
     def position(self) -> int:
@@ -195,7 +197,8 @@ def _packed(event: Decided) -> bytes:
     )
     parts = (event.propensities, event.context, event.features)
     numbers = (np.ascontiguousarray(part, "<f8").tobytes() for part in parts)
-    return b"".join((head, event.arms.astype("<i4").tobytes(), *numbers))
+    names = json.dumps(event.names, ensure_ascii=False).encode() if event.names else b""
+    return b"".join((head, event.arms.astype("<i4").tobytes(), *numbers, names))
 
 
 def _unpacked(id: str, time: float, own: float, data: bytes) -> Decided:
@@ -204,12 +207,14 @@ def _unpacked(id: str, time: float, own: float, data: bytes) -> Decided:
         arms = np.frombuffer(data, "<i4", n_arms, _HEAD.size).astype(np.int64)
         first, second = n_propensities, n_propensities + n_context
         count, begin = second + n_arms * k, _HEAD.size + 4 * n_arms
-        if len(data) != begin + 8 * count:
-            raise ValueError(f"{len(data)} bytes instead of {begin + 8 * count}")
-        numbers = np.frombuffer(data[begin:], "<f8").astype(np.float64)
+        end = begin + 8 * count
+        names = tuple(json.loads(data[end:])) if len(data) > end else ()
+        numbers = np.frombuffer(data[begin:end], "<f8").astype(np.float64)
+        if numbers.size != count or len(names) not in (0, n_arms):
+            raise ValueError(f"{len(data)} bytes for {count} numbers")
         propensities, context = numbers[:first], numbers[first:second]
         rows = numbers[second:].reshape(n_arms, k) if k else NO_FEATURES
     except (struct.error, ValueError) as error:
         raise BadFile(f"decision '{id}' in the log is damaged: {error}") from None
     request = request if request != bytes(8) else b""
-    return Decided(id, time, arm, arms, propensities, own, seen, context, rows, request)
+    return Decided(id, time, arm, arms, propensities, own, seen, context, rows, request, names)

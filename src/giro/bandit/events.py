@@ -33,26 +33,25 @@ if TYPE_CHECKING:
 
 
 def table(
-    events: Sequence[Event], arms: Sequence[str], first: int, chosen: Mapping[str, int]
+    events: Sequence[Event], arms: Sequence[str], first: int, arm_of: dict[str, str]
 ) -> "pl.DataFrame":
     """Return events with one row each; the first has the position `first`.
 
-    `chosen` are the arms of decisions that stand before.
+    `arm_of` are the arms of decisions that stand before; those here are added.
     """
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     schema = _schema()
     columns: dict[str, list[Any]] = {name: [] for name in schema}
     names: dict[bytes, list[str]] = {}
-    arm_of = {id: arms[arm] for id, arm in chosen.items()}
     for number, event in enumerate(events, first):
         row: dict[str, Any] = {"number": number, "kind": KINDS[kind_of(event)], "time": event.time}
         match event:
             case Decided():
                 key = event.arms.tobytes()
-                if key not in names:
+                if key not in names and not event.names:
                     names[key] = [arms[arm] for arm in event.arms.tolist()]
-                row |= _decision(event, names[key])
+                row |= _decision(event, list(event.names) or names[key])
                 arm_of[event.id] = row["arm"]
             case Rewarded() | Reported():
                 row |= {"id": event.id, "reward": event.value, "arm": arm_of.get(event.id)}
@@ -142,7 +141,8 @@ def events_in(rows: "pl.DataFrame") -> Iterator[Event]:
         raise BadParameter(f"events need the column {missing[0]}; there are {rows.columns}")
     if rows.height == 0 or rows["setting"][0] is None:
         raise BadParameter("the first of the events must tell the setting of the bandit")
-    constant, arm_of, first = False, dict[str, int](), int(rows["number"][0])
+    constant, first = False, int(rows["number"][0])
+    arm_of = None if _is_open(rows["setting"][0]) else dict[str, int]()
     if rows["kind"][0] != KINDS[0]:
         began, formed, constant = _of_0_1_0(rows["setting"][0])
         yield began
@@ -172,12 +172,20 @@ def _of_0_1_0(text: str) -> tuple[Began, Formed | None, bool]:
     return began, Formed(0.0, json.dumps({"encoder": encoder})), bool(encoder.get("bias"))
 
 
-def _event(row: Mapping[str, Any], arm_of: dict[str, int], *, constant: bool) -> Event:  # noqa: PLR0911  # one for each kind
+def _is_open(text: str) -> bool:
+    """Tell whether arms come with each decision, and have no numbers but their places."""
+    try:
+        return bool(json.loads(text).get("open_arms"))
+    except (ValueError, AttributeError):
+        return False
+
+
+def _event(row: Mapping[str, Any], arm_of: dict[str, int] | None, *, constant: bool) -> Event:  # noqa: PLR0911  # one for each kind
     kind, time = row["kind"], float(row["time"])
     match kind:
         case "setting" | "form":
             return (Began if kind == "setting" else Formed)(time, str(row["setting"]))
-        case "arm_added":
+        case "arm_added" if arm_of is not None:
             arm_of.setdefault(_word(row["arm"]), len(arm_of))
             return ArmAdded(time, row["arm"])
         case "arm_retired":
@@ -194,11 +202,14 @@ def _event(row: Mapping[str, Any], arm_of: dict[str, int], *, constant: bool) ->
 
 
 def _decided(
-    row: Mapping[str, Any], arm_of: Mapping[str, int], time: float, *, constant: bool
+    row: Mapping[str, Any], arm_of: Mapping[str, int] | None, time: float, *, constant: bool
 ) -> Decided:
     names, arm = list(row["arms"]), row["arm"]
     if not names:
         raise BadParameter("a decision needs arms, got none")
+    own_names = tuple(map(_word, names)) if arm_of is None else ()
+    if arm_of is None:
+        arm_of = {name: i for i, name in enumerate(names)}
     unknown = [name for name in (*names, arm) if name not in arm_of]
     if unknown:
         raise BadParameter(f"no arm is called '{unknown[0]}'")
@@ -225,6 +236,7 @@ def _decided(
         int(row.get("seen") or 0),
         context[:-1] if constant else context,
         features,
+        names=own_names,
     )
 
 

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 _MAGIC = b"giro-bandit"
-_FORMAT = 3  # 1: the events alone, as giro 0.1.0 writes them; 2 was never released
+_FORMAT = 4  # 1: the events alone, as giro 0.1.0 writes them; 2 was never released; 3: as 4, but
+_READ = (1, 3, _FORMAT)  # all contexts are equally long, as are all features
 _EVENTS = ("kind", "index")
 _DECISIONS = ("decided", "arm", "among", "own", "seen", "reward_of")
 _REWARDS = ("rewarded", "value", "came", "expired")
+_RAGGED = ("known", "propensities", "context_at", "contexts")  # with the number of decisions + 1
 
 
 class Packed(NamedTuple):
@@ -54,11 +56,15 @@ def packed(store: MemoryStore, snapshot: Snapshot | None) -> Packed:
     rewards = {name: column(getattr(store, name)) for name in _REWARDS}
     state = {} if snapshot is None else snapshot.arrays
     arrays = {f"snapshot/{name}": values for name, values in state.items()}
-    arrays["contexts"] = store.contexts[: len(store.ids)].copy()
-    arrays["known"], arrays["propensities"] = column(store.known), column(store.propensities)
+    for name in _RAGGED:
+        arrays[name] = column(getattr(store, name))
     if store.features:
-        arrays["features"] = np.concatenate(store.features)
-    return Packed(header, events, decisions | {"id": list(store.ids)}, rewards, arrays)
+        arrays["features"] = np.concatenate([rows.ravel() for rows in store.features])
+        arrays["feature_widths"] = np.array([rows.shape[1] for rows in store.features])
+    texts = {"id": list(store.ids)}
+    if store.names:
+        texts["names"] = [json.dumps(names, ensure_ascii=False) for names in store.names]
+    return Packed(header, events, decisions | texts, rewards, arrays)
 
 
 def write(path: Path, content: Packed) -> None:
@@ -104,10 +110,10 @@ def read(path: Path) -> "Packed | pl.DataFrame":
     magic, _, version = content[: max(first - 1, 0)].partition(b" ")
     if magic != _MAGIC or not version.isdigit() or int(version) not in range(1, 1000):
         raise BadFile(f"{path} is not a bandit saved by giro")
-    if int(version) not in (1, _FORMAT):
+    if int(version) not in _READ:
         raise BadFile(
             f"{path} was saved by another giro, in format {int(version)}; "
-            f"this one reads the formats 1 and {_FORMAT}"
+            f"this one reads the formats {', '.join(map(str, _READ))}"
         )
     body = memoryview(content)[second:]
     if hashlib.sha256(body).hexdigest().encode() != content[first : second - 1]:
@@ -158,17 +164,26 @@ def store_of(content: Packed) -> MemoryStore:
         store.others.append(event_of(Row(row[0], row[1], row[2], row[3], data)))
     store.sets = [np.array(arms, np.int64) for arms in header["sets"]]
     store.ids = content.decisions["id"]
-    del store.known[:]
-    _fill(store.known, content.arrays["known"])
-    _fill(store.propensities, content.arrays["propensities"])
-    store.contexts = content.arrays["contexts"]
+    arrays = _of_format_3(content.arrays) | content.arrays
+    for name in _RAGGED:
+        del getattr(store, name)[:]
+        _fill(getattr(store, name), arrays[name])
     store.requests = {int(n): bytes.fromhex(r) for n, r in header["requests"].items()}
-    if "features" in content.arrays:
-        sizes = np.array([arms.size for arms in store.sets], np.int64)
-        ends = np.cumsum(sizes[content.decisions["among"]])
-        store.features = np.split(content.arrays["features"], ends[:-1])
+    store.names = [tuple(json.loads(names)) for names in content.decisions.get("names", ())]
+    if "features" in arrays:
+        sizes = np.array([arms.size for arms in store.sets], np.int64)[content.decisions["among"]]
+        widths = np.broadcast_to(arrays["feature_widths"], sizes.shape)
+        rows = np.split(arrays["features"].ravel(), np.cumsum(sizes * widths)[:-1])
+        store.features = [row.reshape(-1, width) for row, width in zip(rows, widths, strict=True)]
     store.index_again()
     return store
+
+
+def _of_format_3(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return what was not written, as all contexts, and all features, had one length."""
+    features, contexts = arrays.get("features", np.empty((0, 0))), arrays["contexts"]
+    ends = contexts.shape[-1] * np.arange(len(contexts) + 1)
+    return {"context_at": ends, "feature_widths": np.array(features.shape[-1:])}
 
 
 def _fill(values: "array[Any]", column: np.ndarray) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from giro.checks import POSITIVE, SHARE, check, finite_range, optional, whole
 from giro.errors import BadParameter, GiroError
-from giro.features import declared
+from giro.features import Hasher, declared
 from giro.policy import Policy
 from giro.version import __version__
 
@@ -37,6 +37,8 @@ class Setting:
     reward_wait: float | None = None
     default_reward: float | None = None
     reward_aggregation: str = "only"
+    interactions: Sequence[str] | None = None
+    open_arms: bool = False  # whether arms come with each decision, and are known by features alone
 
     default_votes: ClassVar[int] = 100
 
@@ -63,10 +65,26 @@ class Setting:
                 f"{self.policy} plans for a number of rounds: give the bandit rounds=..., "
                 "or the policy parameters that need none"
             )
-        if self.features is not None:
-            declared(self.features)
+        self._check_features()
         if self.name is not None and (not isinstance(self.name, str) or not self.name):
             raise BadParameter(f"the name of a bandit is a word, got {self.name!r}")
+
+    def _check_features(self) -> None:
+        policy = self.policy.resolved(contextual=True)
+        if self.features is not None:
+            declared(self.features)
+            if policy.hashes_features:
+                raise BadParameter(f"{self.policy} hashes all features: leave out features=...")
+        if self.interactions is not None:
+            object.__setattr__(self, "interactions", Hasher(tuple(self.interactions)).interactions)
+            if not policy.uses_arm_features:
+                raise BadParameter(f"{self.policy} has no use for interactions")
+        if self.open_arms and not policy.uses_arm_features:
+            able = sorted(name for name, cls in Policy.known().items() if cls.uses_arm_features)
+            raise BadParameter(
+                f"{self.policy} tells arms apart by their names: give the bandit its arms, or a "
+                f"policy that knows them by features, as {', '.join(able)}"
+            )
 
     def _check_rewards(self) -> None:
         check("a bandit", optional(POSITIVE), reward_wait=self.reward_wait)
@@ -128,6 +146,7 @@ class Setting:
             "policy_has_text": has_text,
             "reward_range": list(self.reward_range),
             "features": features,
+            "interactions": None if self.interactions is None else list(self.interactions),
             "giro": __version__,
         }
 

@@ -9,6 +9,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -28,13 +29,14 @@ from giro.bandit.propensity import warn
 from giro.bandit.setting import FIRST_ROOM, Setting
 from giro.bandit.stores.store import Found, Snapshot
 from giro.errors import BadParameter, GiroError, UnknownName
-from giro.features import Encoder, Given, is_usable
+from giro.features import Encoder, Given, Hasher, is_usable
 from giro.live import LivePolicy
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 from giro.policy import Policy
 from giro.standardising import Numbers
 
 Arms: TypeAlias = Sequence[str] | Mapping[str, Given] | None  # names, or their features by name
+MOST_NAMES = 10_000  # arms without numbers that are counted, those chosen last
 _MOST_CASES = 1_000_000  # decisions whose case is remembered until their reward comes
 _HOUR, _HOURS = 3600.0, 24
 _SUM_TOLERANCE = 1e-6
@@ -46,11 +48,16 @@ class Forms(NamedTuple):
 
     context: Encoder
     arm: Encoder | None  # None if arms have no features
+    hasher: Hasher | None = None  # in place of both, where the policy hashes features
 
     @classmethod
-    def fitted(cls, context: Given, arms: Arms, features: Mapping[str, Any] | None) -> "Forms":
+    def fitted(cls, context: Given, arms: Arms, setting: Setting) -> "Forms":
         """Return the forms that a first request has."""
-        encoder = Encoder.fitted(context, features)
+        if setting.policy.resolved(contextual=True).hashes_features:
+            interactions = setting.interactions
+            crossed = None if interactions is None else tuple(interactions)
+            return cls(Encoder(0, ()), None, Hasher(crossed, setting.standardise))
+        encoder = Encoder.fitted(context, setting.features)
         if not isinstance(arms, Mapping):
             return cls(encoder, None)
         return cls(encoder, Encoder.fitted_to_arm(*next(iter(arms.items()))))
@@ -58,13 +65,40 @@ class Forms(NamedTuple):
     def to_json(self) -> dict[str, Any]:
         """Return plain data for `from_json`."""
         arm = None if self.arm is None else self.arm.to_json()
-        return {"encoder": self.context.to_json(), "arm_encoder": arm}
+        plain = {"encoder": self.context.to_json(), "arm_encoder": arm}
+        return plain if self.hasher is None else plain | {"hasher": asdict(self.hasher)}
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> "Forms":
         """Return the forms described by plain data."""
-        arm = plain.get("arm_encoder")
-        return cls(Encoder.from_json(plain["encoder"]), arm and Encoder.from_json(arm))
+        arm, hasher = plain.get("arm_encoder"), plain.get("hasher")
+        return cls(
+            Encoder.from_json(plain["encoder"]),
+            arm and Encoder.from_json(arm),
+            None if hasher is None else Hasher(**hasher),
+        )
+
+    def row(self, context: Given) -> np.ndarray:
+        """Return what is known of a round."""
+        if self.hasher is not None:
+            return self.hasher.context(context)
+        is_empty = self.context.is_empty and context is None
+        return NO_CONTEXT if is_empty else self.context.encode(context)
+
+    def rows(self, arms: Mapping[str, Given] | Sequence[str]) -> np.ndarray:
+        """Return what is known of each of these arms, in this order."""
+        if self.hasher is not None:
+            return self.hasher.arms(arms)
+        if self.arm is None:
+            if isinstance(arms, Mapping):
+                raise BadParameter("the arms of this bandit have no features: name them in a list")
+            return NO_FEATURES
+        if not isinstance(arms, Mapping):
+            raise BadParameter(
+                "every decision of this bandit needs features of its arms: "
+                "give arms={name: features, ...}"
+            )
+        return np.array([self.arm.encode_arm(*each) for each in arms.items()])
 
     def numbers(self, *, standardised: bool) -> Numbers:
         """Return which columns of contexts and of features of arms are standardised."""
@@ -85,6 +119,7 @@ class Pending(NamedTuple):
     arm: int
     case: Case
     weight: float  # of its reward in what the policy alone would have earned
+    name: str = ""  # of the arm, where it has no number
 
 
 class State:
@@ -111,6 +146,7 @@ class State:
         self.binary = True  # whether all rewards were the lowest or the highest there can be
         self.n_decisions = self.n_rewards = 0
         self.counts = np.zeros((len(_COUNTS), 0))  # [decisions, rewards, total, squares][arm]
+        self.total = 0.0  # of all rewards
         self.own = np.zeros(4)  # Σ own, Σ weight, Σ weight reward, Σ (weight reward)²
         self.hours: dict[int, Counter[int]] = {}  # decisions of each arm in the last hours
         self.outdated = False  # events were erased, or another policy learns: begin again
@@ -174,7 +210,8 @@ class State:
 
     def _decide(self, event: Decided) -> Pending:
         self.n_decisions += 1
-        self.counts[0, event.arm] += 1.0
+        arm = self._number_of(event.names[event.position]) if event.names else event.arm
+        self.counts[0, arm] += 1.0
         if not math.isnan(event.own):
             self.own[0] += event.own
         hour = int(event.time // _HOUR)
@@ -183,7 +220,7 @@ class State:
             in_hour = self.hours[hour] = Counter()
             for old in [other for other in self.hours if other <= max(self.hours) - _HOURS]:
                 del self.hours[old]
-        in_hour[event.arm] += 1
+        in_hour[arm] += 1
         if event.id in self._under_way:
             self._under_way.discard(event.id)  # counted when it was made
         else:
@@ -193,8 +230,11 @@ class State:
     def _reward(self, its: Pending, value: float) -> None:
         self.n_rewards += 1
         self.binary = self.binary and value in self.setting.reward_range
+        self.total += value
+        arm = self._arm_of.get(its.name) if its.name else its.arm
+        if arm is not None:
+            self.counts[1:, arm] += (1.0, value, value * value)
         self.cold_start.rewarded(its.arm)
-        self.counts[1:, its.arm] += (1.0, value, value * value)
         weighted = its.weight * value
         self.own[1:] += (its.weight, weighted, weighted * weighted)
 
@@ -226,28 +266,47 @@ class State:
             self.policy = setting.policy
         self.setting = setting
         plain, cold = self.cold_start.to_json(), self.setting.first_decisions
-        self.cold_start = ColdStart(cold if self.setting.policy.prefers_untried else None)
+        self.cold_start = ColdStart(cold if _knows_untried(self.setting) else None)
         self.cold_start.restore(plain)
 
     def _add_arm(self, name: str) -> None:
         arm = self._arm_of.setdefault(name, len(self.arms))
         if arm == len(self.arms):
-            self.arms.append(name)
-            if arm >= self.counts.shape[1]:
-                grown = np.zeros((len(_COUNTS), max(8, 2 * arm)))
-                grown[:, :arm] = self.counts[:, :arm]
-                self.counts = grown
+            self._make_room_for(name)
             if self.live is not None:
                 self.live.make_room(self.live.learned, n_arms=len(self.arms))
         if arm not in self.active:
             self.active = np.sort(np.append(self.active, arm))
+
+    def _make_room_for(self, name: str) -> None:
+        arm = len(self.arms)
+        self.arms.append(name)
+        if arm >= self.counts.shape[1]:
+            grown = np.zeros((len(_COUNTS), max(8, 2 * arm)))
+            grown[:, :arm] = self.counts[:, :arm]
+            self.counts = grown
+
+    def _number_of(self, name: str) -> int:
+        """Return where an arm without a number is counted; the last chosen ones have a place."""
+        arm = self._arm_of.pop(name, None)
+        if arm is None and len(self.arms) < MOST_NAMES:
+            arm = len(self.arms)
+            self._make_room_for(name)
+        elif arm is None:
+            arm = self._arm_of.pop(next(iter(self._arm_of)))
+            self.arms[arm], self.counts[:, arm] = name, 0.0
+            for counts in self.hours.values():
+                counts.pop(arm, None)
+        self._arm_of[name] = arm
+        return arm
 
     # -- learning ----------------------------------------------------------------------------
 
     def fresh(self, forms: Forms) -> LivePolicy:
         """Return the policy before it has learned anything; an error if it cannot use the forms."""
         rounds, setting = self.setting.rounds or FIRST_ROOM, self.setting
-        shape = Shape(len(self.arms), *forms.widths, rounds, FIRST_ROOM)
+        n_arms, hashed = max(1, len(self.arms)), forms.hasher is not None
+        shape = Shape(n_arms, *forms.widths, rounds, FIRST_ROOM, hashed)
         numbers = forms.numbers(standardised=setting.standardise)
         return LivePolicy(setting.policy, shape, seed=setting.seed, numbers=numbers)
 
@@ -255,8 +314,9 @@ class State:
         live, to_unit = self.live, self.setting.to_unit
         if live is None:
             raise GiroError("a reward came before the form of contexts was fixed")
-        live.make_room(live.learned + len(learned), n_arms=len(self.arms))
-        if len(learned) == 1 or not live.compiled:
+        n_arms = 0 if self.setting.open_arms else len(self.arms)
+        live.make_room(live.learned + len(learned), n_arms=n_arms)
+        if len(learned) == 1 or not live.compiled or live.shape.hashed:
             for its, value in learned:
                 self._learn_one(live, its, to_unit(value))
             return
@@ -290,11 +350,19 @@ class State:
     def asked(self, arms: Arms) -> np.ndarray:
         """Return the numbers of these arms, ascending, or of all active ones."""
         if arms is None:
+            if self.setting.open_arms:
+                raise BadParameter("this bandit was made without arms: give arms={name: features}")
             if self.active.size == 0:
                 raise BadParameter("no arm is active: add one before deciding")
             return self.active
         if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) == 0:
             raise BadParameter(f"arms is a list of names, not empty; got {arms!r}")
+        if self.setting.open_arms:
+            if not all(isinstance(name, str) and name for name in arms):
+                raise BadParameter(f"arms have words as names, got {list(arms)[:10]}")
+            if len(set(arms)) < len(arms):
+                raise BadParameter(f"an arm is named twice in {list(arms)[:10]}")
+            return np.arange(len(arms))
         numbers = {self.active_arm(name) for name in arms}
         if len(numbers) < len(arms):
             raise BadParameter(f"an arm is named twice in {list(arms)}")
@@ -302,6 +370,8 @@ class State:
 
     def active_arm(self, name: object) -> int:
         """Return the number of an arm that can be chosen."""
+        if self.setting.open_arms:
+            raise BadParameter("this bandit was made without arms: they come with each decision")
         arm = self._arm_of.get(name) if isinstance(name, str) else None
         if arm is None:
             known = [self.arms[known] for known in self.active.tolist()]
@@ -312,27 +382,17 @@ class State:
 
     def offered(self, context: Given, arms: Arms, asked: np.ndarray, forms: Forms) -> Offer:
         """Return what can be chosen of the arms asked for, and all that is known."""
-        encoder = forms.context
-        row = NO_CONTEXT if encoder.is_empty and context is None else encoder.encode(context)
-        features = self._features(arms, asked, forms.arm)
+        names = (
+            list(arms or ()) if self.setting.open_arms else [self.arms[a] for a in asked.tolist()]
+        )
+        row = forms.row(context)
+        features = forms.rows(
+            {name: arms[name] for name in names} if isinstance(arms, Mapping) else names
+        )
         among = self.cold_start.eligible(asked)
         if among.size < asked.size and features.size:
             features = features[np.isin(asked, among)]
         return Offer(among, row, features)
-
-    def _features(self, arms: Arms, asked: np.ndarray, encoder: Encoder | None) -> np.ndarray:
-        """Return what is known of each arm; all are checked."""
-        if encoder is None:
-            if isinstance(arms, Mapping):
-                raise BadParameter("the arms of this bandit have no features: name them in a list")
-            return NO_FEATURES
-        if not isinstance(arms, Mapping):
-            raise BadParameter(
-                "every decision of this bandit needs features of its arms: "
-                "give arms={name: features, ...}"
-            )
-        names = (self.arms[arm] for arm in asked.tolist())
-        return np.array([encoder.encode_arm(name, arms[name]) for name in names])
 
     def under_way(self, event: Decided) -> None:
         """Count a decision that is about to be in the log."""
@@ -362,16 +422,10 @@ class State:
             raise BadParameter(f"a time is a number, got {time}")
 
     def _check_decision(self, event: Decided) -> None:
-        d, k = (0, 0) if self.forms is None else self.forms.widths
-        shapes = (event.context.shape, event.features.shape)
         n_arms, p = event.arms.size, event.propensities
-        if shapes != ((d,), (n_arms, k) if k else (0, 0)):
-            raise BadParameter(
-                f"a context has {d} features and an arm {k}, got shapes {shapes[0]} and {shapes[1]}"
-            )
-        if not (is_usable(event.context) and is_usable(event.features)):
-            raise BadParameter("a context or an arm has a feature that is too large a number")
-        if event.arm not in event.arms or event.arms[-1] >= len(self.arms):
+        self._check_features(event)
+        n_known = len(event.names) if self.setting.open_arms else len(self.arms)
+        if event.arm not in event.arms or event.arms[-1] >= n_known:
             raise BadParameter(f"arm {event.arm} is not one of the arms {event.arms.tolist()}")
         if p.size == n_arms:
             right = p.min() >= 0.0 and abs(p.sum() - 1.0) <= _SUM_TOLERANCE
@@ -379,6 +433,23 @@ class State:
             right = p.size == 0 or (p.size == 1 and 0.0 < p[0] <= 1.0)
         if not right:
             raise BadParameter(f"{p.tolist()} are no probabilities of {n_arms} arms")
+
+    def _check_features(self, event: Decided) -> None:
+        d, k = (0, 0) if self.forms is None else self.forms.widths
+        context, features, n_arms = event.context, event.features, event.arms.size
+        shapes = (context.shape, features.shape)
+        if self.forms is not None and self.forms.hasher is not None:
+            is_right = context.size % 2 == 0 and shapes[1] == (n_arms, features.shape[1] // 2 * 2)
+            for rows in (context[None], features) if is_right else ():
+                is_right &= bool(((rows[:, ::2] >= 0.0) & (rows[:, ::2] < 2.0**53)).all())
+            if not is_right:
+                raise BadParameter("a context or an arm is not a row of codes and values")
+        elif shapes != ((d,), (n_arms, k) if k else (0, 0)):
+            raise BadParameter(
+                f"a context has {d} features and an arm {k}, got shapes {shapes[0]} and {shapes[1]}"
+            )
+        if not (is_usable(context) and is_usable(features)):
+            raise BadParameter("a context or an arm has a feature that is too large a number")
 
     # -- snapshots ---------------------------------------------------------------------------
 
@@ -394,11 +465,13 @@ class State:
             "setting": self.setting.to_json(),
             "forms": self.forms.to_json(),
             "arms": list(self.arms),
+            "order": list(self._arm_of) if self.setting.open_arms else None,
             "active": self.active.tolist(),
             "binary": self.binary,
             "n_decisions": self.n_decisions,
             "n_rewards": self.n_rewards,
             "own": self.own.tolist(),
+            "total": self.total,
             "hours": [[hour, sorted(counts.items())] for hour, counts in self.hours.items()],
             "cold_start": self.cold_start.to_json(),
             "live": live,
@@ -434,18 +507,28 @@ class State:
         state.forms = forms
         state.arms = list(about["arms"])
         state._arm_of = {name: arm for arm, name in enumerate(state.arms)}
+        if about.get("order"):
+            state._arm_of = {name: state._arm_of[name] for name in about["order"]}
         state.active = np.array(about["active"], np.int64)
         state.binary = bool(about["binary"])
         state.n_decisions, state.n_rewards = int(about["n_decisions"]), int(about["n_rewards"])
         state.own, state.counts = np.array(about["own"]), snapshot.arrays["counts"]
+        state.total = float(about.get("total", state.counts[2].sum()))
         state.hours = {int(hour): Counter(dict(counts)) for hour, counts in about["hours"]}
-        cold = setting.first_decisions if setting.policy.prefers_untried else None
+        cold = setting.first_decisions if _knows_untried(setting) else None
         state.cold_start = ColdStart(cold)
         state.cold_start.restore(about["cold_start"])
         return state
 
 
+def _knows_untried(setting: Setting) -> bool:
+    """Tell whether the policy would choose an arm again and again while its first reward waits."""
+    hashes = setting.policy.resolved(contextual=True).hashes_features
+    return setting.policy.prefers_untried and not (setting.open_arms or hashes)
+
+
 def _pending(event: Decided) -> Pending:
     p, own = event.propensity, event.own
     weight = own / p if p and not math.isnan(own) else 0.0
-    return Pending(event.arm, event.case, weight)
+    name = event.names[event.position] if event.names else ""
+    return Pending(event.arm, event.case, weight, name)

@@ -23,14 +23,14 @@ def summary(state: State, now: float) -> "pl.DataFrame":
         if hour > now // 3600 - 24:
             for arm, count in counts.items():
                 recent[arm] += count
-    rows = []
+    rows, is_open = [], state.setting.open_arms
     for arm, name in enumerate(state.arms):
         n = rewards[arm]
         low, mean, high = _interval(n, total[arm], squares[arm], state)
         rows.append(
             {
                 "arm": name,
-                "active": bool(np.isin(arm, state.active)),
+                "active": bool(recent[arm] if is_open else np.isin(arm, state.active)),
                 "decisions": int(decisions[arm]),
                 "rewards": int(n),
                 "mean": mean,
@@ -82,7 +82,7 @@ def apprenticeship(state: State) -> Apprenticeship:
     """
     n, m = state.n_decisions, state.n_rewards
     own, weight, weighted, squares = state.own.tolist()
-    earned = float(state.counts[2].sum()) / m if m else None
+    earned = state.total / m if m else None
     if m == 0 or weight <= 0.0:
         return Apprenticeship(n, own / n if n else None, earned, None, None)
     estimate = weighted / weight

@@ -21,7 +21,6 @@ from giro.bandit.stores.store import Found, Snapshot, Taken, ids_of, taken
 from giro.offer import NO_FEATURES
 
 _PENDING = -1  # in place of the number of a decision's reward
-_FIRST_ROOM = 64
 _REWARDS = (KINDS.index("reward"), KINDS.index("expired"))
 
 
@@ -49,8 +48,10 @@ class MemoryStore:
         self.reward_of = array("q")  # [decision] its reward, or _PENDING
         self.known = array("q", [0])  # [decision + 1] where its propensities begin
         self.propensities = array("d")
-        self.contexts = np.empty((_FIRST_ROOM, 0))  # [decision, feature], with room at the end
+        self.contexts = array("d")
+        self.context_at = array("q", [0])  # [decision + 1] where its context begins
         self.features: list[np.ndarray] = []  # [decision][i, feature] of the set's arms, if any
+        self.names: list[tuple[str, ...]] = []  # [decision] of the arms, if they have no numbers
         self.requests: dict[int, bytes] = {}  # by decision
         self.rewarded = array("q")  # [reward] decision
         self.value = array("d")  # [reward]
@@ -102,15 +103,13 @@ class MemoryStore:
                 self.others.append(event)
 
     def _note_decision(self, event: Decided) -> None:
-        decision, context = len(self.arm), event.context
-        if decision >= len(self.contexts) or context.size != self.contexts.shape[1]:
-            grown = np.empty((max(_FIRST_ROOM, 2 * len(self.contexts)), context.size))
-            if context.size == self.contexts.shape[1]:
-                grown[: len(self.contexts)] = self.contexts
-            self.contexts = grown
-        self.contexts[decision] = context
+        decision = len(self.arm)
+        self.contexts.frombytes(np.ascontiguousarray(event.context, np.float64).tobytes())
+        self.context_at.append(len(self.contexts))
         if event.features.size:
             self.features.append(event.features)
+        if event.names:
+            self.names.append(event.names)
         self._decision_of[event.id] = decision
         self.ids.append(event.id)
         self.decided.append(event.time)
@@ -166,9 +165,10 @@ class MemoryStore:
             np.array(self.propensities[self.known[number] : self.known[number + 1]]),
             self.own[number],
             self.seen[number],
-            self.contexts[number],
+            np.array(self.contexts[self.context_at[number] : self.context_at[number + 1]]),
             self.features[number] if self.features else NO_FEATURES,
             self.requests.get(number, b""),
+            self.names[number] if self.names else (),
         )
 
     def _reward(self, number: int) -> Rewarded:

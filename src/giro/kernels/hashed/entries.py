@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.compiling import bind, dispatched, kernel
+from giro.compiling import bind, dispatched, inline_kernel, kernel
 from giro.hashing import IS_NUMBER, OF_ARM, OF_ROUND, key_of
 from giro.offer import SparseRow, SparseRows
 from giro.standardising import count, distance, no_moments
@@ -48,7 +48,7 @@ def _room(rows: int, entries: int) -> Entries:
     )
 
 
-@kernel
+@inline_kernel
 def _put(
     entries: Entries, j: int, code: int, value: float, side: int, scales: Scales, learned: bool
 ) -> None:
