@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, TypeAlias, cast
 
 import numpy as np
 
@@ -497,20 +497,7 @@ class Bandit:
         again with the same id and request, the bandit returns the same decision. `baseline` is the
         arm to take where the policy does not decide (`share`), by default the first of `arms`.
         """
-        self._tend()
-        if id is not None:
-            if not isinstance(id, str) or not id:
-                raise BadParameter(f"an id is a word, got {id!r}")
-            known = self._known(id, context, arms, baseline)
-            if known is not None:
-                return known
-        try:
-            return self._decided([(id, context)], arms, baseline)[0]
-        except Taken:  # by somebody else, at the same moment
-            known = None if id is None else self._known(id, context, arms, baseline)
-            if known is None:
-                raise
-            return known
+        return self._decided_once([_Request(id, context, arms, baseline)])[0]
 
     def decide_many(
         self, contexts: Iterable[Given] | int, *, arms: Arms = None, baseline: str | None = None
@@ -523,16 +510,66 @@ class Bandit:
         if isinstance(contexts, bool) or (isinstance(contexts, int | np.integer) and contexts < 0):
             raise BadParameter(f"decide_many takes contexts or a number >= 0, got {contexts}")
         several = [None] * contexts if isinstance(contexts, int | np.integer) else list(contexts)
-        pairs: list[tuple[str | None, Given]] = [(None, context) for context in several]
-        return self._decided(pairs, arms, baseline) if pairs else []
+        requests = [_Request(None, context, arms, baseline) for context in several]
+        return self._decided(requests) if requests else []
 
-    def _decided(
-        self, requests: Sequence[tuple[str | None, Given]], arms: Arms, baseline: str | None
+    def rank(
+        self,
+        context: Given = None,
+        *,
+        arms: Arms = None,
+        slots: int | Sequence[Mapping[str, Any]],
+        id: str | None = None,
     ) -> list[Decision]:
+        """Return a decision for each slot, from first to last, no arm twice; all or none.
+
+        A slot is filled by the policy from the arms that are left, so the propensity of its arm is
+        that given the slots before. Each has an id of its own to report its reward under; with an
+        `id` of yours these are `id/0`, `id/1`, ..., and the same request again gets the same
+        ranking. `slots` is how many there are, or a list with what is known of each, which is added
+        to the context. `context` and `arms` as in `decide`; an apprentice (`share`) fills the slots
+        with the first arms.
+        """
+        known: Sequence[Mapping[str, Any] | None]
+        if isinstance(slots, int | np.integer) and not isinstance(slots, bool) and slots > 0:
+            known = [None] * int(slots)
+        elif isinstance(slots, Sequence) and not isinstance(slots, str) and len(slots) > 0:
+            known = slots
+        else:
+            raise BadParameter(f"slots is a number > 0, or a list of their features, got {slots!r}")
+        n_arms = len(self.arms if arms is None else arms)
+        if len(known) > n_arms:
+            raise BadParameter(f"there are {len(known)} slots for {n_arms} arms")
+        return self._decided_once(
+            [
+                _Request(id and f"{id}/{slot}", _joined(context, its), arms, None, slot > 0)
+                for slot, its in enumerate(known)
+            ]
+        )
+
+    def _decided_once(self, requests: Sequence["_Request"]) -> list[Decision]:
+        """Return a decision for each request, those that were made before if they have ids."""
+        self._tend()
+        if requests[0].id is None:
+            return self._decided(requests)
+        if not all(isinstance(request.id, str) and request.id for request in requests):
+            raise BadParameter(f"an id is a word, got {requests[0].id!r}")
+        known = self._known(requests)
+        if known is not None:
+            return known
+        try:
+            return self._decided(requests)
+        except Taken:  # by somebody else, at the same moment
+            known = self._known(requests)
+            if known is None:
+                raise
+            return known
+
+    def _decided(self, requests: Sequence["_Request"]) -> list[Decision]:
         if self._state.forms is None:
-            self._fix_forms([context for _, context in requests], arms)
+            self._fix_forms([request.context for request in requests], requests[0].arms)
         with contextlib.nullcontext() if self._store.shared else self._lock:
-            events = self._made(requests, arms, baseline)
+            events = self._made(requests)
             try:
                 self._append(events)
             except BaseException:
@@ -542,9 +579,7 @@ class Bandit:
                 raise
         return [self._decision(event) for event in events]
 
-    def _made(
-        self, requests: Sequence[tuple[str | None, Given]], arms: Arms, baseline: str | None
-    ) -> list[Decided]:
+    def _made(self, requests: Sequence["_Request"]) -> list[Decided]:
         events: list[Decided] = []
         with self._lock:
             if self._state.broken:
@@ -553,35 +588,42 @@ class Bandit:
             if forms is None or state.live is None:
                 raise BadParameter("the first decision has failed; try again")
             try:
-                asked = state.asked(arms)
-                offers = [state.offered(context, arms, asked, forms) for _, context in requests]
-                for (id, context), offer in zip(requests, offers, strict=True):
-                    if len(requests) > 1:
-                        offer = state.offered(context, arms, asked, forms)  # noqa: PLW2901
-                    name = self._new_id() if id is None else id
-                    digest = b"" if id is None else self._request(context, arms, baseline)
-                    among, row, features = offer
-                    is_open = state.setting.open_arms
-                    if is_open:
-                        state.live.make_room(state.live.learned, n_arms=among.size)
-                    arm, p, own = sampled(
-                        state.live,
-                        state.setting,
-                        offer,
-                        number=_number(name),
-                        baseline=self._baseline(baseline, arms, among),
-                    )
-                    seen = state.live.learned
-                    names = tuple(arms or ()) if is_open else ()
-                    time, given = self._clock(), (row, features, digest, names)
-                    event = Decided(name, time, arm, among, p, own, seen, *given)
-                    state.under_way(event)
-                    events.append(event)
+                for request in requests[1:]:  # all are checked before any is made
+                    state.offered(request.context, request.arms, state.asked(request.arms), forms)
+                for request in requests:
+                    taken = events if request.others else ()
+                    arms = self._left(request.arms, [self._decision(event).arm for event in taken])
+                    events.append(self._made_one(state, forms, request, arms))
+                    state.under_way(events[-1])
             except BaseException:
                 for event in events:
                     state.taken_back(event)
                 raise
         return events
+
+    def _made_one(self, state: State, forms: Forms, request: "_Request", arms: Arms) -> Decided:
+        among, row, features = offer = state.offered(
+            request.context, arms, state.asked(arms), forms
+        )
+        id = self._new_id() if request.id is None else request.id
+        digest = b"" if request.id is None else self._digest(request)
+        live, setting = cast(LivePolicy, state.live), state.setting
+        if setting.open_arms:
+            live.make_room(live.learned, n_arms=among.size)
+        place = self._baseline(request.baseline, arms, among)
+        arm, p, own = sampled(live, setting, offer, number=_number(id), baseline=place)
+        names = tuple(arms or ()) if setting.open_arms else ()
+        known = (live.learned, row, features, digest, names)
+        return Decided(id, self._clock(), arm, among, p, own, *known)
+
+    def _left(self, arms: Arms, taken: Sequence[str]) -> Arms:
+        """Return the arms without those that are taken."""
+        if not taken:
+            return arms
+        names = self.arms if arms is None else arms
+        if isinstance(names, Mapping):
+            return {name: names[name] for name in names if name not in taken}
+        return [name for name in names if name not in taken]
 
     def _baseline(self, baseline: str | None, arms: Arms, among: np.ndarray) -> int:
         """Return the position of the baseline among the arms on offer."""
@@ -620,23 +662,27 @@ class Bandit:
         except Taken:  # by another process
             self._follow()
 
-    def _known(self, id: str, context: Given, arms: Arms, baseline: str | None) -> Decision | None:
-        """Return the decision with this id, which was asked for by the same request."""
-        found = self._store.find([id])
-        if id not in found:
+    def _known(self, requests: Sequence["_Request"]) -> list[Decision] | None:
+        """Return the decisions with these ids, which were asked for by the same requests."""
+        ids = [str(request.id) for request in requests]
+        found = self._store.find(ids)
+        if not found:
             return None
-        event = found[id].decision
-        if event.request and event.request != self._request(context, arms, baseline):
-            raise BadParameter(f"the decision '{id}' was asked for by another request")
-        return self._decision(event)
+        for id, request in zip(ids, requests, strict=True):
+            digest = found[id].decision.request if id in found else b"another"
+            if digest and digest != self._digest(request):
+                raise BadParameter(f"the decision '{id}' was asked for by another request")
+        return [self._decision(found[id].decision) for id in ids]
 
-    def _request(self, context: Given, arms: Arms, baseline: str | None) -> bytes:
+    def _digest(self, request: "_Request") -> bytes:
         """Return a digest of what was asked for."""
         forms = self._state.forms
         if forms is None:
             return b""
-        digest = hashlib.blake2b(forms.row(context).tobytes(), digest_size=8)
-        digest.update(json.dumps([None if arms is None else list(arms), baseline]).encode())
+        arms = request.arms
+        digest = hashlib.blake2b(forms.row(request.context).tobytes(), digest_size=8)
+        named = [None if arms is None else list(arms), request.baseline]
+        digest.update(json.dumps(named).encode())
         if isinstance(arms, Mapping):
             digest.update(forms.rows(arms).tobytes())
         return digest.digest()
@@ -895,6 +941,25 @@ class Bandit:
             offer = state.offered(context, arms, state.asked(arms), forms)
             live = state.fresh(forms)
         warm_up(live, state.setting, offer)
+
+
+class _Request(NamedTuple):
+    """What is asked for in one decision."""
+
+    id: str | None
+    context: Given
+    arms: Arms
+    baseline: str | None
+    others: bool = False  # arms other than those of the decisions made with it
+
+
+def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
+    """Return a context with more that is known."""
+    if more is None:
+        return context
+    if not isinstance(more, Mapping) or not (context is None or isinstance(context, Mapping)):
+        raise BadParameter("what is known of slots are mappings, as is the context then")
+    return {**(context or {}), **more}
 
 
 def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
