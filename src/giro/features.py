@@ -97,6 +97,15 @@ class Encoder:
             found[first] |= kind == "number"
         return found
 
+    def columns(self, name: str, all_of_them: str) -> range:
+        """Return the columns of a feature; of all features, if that is the word for it."""
+        if name == all_of_them:
+            return range(self.n_features)
+        if name not in self._places:
+            raise BadParameter(self._unknown(name))
+        first, kind = self._places[name]
+        return range(first, first + _width(kind))
+
     @functools.cached_property
     def _places(self) -> dict[str, tuple[int, Kind]]:
         """Of each name its first column, and its kind."""

@@ -196,7 +196,7 @@ class LivePolicy:
         self._fingerprint = self._fingerprint or fingerprint(self.policy, self.shape, self._numbers)
         about = {
             "fingerprint": self._fingerprint,
-            "shape": list(self.shape),
+            "shape": self.shape._asdict(),
             "learned": self.learned,
             "generator": _plain(self._learning.bit_generator.state),
         }
@@ -215,8 +215,7 @@ class LivePolicy:
     ) -> Self | None:
         """Return the policy as it was; None if this code would have made another state of it."""
         try:
-            *sizes, hashed = (*about["shape"], False)[:6]
-            shape = Shape._make([*map(int, sizes), bool(hashed)])
+            shape = _shape_of(about["shape"])
             if about["fingerprint"] != fingerprint(policy, shape, numbers):
                 return None
             own = {path: array for path, array in arrays.items() if path not in _MOMENTS}
@@ -233,6 +232,15 @@ class LivePolicy:
         live.learned = int(about["learned"])
         live._learning.bit_generator.state = about["generator"]
         return live
+
+
+def _shape_of(plain: Any) -> Shape:
+    """Return a shape from plain data; a list of its first sizes was written before it had more."""
+    if isinstance(plain, list):
+        plain = dict(zip(Shape._fields, plain, strict=False)) | {"crossed": None}
+    crossed = plain["crossed"]
+    pairs = None if crossed is None else tuple((int(i), int(j)) for i, j in crossed)
+    return Shape(**(plain | {"crossed": pairs}))
 
 
 def _each(moments: np.ndarray, rows: np.ndarray, learned: bool) -> np.ndarray:

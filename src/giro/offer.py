@@ -1,12 +1,16 @@
 """Offer: what can be chosen in a round, and what is known of it."""
 
-from typing import Any, NamedTuple, TypeAlias
+import itertools
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from giro.compiling import bind, dispatched, inline_kernel
 
 Context: TypeAlias = np.ndarray  # [feature], empty where nothing is known of the round
+
+
+MOST_PRODUCTS: Final = 500
 
 
 class SparseRow(NamedTuple):
@@ -48,11 +52,25 @@ class Shape(NamedTuple):
     rounds: int  # that are planned for; only some policies plan
     capacity: int  # rewards that can be learned before the state has to grow
     hashed: bool = False  # whether features have names instead of columns, see `giro.hashing`
+    crossed: tuple[tuple[int, int], ...] | None = None  # None: all, unless they are too many
+
+    @property
+    def products(self) -> np.ndarray:
+        """Which features of the context, and of the arm, are multiplied, [2, product].
+
+        By default each of the one with each of the other, if these are no more than 500: a dense
+        regression on more is slow, and learns little.
+        """
+        pairs = self.crossed
+        if pairs is None:
+            n, m = self.n_features, self.n_arm_features
+            pairs = tuple(itertools.product(range(n), range(m))) if n * m <= MOST_PRODUCTS else ()
+        return np.array(pairs, np.int64).reshape(-1, 2).T.copy()
 
     @property
     def width(self) -> int:
-        """Columns of a regression: features of the context, of the arm, and a constant 1."""
-        return self.n_features + self.n_arm_features + 1
+        """Columns of a regression: the context, the arm, products of both, and a constant 1."""
+        return self.n_features + self.n_arm_features + int(self.products.shape[1]) + 1
 
     @property
     def contextual(self) -> bool:

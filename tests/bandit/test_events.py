@@ -249,9 +249,9 @@ def test_a_file_altered_anywhere_is_refused(saved: Path) -> None:
 
 
 def test_files_of_other_kinds_and_of_newer_versions_are_refused(saved: Path) -> None:
-    newer = saved.read_bytes().replace(b"giro-bandit 3\n", b"giro-bandit 4\n", 1)
+    newer = saved.read_bytes().replace(b"giro-bandit 4\n", b"giro-bandit 5\n", 1)
     saved.write_bytes(newer)
-    with pytest.raises(BadFile, match="saved by another giro, in format 4"):
+    with pytest.raises(BadFile, match="saved by another giro, in format 5"):
         Bandit.load(saved)
     body = b"neither parquet nor zip"
     digest = hashlib.sha256(body).hexdigest().encode()

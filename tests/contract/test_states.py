@@ -235,7 +235,7 @@ def test_damaged_arrays_are_refused(damage: Any, seed: int) -> None:
     about, arrays = some_snapshot(policy, seed)
     damage(arrays)
     with pytest.raises(BadFile, match="bootstrap-thompson"):
-        restored(policy, Shape(*about["shape"]), arrays, stream(seed, 0))
+        restored(policy, Shape(**about["shape"]), arrays, stream(seed, 0))
     assert LivePolicy.from_snapshot(policy, about, arrays, seed=seed) is None
 
 

@@ -1,4 +1,4 @@
-"""Arms with features share one model: against one regression over (context, features, 1)."""
+"""Arms with features share one model: one regression over context, features, products and 1."""
 
 import math
 from typing import NamedTuple
@@ -31,7 +31,7 @@ from giro.seeds import stream
 from giro.simulation.metrics import estimate
 
 CONTEXT, FEATURES, N_ARMS, ROUNDS = 2, 3, 5, 40
-D = CONTEXT + FEATURES + 1
+D = CONTEXT + FEATURES + CONTEXT * FEATURES + 1
 SHAPE = Shape(N_ARMS, CONTEXT, FEATURES, 100, 100)
 VOTES = 20_000
 
@@ -41,16 +41,22 @@ class Past(NamedTuple):
 
     cases: list[Case]
     arms: np.ndarray  # [row]
-    rows: np.ndarray  # [row, column] context, features, 1
+    rows: np.ndarray  # [row, column] context, features, products, 1
     rewards: np.ndarray  # [row]
+
+
+def with_products(contexts: np.ndarray, features: np.ndarray) -> np.ndarray:
+    """Return rows of a regression."""
+    products = [np.outer(*pair).ravel() for pair in zip(contexts, features, strict=True)]
+    return np.column_stack([contexts, features, products, np.ones(len(contexts))])
 
 
 def past(*, binary: bool = True) -> Past:
     """Return the same rounds each time: only draws of policies differ with the seed."""
     rng = stream(31)
     contexts, features = rng.normal(size=(ROUNDS, CONTEXT)), rng.normal(size=(ROUNDS, FEATURES))
-    rows = np.column_stack([contexts, features, np.ones(ROUNDS)])
-    chances = expit(rows @ [0.5, -0.5, 1.0, -1.0, 0.3, 0.1])
+    rows = with_products(contexts, features)
+    chances = expit(rows @ [0.5, -0.5, 1.0, -1.0, 0.3, 0.2, 0.0, 0.4, -0.3, 0.0, 0.1, 0.1])
     rewards = (rng.random(ROUNDS) < chances).astype(float) if binary else chances
     cases = [Case(*pair) for pair in zip(contexts, features, strict=True)]
     return Past(cases, rng.integers(0, N_ARMS, ROUNDS), rows, rewards)
@@ -69,7 +75,7 @@ def offer(number: int = 0) -> tuple[Offer, np.ndarray]:
     """Return some arms with features, and their rows."""
     rng, arms = stream(32, number), (0, 2, 3)
     context, features = rng.normal(size=CONTEXT), rng.normal(size=(len(arms), FEATURES))
-    rows = np.column_stack([np.tile(context, (len(arms), 1)), features, np.ones(len(arms))])
+    rows = with_products(np.tile(context, (len(arms), 1)), features)
     return Offer(np.array(arms), context, features), rows
 
 

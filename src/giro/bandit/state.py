@@ -5,6 +5,7 @@ a file: there is no second place where a log is understood. A state can be throw
 again from the log; a snapshot of it saves the time that would take.
 """
 
+import itertools
 import json
 import math
 from collections import Counter
@@ -106,6 +107,16 @@ class Forms(NamedTuple):
         return Numbers(
             *(np.empty(0, bool) if e is None else e.is_number & standardised for e in encoders)
         )
+
+    def crossed(self, interactions: Sequence[str] | None) -> tuple[tuple[int, int], ...] | None:
+        """Return which columns of the context and of the arm these interactions multiply."""
+        if interactions is None or self.hasher is not None:
+            return None
+        found = set[tuple[int, int]]()
+        for left, right in (text.split("*") for text in interactions):
+            of_arm = () if self.arm is None else self.arm.columns(right, "arm")
+            found |= set(itertools.product(self.context.columns(left, "context"), of_arm))
+        return tuple(sorted(found))
 
     @property
     def widths(self) -> tuple[int, int]:
@@ -306,7 +317,8 @@ class State:
         """Return the policy before it has learned anything; an error if it cannot use the forms."""
         rounds, setting = self.setting.rounds or FIRST_ROOM, self.setting
         n_arms, hashed = max(1, len(self.arms)), forms.hasher is not None
-        shape = Shape(n_arms, *forms.widths, rounds, FIRST_ROOM, hashed)
+        crossed = forms.crossed(setting.interactions)
+        shape = Shape(n_arms, *forms.widths, rounds, FIRST_ROOM, hashed, crossed)
         numbers = forms.numbers(standardised=setting.standardise)
         return LivePolicy(setting.policy, shape, seed=setting.seed, numbers=numbers)
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import SHARE, at_least, check, whole
+from giro.checks import SHARE, at_least, check, optional, whole
 from giro.compiling import inlined, kernel
 from giro.kernels.draws.poisson import poisson
 from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
@@ -22,6 +22,7 @@ from giro.models.hashed import Hashed
 from giro.offer import of_arms
 from giro.policy import Case, Functions, Offer, Policy, Shape
 
+_SPREAD_OF_TABLES = 0.3
 _EACH_TIME = 8  # rows up to which a model that is not incremental is refitted with every new one
 
 
@@ -215,10 +216,12 @@ class ReplicaPolicy(Policy):
     If arms have features they share a model, and one replica is drawn for all of them.
 
     A replica counts with what lies a share `spread` of the way from the mean of all to itself: less
-    than 1 explores less. Each observation enters each replica with weights drawn once. Incremental
-    models take it in at a cost that does not grow (linear: O(d²) per replica); others are fitted
-    again when the arm's history has grown by the factor `growth`. An untried arm is pulled first.
-    With the model `hashed` all arms share one table, in which replicas are neighbours.
+    than 1, the default, explores less. Each observation enters each replica with weights drawn
+    once. Incremental models take it in at a cost that does not grow (linear: O(d²) per replica);
+    others are fitted again when the arm's history has grown by the factor `growth`. An untried arm
+    is pulled first.
+    With the model `hashed` all arms share one table, and `spread` is 0.3 by default: models of many
+    features differ more than exploring needs (docs/howto/arms-with-features.md has figures).
     """
 
     choose = staticmethod(_choose)
@@ -231,14 +234,14 @@ class ReplicaPolicy(Policy):
         replicas: int
 
     growth: float = field(default=1.1, kw_only=True)
-    spread: float = field(default=1.0, kw_only=True)
+    spread: float | None = field(default=None, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters; wrap an estimator."""
         check(self.name, whole(1), replicas=self.replicas)
         check(self.name, at_least(1.0), growth=self.growth)
-        check(self.name, SHARE, spread=self.spread)
+        check(self.name, optional(SHARE), spread=self.spread)
         object.__setattr__(self, "model", as_model(self.model))
 
     @property
@@ -263,7 +266,8 @@ class ReplicaPolicy(Policy):
             ranking = tie_ranking(self.ties, shape.n_arms, rng)
             counts = np.zeros((self.replicas, 3), np.int32)
             table = self.model.table(self.replicas)
-            return _TableState(table, counts, float(a), float(self.spread), ranking)
+            spread = _SPREAD_OF_TABLES if self.spread is None else float(self.spread)
+            return _TableState(table, counts, float(a), spread, ranking)
         n_models, incremental = shape.n_models, self.model.incremental
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         kept = 1 if incremental else shape.capacity
@@ -277,7 +281,7 @@ class ReplicaPolicy(Policy):
             np.zeros(1, np.int64),
             design_of(shape),
             float(a),
-            float(self.spread),
+            1.0 if self.spread is None else float(self.spread),
             float(self.growth),
             incremental,
             ranking,

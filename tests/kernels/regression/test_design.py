@@ -36,9 +36,20 @@ def test_features_of_an_arm_come_between_and_all_arms_share_a_model() -> None:
     for place in range(2):
         assert put_arm(design, offer, place) == 0
         rows.append(row.tolist())
-    assert rows == [[0.5, 3.0, 4.0, 1.0], [0.5, 5.0, 6.0, 1.0]]
+    assert rows == [[0.5, 3.0, 4.0, 1.5, 2.0, 1.0], [0.5, 5.0, 6.0, 2.5, 3.0, 1.0]]
     assert case_row(design, case_of(offer, 0)).tolist() == rows[0]
     assert model_of(design, 7) == 0
+
+
+def test_products_are_those_asked_for_or_all_that_are_not_too_many() -> None:
+    assert Shape(9, 2, 2, 1, 1).products.tolist() == [[0, 0, 1, 1], [0, 1, 0, 1]]
+    assert Shape(9, 20, 25, 1, 1).products.shape == (2, 500)
+    assert Shape(9, 20, 26, 1, 1).products.shape == (2, 0)
+    assert Shape(9, 3, 0, 1, 1).products.shape == Shape(9, 0, 3, 1, 1).products.shape == (2, 0)
+    some = Shape(9, 2, 2, 1, 1, crossed=((1, 0),))
+    offer = Offer(np.array([4]), np.array([2.0, 3.0]), np.array([[5.0, 7.0]]))
+    assert case_row(design_of(some), case_of(offer, 0)).tolist() == [2.0, 3.0, 5.0, 7.0, 15.0, 1.0]
+    assert Shape(9, 2, 2, 1, 1, crossed=()).width == 5
 
 
 def test_arms_whose_model_has_no_reward_are_marked() -> None:

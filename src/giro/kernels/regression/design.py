@@ -1,11 +1,11 @@
-"""Rows of a regression: what is known of the round, what is known of the arm, and a constant 1.
+"""Rows of a regression: the round, the arm, products of both, and a constant 1.
 
 Nobody else adds a constant: contexts and features of arms are what a problem or a user knows. Where
 nothing is known, a row is just the constant. Without features of arms each arm has its own model;
 with them all arms share one, and differ by their rows.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,13 @@ class Design(NamedTuple):
     """How rows are made."""
 
     row: np.ndarray  # [column] the last row
+    products: np.ndarray  # [2, product] features of the round, and of the arm, that are multiplied
     shared: bool  # whether all arms share one model
 
 
 def design_of(shape: Shape) -> Design:
     """Return how rows are made for states of this shape."""
-    return Design(np.ones(shape.width), shape.n_arm_features > 0)
+    return Design(np.ones(shape.width), shape.products, shape.n_arm_features > 0)
 
 
 @inline_kernel
@@ -38,9 +39,18 @@ def put_arm(design: Design, offer: Offer, position: int) -> int:
     """Put what is known of the arm at a place of the offer into the row; return its model."""
     if not design.shared:
         return int(offer.arms[position])
-    known = features_at(offer.features, position)
-    put_features(known, design.row[offer.context.size : -1])
+    _put(design, offer.context, features_at(offer.features, position))
     return 0
+
+
+@inline_kernel
+def _put(design: Design, context: Context, features: Any) -> None:
+    """Put what is known of an arm, and its products with the context, into the row."""
+    row, products, n = design.row, design.products, context.size
+    last = row.size - 1 - products.shape[1]
+    put_features(features, row[n:last])
+    for k in range(products.shape[1]):
+        row[last + k] = context[products[0, k]] * row[n + products[1, k]]
 
 
 @inline_kernel
@@ -48,7 +58,8 @@ def case_row(design: Design, case: Case) -> np.ndarray:
     """Return the row of an arm that was chosen."""
     for j in range(case.context.size):
         design.row[j] = case.context[j]
-    put_features(case.features, design.row[case.context.size : -1])
+    if design.shared:
+        _put(design, case.context, case.features)
     return design.row
 
 
