@@ -6,13 +6,14 @@ Problems are `movielens` and `covertype`, whose seven arms are known by their nu
 of 50,000 rounds. What it reveals does not depend on who plays: results are compared run by run. The
 rates of VW are chosen on the two runs of seed 100, by exploration and interactions; seed 200, five
 runs, judges each with its rate. Policies of giro are played as they are given: choose their
-parameters with the stage `tuning` alone, before `judging`. Those with a hashed model meet each film with a column of its own,
-as VW does; others meet genres and decades only, as their models are dense.
+parameters in the stage `tuning`, and play `judging` then. Those with a hashed model meet each film
+with a column of its own, as VW does; others meet genres and decades only, as their models are
+dense.
 
 A line for each run is added to results/arms/quality.csv as it ends, and what is there is not played
-again, unless VW or giro's policy has changed. The table is that of the judging runs: mean reward
-over runs, its standard error, µs of processor time a round. Then the best of giro against the best
-of VW: the mean and standard error of the differences run by run.
+again, unless the version of VW or giro has changed, or with --again, where the newest line counts.
+The tables show the mean reward over runs, its standard error, and µs of processor time a round;
+then the best of giro against the best of VW: mean and standard error of the differences run by run.
 """
 
 import argparse
@@ -150,7 +151,7 @@ def _play_giro(name: str, stage: Stage, run: int, options: argparse.Namespace) -
         problem = Problem.parse((PROBLEMS if hashed else PROBLEMS | DENSE)[name])
         made_with = f"giro-bandits=={__version__}"
         line = Line(name, "giro", policy.text, SEED[stage], run, options.rounds, 0, 0, made_with)
-        if line.key not in there:
+        if options.again or line.key not in there:
             try:
                 _append(options.out, _played(line, policy, problem))
             except GiroError as error:
@@ -305,6 +306,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--problems", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
     parser.add_argument("--only", choices=("giro", "vw"))
     parser.add_argument("--policies", nargs="+", default=POLICIES, metavar="TEXT")
+    parser.add_argument("--again", action="store_true", help="play policies of giro once more")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--out", type=Path, metavar="FILE")
     options = parser.parse_args()
