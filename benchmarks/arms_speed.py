@@ -4,9 +4,9 @@
 
 On rounds of `movielens`, in turn and in one command: each policy simulated; VW `--bag 5` called
 from Python line by line, predict and learn, on the same rounds; and VW learning as many logged
-events from its own binary cache, which it has written before. Then the cost of a round against the arms on
-offer and against their features that are not zero, drawn from 10,000, without any context. Policies
-are timed with a hashed model there: others would need a matrix of all columns.
+events from its own binary cache, which it has written before. Then the cost of a round against the
+arms on offer, and against their features that are not zero, drawn from 10,000, without a context;
+only of policies with a hashed model, as others would need a matrix of all columns.
 
 Times are µs of processor time a round, the least of some repeats, without compiling and without
 starting a run. Prints all and writes results/arms/speed.json and two figures.

@@ -59,7 +59,15 @@ EXPLORATIONS = (
 INTERACTIONS = ("", "-q UF", "-q ::")  # none; of the round with the arm; all
 RATES = ("-l 0.5", "-l 2", "-l 0.1")  # the first is VW's default
 
-POLICIES = ("uniform", "lin-ucb", "lin-ts", "giro-ensemble:model=linear")
+POLICIES = (
+    "uniform",
+    "lin-ucb",
+    "lin-ucb:scale=0.1",
+    "lin-ts",
+    "lin-ts:scale=0.1",
+    "giro-ensemble:model=linear",
+    "giro-ensemble:model=hashed",
+)
 
 
 class Line(NamedTuple):
@@ -145,17 +153,19 @@ def _best_rates(lines: Iterable[Line], name: str, rounds: int) -> list[str]:
 def _play_giro(name: str, stage: Stage, run: int, options: argparse.Namespace) -> None:
     """Play the run with the policies that have not played it."""
     there = {line.key for line in _read(options.out)}
+    made_with = f"giro-bandits=={__version__}"
     for text in options.policies:
-        policy = Policy.parse(text)
-        hashed = "hashed" in policy.text
-        problem = Problem.parse((PROBLEMS if hashed else PROBLEMS | DENSE)[name])
-        made_with = f"giro-bandits=={__version__}"
-        line = Line(name, "giro", policy.text, SEED[stage], run, options.rounds, 0, 0, made_with)
-        if options.again or line.key not in there:
-            try:
+        try:
+            policy = Policy.parse(text)
+            hashed = "hashed" in policy.text
+            problem = Problem.parse((PROBLEMS if hashed else PROBLEMS | DENSE)[name])
+            line = Line(
+                name, "giro", policy.text, SEED[stage], run, options.rounds, 0.0, 0.0, made_with
+            )
+            if options.again or line.key not in there:
                 _append(options.out, _played(line, policy, problem))
-            except GiroError as error:
-                say(f"  left out: {text} on {problem}: {error}")
+        except GiroError as error:
+            say(f"  left out: {text} on {name}: {error}")
 
 
 def _played(line: Line, policy: Policy, problem: Problem) -> Line:

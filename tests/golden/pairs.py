@@ -20,6 +20,7 @@ SEED, RUNS, CHECKPOINTS = 11, 2, np.arange(20, 301, 20)
 SMALLER = {
     "linear": "linear:n_arms=3,dimension=4",
     "logistic": "logistic:n_arms=3,dimension=4",
+    "movielens": "movielens:ids=false",
     "news": NEWS,
     "sleeping": "sleeping:problem=[bernoulli:n_arms=3]",
     "switching": SWITCHING,
