@@ -6,13 +6,14 @@ Problems are `movielens` and `covertype`, whose seven arms are known by their nu
 of 50,000 rounds. What it reveals does not depend on who plays: results are compared run by run. The
 rates of VW are chosen on the two runs of seed 100, by exploration and interactions; seed 200, five
 runs, judges each with its rate. Policies of giro are played as they are given: choose their
-parameters with the stage `tuning` alone, before `judging`. Those with a hashed model meet each film with a column of its own,
-as VW does; others meet genres and decades only, as their models are dense.
+parameters in the stage `tuning`, and play `judging` then. Those with a hashed model meet each film
+with a column of its own, as VW does; others meet genres and decades only, as their models are
+dense.
 
 A line for each run is added to results/arms/quality.csv as it ends, and what is there is not played
-again, unless VW or giro's policy has changed. The table is that of the judging runs: mean reward
-over runs, its standard error, µs of processor time a round. Then the best of giro against the best
-of VW: the mean and standard error of the differences run by run.
+again, unless the version of VW or giro has changed, or with --again, where the newest line counts.
+The tables show the mean reward over runs, its standard error, and µs of processor time a round;
+then the best of giro against the best of VW: mean and standard error of the differences run by run.
 """
 
 import argparse
@@ -58,7 +59,15 @@ EXPLORATIONS = (
 INTERACTIONS = ("", "-q UF", "-q ::")  # none; of the round with the arm; all
 RATES = ("-l 0.5", "-l 2", "-l 0.1")  # the first is VW's default
 
-POLICIES = ("uniform", "lin-ucb", "lin-ts", "giro-ensemble:model=linear")
+POLICIES = (
+    "uniform",
+    "lin-ucb",
+    "lin-ucb:scale=0.1",
+    "lin-ts",
+    "lin-ts:scale=0.1",
+    "giro-ensemble:model=linear",
+    "giro-ensemble:model=hashed",
+)
 
 
 class Line(NamedTuple):
@@ -144,17 +153,19 @@ def _best_rates(lines: Iterable[Line], name: str, rounds: int) -> list[str]:
 def _play_giro(name: str, stage: Stage, run: int, options: argparse.Namespace) -> None:
     """Play the run with the policies that have not played it."""
     there = {line.key for line in _read(options.out)}
+    made_with = f"giro-bandits=={__version__}"
     for text in options.policies:
-        policy = Policy.parse(text)
-        hashed = "hashed" in policy.text
-        problem = Problem.parse((PROBLEMS if hashed else PROBLEMS | DENSE)[name])
-        made_with = f"giro-bandits=={__version__}"
-        line = Line(name, "giro", policy.text, SEED[stage], run, options.rounds, 0, 0, made_with)
-        if line.key not in there:
-            try:
+        try:
+            policy = Policy.parse(text)
+            hashed = "hashed" in policy.text
+            problem = Problem.parse((PROBLEMS if hashed else PROBLEMS | DENSE)[name])
+            line = Line(
+                name, "giro", policy.text, SEED[stage], run, options.rounds, 0.0, 0.0, made_with
+            )
+            if options.again or line.key not in there:
                 _append(options.out, _played(line, policy, problem))
-            except GiroError as error:
-                say(f"  left out: {text} on {problem}: {error}")
+        except GiroError as error:
+            say(f"  left out: {text} on {name}: {error}")
 
 
 def _played(line: Line, policy: Policy, problem: Problem) -> Line:
@@ -305,6 +316,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--problems", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
     parser.add_argument("--only", choices=("giro", "vw"))
     parser.add_argument("--policies", nargs="+", default=POLICIES, metavar="TEXT")
+    parser.add_argument("--again", action="store_true", help="play policies of giro once more")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--out", type=Path, metavar="FILE")
     options = parser.parse_args()

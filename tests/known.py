@@ -3,6 +3,7 @@
 import typing
 from collections.abc import Callable, Iterator
 
+import films  # noqa: F401  # the problem movielens finds them
 import numpy as np
 
 from giro import Policy, Problem
@@ -18,8 +19,8 @@ def bootstrap_mean(history: np.ndarray, rng: np.random.Generator) -> float:
 # policies whose parameters cannot be written as text, and so cannot be tried without help
 FROM_PYTHON: dict[str, Callable[[], Policy]] = {"randomized": lambda: Randomized(bootstrap_mean)}
 
-# problems that cannot be made without parameters: they are among the others below
-NEEDS_TEXT = ("sleeping", "switching")
+# problems that cannot be made without parameters, or are large: they are among the others below
+NEEDS_TEXT = ("news", "sleeping", "switching")
 
 # values that take another way through a policy than its defaults
 ALSO = (
@@ -66,6 +67,7 @@ def policies() -> list[Policy]:
 IN_CONTEXT = "linear:n_arms=3,dimension=4"
 OF_ARMS = "linear:n_arms=3,dimension=4,shared=true"
 SWITCHING = "switching:first=[bernoulli:means=[0.7,0.4]],second=[beta:means=[0.3,0.6]],at=60"
+NEWS = "news:n_arms=9,on_offer=4,lifetime=6,topics=3,kinds=2,drift=0.5"
 PLAYED = (
     "bernoulli",
     "beta",
@@ -96,6 +98,8 @@ def all_problems() -> list[Problem]:
         "sleeping:problem=[bernoulli:n_arms=3]",
         "sleeping:problem=[linear:n_arms=4,dimension=2,v=4],awake=0.3",
         "sleeping:problem=[linear:n_arms=4,dimension=2,shared=true],awake=1",
+        "movielens:ids=false",
+        NEWS,
         SWITCHING,
         "switching:first=[logistic:n_arms=3,dimension=2],second=[linear:n_arms=3,dimension=2],at=9",
     )

@@ -9,7 +9,7 @@ from known import all_problems, five_flowers
 
 from giro import BadParameter, Policy, Problem
 from giro.named import summary
-from giro.offer import Offer
+from giro.offer import Offer, SparseRows, features_at, put_features
 from giro.problem import reveal, reward, start
 from giro.seeds import stream
 from giro.simulation.play import play_run
@@ -84,7 +84,20 @@ def offers(problem: Problem, seed: int) -> list[Offer]:
     """Return the offers of some rounds; a copy of each, as a problem may overwrite the last."""
     instance, rng = start(problem, stream(seed)), stream(seed, 1)
     revealed = (reveal(instance, t, rng)[0] for t in range(20))
-    return [Offer(*(array.copy() for array in offer)) for offer in revealed]
+    return [
+        Offer(arms.copy(), context.copy(), dense(features, problem))
+        for arms, context, features in revealed
+    ]
+
+
+def dense(features: np.ndarray | SparseRows, problem: Problem) -> np.ndarray:
+    """Return a copy of features of arms with all their zeros."""
+    if isinstance(features, np.ndarray):
+        return features.copy()
+    table = np.zeros((features.begin.size - 1, problem.n_arm_features))
+    for i in range(table.shape[0]):
+        put_features(features_at(features, i, table[0]), table[i])
+    return table
 
 
 @each_problem

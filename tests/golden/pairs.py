@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
-from known import SWITCHING, policies, policies_with_models
+from known import NEWS, SWITCHING, policies, policies_with_models
 
 from giro import Policy, Problem
 from giro.model import Model
@@ -20,6 +20,8 @@ SEED, RUNS, CHECKPOINTS = 11, 2, np.arange(20, 301, 20)
 SMALLER = {
     "linear": "linear:n_arms=3,dimension=4",
     "logistic": "logistic:n_arms=3,dimension=4",
+    "movielens": "movielens:ids=false",
+    "news": NEWS,
     "sleeping": "sleeping:problem=[bernoulli:n_arms=3]",
     "switching": SWITCHING,
 }

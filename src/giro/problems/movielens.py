@@ -116,7 +116,7 @@ class Movielens(Problem, name="movielens"):
     GIRO_MOVIELENS, then among the installed packages (pip install --no-deps recbole==1.2.1).
     """
 
-    source = "Harper and Konstan 2015, the ratings; ten films a round as in giro's own trials"
+    source = "ratings of Harper and Konstan 2015; ten films a round are giro's own"
     reveal = staticmethod(_reveal)
     reward = staticmethod(_reward)
     offers_all = False

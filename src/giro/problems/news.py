@@ -111,7 +111,7 @@ class News(Problem, name="news"):
     not on offer have mean 0.
     """
 
-    source = "after Li et al. 2010, articles of a front page; tastes drift as in Besbes et al. 2014"
+    source = "after Li et al. 2010, articles of a front page; the law is giro's own"
     reveal = staticmethod(_reveal)
     reward = staticmethod(_reward)
     offers_all = False
