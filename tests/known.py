@@ -43,6 +43,7 @@ WITH_MODELS = (
     "epsilon-greedy:epsilon=0.1,model=linear-sgd",
     "giro-ensemble:model=tree,replicas=2",
     "epsilon-greedy:epsilon=0.1,model=online-logistic",
+    "giro-ensemble:model=[hashed:bits=10],replicas=3",
 )
 
 

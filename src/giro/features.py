@@ -53,7 +53,7 @@ class Encoder:
         if context is None:
             return cls(0, ())
         if isinstance(context, Mapping):
-            return cls(0, _kinds_in(context))
+            return cls(0, _kinds_in(_flat(context)))
         return cls(_row(context, "a context").size, ())
 
     @classmethod
@@ -63,7 +63,7 @@ class Encoder:
             raise BadParameter(f"arm '{name}' has no features: give those of every arm")
         try:
             if isinstance(features, Mapping):
-                return cls(0, _kinds_in(features), _OF_ARM)
+                return cls(0, _kinds_in(_flat(features)), _OF_ARM)
             return cls(_row(features, _OF_ARM).size, (), _OF_ARM)
         except BadParameter as error:
             raise BadParameter(f"arm '{name}': {error}") from None
@@ -123,7 +123,7 @@ class Encoder:
         """Return the features of a context, which has the form of the first one."""
         if isinstance(context, Mapping):
             places, row = self._places, self._nothing_known.copy()
-            for name, value in context.items():
+            for name, value in _flat(context).items():
                 if name not in places:
                     raise BadParameter(self._unknown(name))
                 if not _is_missing(value):
@@ -182,7 +182,7 @@ class Hasher:
     arm.
     """
 
-    interactions: tuple[str, ...] | None = None
+    interactions: Sequence[str] | None = None
     standardised: bool = True  # whether numbers are taken less their mean and over their spread
 
     def __post_init__(self) -> None:
@@ -191,7 +191,7 @@ class Hasher:
         if given is None:
             return
         if isinstance(given, str) or not isinstance(given, Sequence):
-            raise BadParameter(f"interactions is a list as ['user*item'], got {_short(given)}")
+            raise BadParameter(f"interactions is a list, as ['user*item'], got {_short(given)}")
         for text in given:
             sides = text.split("*") if isinstance(text, str) else []
             if len(sides) != 2 or not all(sides):
@@ -276,6 +276,19 @@ def declared(features: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:
             f"features maps names to what they are, as {{'age': 'number'}}; got {_short(features)}"
         )
     return tuple((str(name), _with_others(_kind(name, kind))) for name, kind in features.items())
+
+
+def _flat(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a mapping without others in it: their names begin with that of the mapping."""
+    if not any(isinstance(value, Mapping) for value in given.values()):
+        return given
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if isinstance(value, Mapping):
+            found |= {f"{name}.{inner}": its for inner, its in _flat(value).items()}
+        else:
+            found[name] = value
+    return found
 
 
 def _with_others(kind: Kind) -> Kind:

@@ -76,7 +76,7 @@ class Setting:
             if policy.hashes_features:
                 raise BadParameter(f"{self.policy} hashes all features: leave out features=...")
         if self.interactions is not None:
-            object.__setattr__(self, "interactions", Hasher(tuple(self.interactions)).interactions)
+            object.__setattr__(self, "interactions", Hasher(self.interactions).interactions)
             if not policy.uses_arm_features:
                 raise BadParameter(f"{self.policy} has no use for interactions")
         if self.open_arms and not policy.uses_arm_features:

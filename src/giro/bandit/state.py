@@ -55,9 +55,7 @@ class Forms(NamedTuple):
     def fitted(cls, context: Given, arms: Arms, setting: Setting) -> "Forms":
         """Return the forms that a first request has."""
         if setting.policy.resolved(contextual=True).hashes_features:
-            interactions = setting.interactions
-            crossed = None if interactions is None else tuple(interactions)
-            return cls(Encoder(0, ()), None, Hasher(crossed, setting.standardise))
+            return cls(Encoder(0, ()), None, Hasher(setting.interactions, setting.standardise))
         encoder = Encoder.fitted(context, setting.features)
         if not isinstance(arms, Mapping):
             return cls(encoder, None)
