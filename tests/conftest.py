@@ -3,17 +3,13 @@
 import gc
 from typing import Any
 
-import numba  # noqa: F401  # before what it tells LLVM to do is taken back
+import numba  # noqa: F401  # registers what is taken back below
 import pytest
-from hypothesis import settings
 from llvmlite.binding import ffi
 
 gc.set_threshold(100_000)  # compiling makes many objects that stay: a tenth of its time went here
-settings.register_profile("any machine", deadline=None)  # others may be busy on it
-settings.load_profile("any machine")
-
-# of the rest a sixteenth went into telling nobody of each call of LLVM
-for _callbacks in list(getattr(ffi.lib._lock, "_cblist", ())):
+_of_llvm = getattr(getattr(ffi.lib, "_lock", None), "_cblist", ())
+for _callbacks in list(_of_llvm):  # a sixteenth went into telling nobody of each call
     ffi.unregister_lock_callback(*_callbacks)
 
 
