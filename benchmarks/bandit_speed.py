@@ -7,7 +7,7 @@ from pathlib import Path
 import contextual_peers
 import numpy as np
 from contextual_peers import N_ARMS, N_FEATURES
-from figures import Curve, loglog
+from figures import Curve, keep_curves
 from peers.contextual_loop import Peer, drawn, play
 from python_libraries import LIBRARIES, MEANS, Library, Trouble, environment, played_by
 from ratio import Ratio, cost_of, say
@@ -125,13 +125,12 @@ def microseconds(bandit: Bandit, rounds: int) -> float:
 
 
 def cost_of_the_past(folder: Path, *, quick: bool) -> Iterator[Ratio]:
-    """Compare a decision after few and after many rewards; writes the figure of all numbers."""
+    """Compare a decision after few and after many rewards; keeps all numbers."""
     blocks, repeats = (QUICK_BLOCKS, 1) if quick else (BLOCKS, 5)
     curves = [
         Curve(policy, np.array(blocks), _costs(policy, blocks, repeats)) for policy in GROWING
     ]
-    title = f"Bandit.decide and .reward, {len(MEANS)} arms"
-    loglog(folder / "bandit_cost", curves, x="past rewards", title=title)
+    keep_curves(folder / "bandit_cost", curves, x="past rewards")
     for curve in curves:
         yield Ratio.at_most(
             f"{curve.label}: Bandit after {blocks[-1]:,} rewards against after {blocks[0]:,}",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import plain_contextual_giro
-from figures import Curve, loglog
+from figures import Curve, keep_curves
 from ratio import Cost, Play, Ratio, in_turn, say
 from rows_in_order import rows_in_order
 from sklearn.linear_model import Ridge
@@ -99,16 +99,15 @@ def against_ridge(*, rounds: int) -> Ratio:
 
 
 def growth(folder: Path, *, most: int) -> Ratio:
-    """Time per round at 2t against t, the worst over t; writes the figure of time against t."""
+    """Time per round at 2t against t, the worst over t; keeps the times against t."""
     marks = most // 2 ** np.arange(5, -1, -1)
     say(f"  {most:,} rounds")
     us = np.min([block_us(marks) for _ in range(GROWTH_REPEATS)], axis=0)
     middle = np.sqrt(marks[1:] * marks[:-1])
-    loglog(
+    keep_curves(
         folder / "contextual_giro_time_per_round",
         [Curve("exact contextual Giro, linear model, a = 1", middle, 1e3 * us)],
         x="round t",
-        title="Covertype, K = 7, d = 55",
     )
     worst = int(np.argmax(us[1:] / us[:-1]))
     return Ratio.at_most(

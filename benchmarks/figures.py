@@ -1,4 +1,4 @@
-"""Figures of times, and the numbers in them as CSV."""
+"""Curves of times as CSV, and a figure of those that a page shows."""
 
 import csv
 import math
@@ -25,9 +25,28 @@ class Curve(NamedTuple):
     ns: np.ndarray
 
 
-def loglog(path: Path, curves: Sequence[Curve], *, x: str, title: str) -> None:
-    """Write `path`.png, and its numbers into curves.csv beside it."""
+def keep_curves(path: Path, curves: Sequence[Curve], *, x: str) -> None:
+    """Write curves named as `path` into curves.csv beside it, in the place of those it had."""
+    name, path = path.stem, path.with_name("curves.csv")
     path.parent.mkdir(parents=True, exist_ok=True)
+    others = []
+    if path.exists():
+        with path.open(newline="") as file:
+            others = [row for row in csv.reader(file) if row[0] not in ("figure", name)]
+    mine = [
+        [name, curve.label, x, f"{u:.6g}", f"{v:.4g}"]
+        for curve in curves
+        for u, v in zip(curve.x, curve.ns / 1e3, strict=True)
+    ]
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["figure", "line", "against", "at", TIME])
+        writer.writerows(sorted([*others, *mine], key=lambda row: row[0]))
+
+
+def loglog(path: Path, curves: Sequence[Curve], *, x: str, title: str) -> None:
+    """Write `path`.png, and its numbers as `keep_curves` does."""
+    keep_curves(path, curves, x=x)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(4.8, 3.5), layout="constrained")
         panel = figure.subplots()
@@ -41,21 +60,3 @@ def loglog(path: Path, curves: Sequence[Curve], *, x: str, title: str) -> None:
         panel.set_ylim(10.0 ** math.floor(math.log10(panel.get_ylim()[0])), None)
         figure.legend(loc="outside lower center", ncols=2, frameon=False)
         figure.savefig(path.with_suffix(".png"), metadata={"Software": None})
-    _write_csv(path.with_name("curves.csv"), path.stem, curves, x)
-
-
-def _write_csv(path: Path, figure: str, curves: Sequence[Curve], x: str) -> None:
-    """Put the numbers of a figure in the place of those it had."""
-    others = []
-    if path.exists():
-        with path.open(newline="") as file:
-            others = [row for row in csv.reader(file) if row[0] not in ("figure", figure)]
-    mine = [
-        [figure, curve.label, x, f"{u:.6g}", f"{v:.4g}"]
-        for curve in curves
-        for u, v in zip(curve.x, curve.ns / 1e3, strict=True)
-    ]
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["figure", "line", "against", "at", TIME])
-        writer.writerows(sorted([*others, *mine], key=lambda row: row[0]))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import plain_giro  # noqa: F401  # registers the plain policies
-from figures import Curve, loglog
+from figures import Curve, keep_curves
 from ratio import Ratio, say
 
 from giro import Policy, Problem
@@ -40,8 +40,8 @@ def memory(*, quick: bool) -> Iterator[Ratio]:
     )
 
 
-def draw_time_per_round(folder: Path, *, quick: bool) -> None:
-    """Write the figure and the numbers of time per round against t."""
+def time_per_round(folder: Path, *, quick: bool) -> None:
+    """Keep the curves of time per round against t, ten beta arms, means of three runs."""
     most = 100_000 if quick else 1_000_000
     plan = {  # the plain ones end when they get slow
         "giro:a=1": ("giro, a = 1", most),
@@ -56,12 +56,7 @@ def draw_time_per_round(folder: Path, *, quick: bool) -> None:
         marks = np.geomspace(FIRST, rounds, blocks + 1).round()
         ns = np.mean([block_ns(policy, marks, run=run) for run in range(3)], axis=0)
         curves.append(Curve(label, np.sqrt(marks[1:] * marks[:-1]), ns))
-    loglog(
-        folder / "time_per_round",
-        curves,
-        x="round t",
-        title=f"Beta arms (v = 4), K = {N_ARMS}, mean of three runs",
-    )
+    keep_curves(folder / "time_per_round", curves, x="round t")
 
 
 def block_ns(policy: str, marks: np.ndarray, *, run: int) -> np.ndarray:

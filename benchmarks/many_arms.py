@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import plain_giro  # noqa: F401  # registers the plain policies
-from figures import Curve, loglog
+from figures import Curve, keep_curves
 from ratio import Play, Ratio, ns_per_round
 
 ARMS = (10, 30, 100, 300, 1000)
@@ -16,18 +16,17 @@ BAR = 20.0
 
 
 def cost_against_arms(folder: Path, *, quick: bool) -> Iterator[Ratio]:
-    """Time per round with 1,000 arms against ten; writes the figure of all numbers of arms."""
+    """Time per round with 1,000 arms against ten; keeps those of all numbers of arms."""
     rounds, plain_rounds = (QUICK_ROUNDS, QUICK_PLAIN_ROUNDS) if quick else (ROUNDS, PLAIN_ROUNDS)
     ours = cost_of_each("giro:a=1", rounds, quick=quick)
     plain = cost_of_each("binomial-giro:a=1", plain_rounds, quick=quick)
-    loglog(
+    keep_curves(
         folder / "cost_against_arms",
         [
             Curve(f"giro, {rounds:,} rounds", np.array(ARMS), ours),
             Curve(f"a binomial for each arm, {plain_rounds:,} rounds", np.array(ARMS), plain),
         ],
         x="arms K",
-        title="Bernoulli arms, a = 1",
     )
     yield Ratio.at_most(
         f"giro:a=1, bernoulli, {rounds:,} rounds: {ARMS[-1]:,} arms against {ARMS[0]}",

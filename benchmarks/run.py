@@ -1,4 +1,4 @@
-"""Print every bar as a ratio, and write results/benchmarks.json and its figures.
+"""Print every bar as a ratio, and write results/benchmarks.json and its curves.
 
     python benchmarks/run.py [--only SECTION ...] [--quick] [--out FOLDER]
 
@@ -38,8 +38,8 @@ ROOT = Path(__file__).parent.parent
 Section = Callable[[Path, bool], Iterator[Ratio]]
 
 
-def _only_a_figure(folder: Path, quick: bool) -> Iterator[Ratio]:
-    long_run.draw_time_per_round(folder, quick=quick)
+def _only_curves(folder: Path, quick: bool) -> Iterator[Ratio]:
+    long_run.time_per_round(folder, quick=quick)
     yield from ()
 
 
@@ -57,7 +57,7 @@ SECTIONS: dict[str, Section] = {
     "paper": lambda _, quick: paper_scale.everything(quick=quick),
     "start": lambda _, quick: warm_start.seconds_from_shell(quick=quick),
     "memory": lambda _, quick: long_run.memory(quick=quick),
-    "time": _only_a_figure,
+    "time": _only_curves,
     "arms": lambda folder, quick: many_arms.cost_against_arms(folder, quick=quick),
     "default": lambda folder, quick: default_cost.everything(folder, quick=quick),
     "bandit": lambda folder, quick: bandit_speed.everything(folder, quick=quick),

@@ -3,9 +3,14 @@
 import gc
 from typing import Any
 
+import numba  # noqa: F401  # registers what is taken back below
 import pytest
+from llvmlite.binding import ffi
 
 gc.set_threshold(100_000)  # compiling makes many objects that stay: a tenth of its time went here
+_of_llvm = getattr(getattr(ffi.lib, "_lock", None), "_cblist", ())
+for _callbacks in list(_of_llvm):  # a sixteenth went into telling nobody of each call
+    ffi.unregister_lock_callback(*_callbacks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

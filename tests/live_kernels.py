@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from giro.live import _choose, _learn, _learn_sparse
+from giro.compiling.held import hold
+from giro.live import _choose, _learn, _learn_sparse, _propensities
 from giro.offer import Case, Offer
+from giro.seeds import stream
 
 Form = Callable[[Any], Any]
 _NOT_COUNTED = np.empty(0, np.int64)
@@ -29,6 +31,11 @@ def voted(held: Any, offer: Offer, votes: int, form: Form = as_it_is) -> np.ndar
     return counts
 
 
+def law(held: Any, offer: Offer, form: Form = as_it_is) -> np.ndarray:
+    """Return the exact probability of each arm on offer."""
+    return np.asarray(form(_propensities)(held, *offer))
+
+
 def learn_one(held: Any, case: Case, arm: int, reward: float, form: Form = as_it_is) -> None:
     """Let a state learn a reward."""
     if not isinstance(case.features, np.ndarray):
@@ -39,3 +46,25 @@ def learn_one(held: Any, case: Case, arm: int, reward: float, form: Form = as_it
 
 
 learn_all = _learn
+
+
+# -- the same for a state that nobody holds ------------------------------------------------------
+
+
+def law_of(state: Any, offer: Offer) -> np.ndarray:
+    """Return the exact probability of each arm on offer."""
+    return law(_held(state, stream(0)), offer)
+
+
+def counted(state: Any, offer: Offer, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Return how often each arm on offer was chosen."""
+    return voted(_held(state, rng), offer, draws)
+
+
+def taught(state: Any, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    """Let a state learn a reward."""
+    learn_one(_held(state, rng), case, arm, reward)
+
+
+def _held(state: Any, rng: np.random.Generator) -> Any:
+    return hold(state, rng, rng)

@@ -1,7 +1,9 @@
 """Which tests run in the same process, so that what they share is made once.
 
 All tests of a policy do, because it takes seconds to compile one, and so do all tests that look at
-the same facts, which another process finds out without compiling anything.
+the same facts, which another process finds out without compiling anything, at one cluster or at one
+copy of the package. Other tests share the kernels and fixtures of their file, unless they do all
+their work in processes of their own: such a file would keep one of two cores busy for long.
 """
 
 import re
@@ -11,7 +13,10 @@ from xdist.scheduler import LoadScopeScheduling
 
 from giro import Policy
 
-FACTS = re.compile(r"contract/test_(bandit|evaluate|saved)\.py")
+TOGETHER = re.compile(
+    r"contract/test_(bandit|evaluate|saved)\.py|/test_(engines)\.py|_of_(contributing)_"
+)
+ALONE = re.compile(r"test_(?:examples|extras|pages|process|processes|readme)\.py")
 LONGEST_FIRST = sorted(Policy.known(), key=len, reverse=True)
 POLICY = re.compile(rf"\[(?:.*?[- ])??({'|'.join(LONGEST_FIRST)})(?=[]: -])")
 
@@ -23,11 +28,14 @@ def group_of(test: str) -> str:
     'saved'
     >>> group_of("test_it.py::test_it[0-lin-ucb:scale=1]")
     'lin-ucb'
-    >>> group_of("test_it.py::test_giro[0]")
-    'test_it.py::test_giro[0]'
+    >>> group_of("models/test_it.py::test_giro[0]")
+    'models/test_it.py'
+    >>> group_of("test_readme.py::test_it")
+    'test_readme.py::test_it'
     """
-    found = FACTS.search(test) or POLICY.search(test)
-    return found[1] if found else test
+    found = TOGETHER.search(test) or POLICY.search(test)
+    alone = test if ALONE.search(test) else test.split("::", maxsplit=1)[0]
+    return found[found.lastindex or 0] if found else alone
 
 
 class _ByGroup(LoadScopeScheduling):

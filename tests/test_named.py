@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from giro import BadParameter, UnknownName
@@ -141,6 +141,7 @@ def test_text_shows_positional_parameters_always_and_others_when_changed(
     assert Tool.parse(text) == tool
 
 
+@settings(deadline=None)
 @given(weight=st.floats(allow_nan=False), sizes=st.none() | st.lists(st.floats(allow_nan=False)))
 def test_no_digit_is_lost_on_the_way_to_text_and_back(
     weight: float, sizes: list[float] | None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from live_kernels import as_it_is, learn_one, position_chosen
+from live_kernels import as_it_is, law, learn_one, position_chosen
 
 from giro.compiling import plain
 from giro.compiling.held import HeldInPython, hold
@@ -100,7 +100,7 @@ def played(
         before, (state, shape) = state, change(state, shape, t)
         held = held if state is before else handed_over(state, choosing, learning)
         if functions.propensities is not None and t % 4 == 0:
-            result.laws.append(functions.propensities(state, offer).tolist())
+            result.laws.append(law(held, offer, form).tolist())
         position = position_chosen(held, offer, form)
         assert position >= 0, "an arm that is not on offer was chosen"
         arm = int(offer.arms[position])

@@ -1,6 +1,6 @@
 """Print, as JSON, the arms that a policy pulls; run with and without compilation.
 
-NUMBA_DISABLE_JIT=1 python tests/contract/plain_arms.py giro
+echo giro | NUMBA_DISABLE_JIT=1 python tests/contract/plain_arms.py
 """
 
 import json
@@ -28,7 +28,8 @@ def arms_or_failure(policy: Policy, problem: Problem) -> list[int] | str:
         return repr(error)
 
 
-if __name__ == "__main__":
+def all_pairs() -> list[tuple[Policy, Problem]]:
+    """Return every policy on every problem that it can play, and what is played in loops."""
     pairs = [
         (policy, problem)
         for policy in policies()
@@ -37,9 +38,15 @@ if __name__ == "__main__":
     ]
     pairs += [(policy, Problem.parse(IN_CONTEXT)) for policy in policies_with_models()]
     pairs += in_loops()
-    arms = {
-        f"{policy} on {problem}": arms_or_failure(policy, problem)
-        for policy, problem in dict.fromkeys(pairs)
-        if policy.name in sys.argv[1:]
-    }
-    json.dump(arms, sys.stdout)
+    return list(dict.fromkeys(pairs))
+
+
+if __name__ == "__main__":
+    for name in map(str.strip, sys.stdin):
+        arms = {
+            f"{policy} on {problem}": arms_or_failure(policy, problem)
+            for policy, problem in all_pairs()
+            if policy.name == name
+        }
+        sys.stdout.write(f"{json.dumps(arms)}\n")
+        sys.stdout.flush()

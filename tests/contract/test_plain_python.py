@@ -4,12 +4,12 @@ Every policy on every problem in steps, for which nothing is compiled but the po
 problem; every policy on one problem, and every problem by one policy, in the simulator's loop.
 """
 
-import functools
+from collections.abc import Callable, Iterator
 
 import pytest
 from contract.plain_arms import pulled_arms
 from contract.steps import in_steps
-from contract.without_compiling import printed_by
+from contract.without_compiling import answers_of
 from known import (
     IN_CONTEXT,
     can_play,
@@ -22,37 +22,45 @@ from known import (
 from giro import BadParameter, Policy, Problem
 from giro.simulation.play import is_compiled
 
-
-@functools.cache
-def plain_arms_of(name: str) -> dict[str, list[int] | str]:
-    """Return the arms of the policies of this name, played without compiling anything."""
-    return printed_by("plain_arms.py", name)
+Agrees = Callable[[Policy, Problem, list[int]], None]
 
 
-def assert_plain_python_agrees(policy: Policy, problem: Problem, arms: list[int]) -> None:
-    """Fail unless the policy pulls these arms in plain Python."""
-    assert arms == plain_arms_of(policy.name)[f"{policy} on {problem}"]
+@pytest.fixture(scope="session")
+def plain_python_agrees() -> Iterator[Agrees]:
+    """Fail unless a policy pulls these arms in plain Python."""
+    with answers_of("plain_arms.py") as arms_of:
+
+        def agrees(policy: Policy, problem: Problem, arms: list[int]) -> None:
+            assert arms == arms_of(policy.name)[f"{policy} on {problem}"]
+
+        yield agrees
 
 
 @pytest.mark.parametrize("problem", problems(), ids=str)
 @pytest.mark.parametrize("policy", policies(), ids=str)
-def test_compiled_and_plain_runs_pull_the_same_arms(policy: Policy, problem: Problem) -> None:
+def test_compiled_and_plain_runs_pull_the_same_arms(
+    policy: Policy, problem: Problem, plain_python_agrees: Agrees
+) -> None:
     if can_play(policy, problem):
-        assert_plain_python_agrees(policy, problem, pulled_arms(in_steps(policy), problem))
+        plain_python_agrees(policy, problem, pulled_arms(in_steps(policy), problem))
     else:
         with pytest.raises(BadParameter, match="cannot use features of arms; policies that can: "):
             pulled_arms(policy, problem)
 
 
 @pytest.mark.parametrize("policy", policies_with_models(), ids=str)
-def test_compiled_and_plain_models_pull_the_same_arms(policy: Policy) -> None:
+def test_compiled_and_plain_models_pull_the_same_arms(
+    policy: Policy, plain_python_agrees: Agrees
+) -> None:
     problem = Problem.parse(IN_CONTEXT)
-    assert_plain_python_agrees(policy, problem, pulled_arms(in_steps(policy), problem))
+    plain_python_agrees(policy, problem, pulled_arms(in_steps(policy), problem))
 
 
 @pytest.mark.parametrize(("policy", "problem"), in_loops(), ids=str)
-def test_compiled_loops_and_plain_runs_pull_the_same_arms(policy: Policy, problem: Problem) -> None:
-    assert_plain_python_agrees(policy, problem, pulled_arms(policy, problem))
+def test_compiled_loops_and_plain_runs_pull_the_same_arms(
+    policy: Policy, problem: Problem, plain_python_agrees: Agrees
+) -> None:
+    plain_python_agrees(policy, problem, pulled_arms(policy, problem))
 
 
 def test_most_policies_compile() -> None:

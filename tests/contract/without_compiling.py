@@ -1,25 +1,41 @@
-"""Run a script of this folder without compiling anything."""
+"""Run scripts of this folder without compiling anything."""
 
+import contextlib
+import functools
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
 
 
-def printed_by(script: str, *words: str) -> dict[str, Any]:
-    """Return the JSON that the script prints with numba switched off, given these words."""
-    paths = [str(HERE.parent), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(paths)}
-    done = subprocess.run(
-        [sys.executable, str(HERE / script), *words],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def printed_by(script: str) -> dict[str, Any]:
+    """Return the JSON that the script prints with numba switched off."""
+    done = subprocess.run(**_call(script), stderr=subprocess.PIPE, check=False)
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
+
+
+@contextlib.contextmanager
+def answers_of(script: str) -> Iterator[Callable[[str], dict[str, Any]]]:
+    """Start the script with numba switched off; it answers a line of text with a line of JSON."""
+    with subprocess.Popen(**_call(script), stdin=subprocess.PIPE) as process:
+
+        @functools.cache
+        def answer(line: str) -> dict[str, Any]:
+            print(line, file=process.stdin, flush=True)
+            assert process.stdout is not None
+            return dict(json.loads(process.stdout.readline()))
+
+        yield answer
+
+
+def _call(script: str) -> dict[str, Any]:
+    paths = [str(HERE.parent), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(paths)}
+    call = [sys.executable, str(HERE / script)]
+    return {"args": call, "env": environment, "stdout": subprocess.PIPE, "text": True}

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from laws import ALPHA, assert_follows, p_value_of_same_counts
 from literal_contextual import literal_values, ridge
+from live_kernels import counted, taught
 from policies.choosing import winner_law
 from scipy import stats
 
 from giro import BadParameter, Policy, UnknownName
-from giro.compiling import kernel
-from giro.offer import NO_CONTEXT, Case, Offer, Shape, offer_of
+from giro.offer import NO_CONTEXT, Case, Shape, offer_of
 from giro.policies.contextual_giro import ContextualGiro
-from giro.policy import choose, learn, start
+from giro.policy import start
 from giro.seeds import stream
 
 CONTEXT = np.array([0.3, -0.8, 1.0])  # with the constant that policies append
@@ -33,16 +33,8 @@ def state_after(policy: Policy, histories: Histories, rng: np.random.Generator):
     state = start(policy, Shape(len(histories), 2, 0, rounds, rounds), rng)
     for arm, history in enumerate(histories):
         for context, reward in history:
-            learn(state, Case(context[:2], NO_CONTEXT), arm, reward, rng)
+            taught(state, Case(context[:2], NO_CONTEXT), arm, reward, rng)
     return state
-
-
-@kernel
-def _counts(state, offer: Offer, draws: int, rng: np.random.Generator) -> np.ndarray:
-    counts = np.zeros(state.rows.of_arm.length.size, np.int64)
-    for _ in range(draws):
-        counts[choose(state, offer, rng)] += 1
-    return counts
 
 
 def literal_counts(histories: Histories, a: int, rng: np.random.Generator) -> np.ndarray:
@@ -58,17 +50,17 @@ def test_chooses_arms_as_often_as_algorithm_3(a: int, rewards: str, seed: int) -
     histories = some_histories(seed, (4, 9, 6), rewards)
     literal = literal_counts(histories, a, stream(seed, 1))
     state = state_after(ContextualGiro(a=float(a)), histories, stream(seed, 2))
-    ours = _counts(state, offer_of(3, CONTEXT[:2]), 20 * DRAWS, stream(seed, 3))
+    ours = counted(state, offer_of(3, CONTEXT[:2]), 20 * DRAWS, stream(seed, 3))
     assert p_value_of_same_counts(literal, ours) > ALPHA
     other = state_after(ContextualGiro(a=a + 3.0), histories, stream(seed, 2))
-    wrong = _counts(other, offer_of(3, CONTEXT[:2]), 20 * DRAWS, stream(seed, 3))
+    wrong = counted(other, offer_of(3, CONTEXT[:2]), 20 * DRAWS, stream(seed, 3))
     assert p_value_of_same_counts(ours, wrong) < ALPHA
 
 
 def test_an_untried_arm_comes_first_and_all_of_them_equally_often(seed: int) -> None:
     histories = some_histories(seed, (3, 0, 2, 0), "binary")
     state = state_after(ContextualGiro(), histories, stream(seed, 1))
-    counts = _counts(state, offer_of(4, CONTEXT[:2]), 10_000, stream(seed, 2))
+    counts = counted(state, offer_of(4, CONTEXT[:2]), 10_000, stream(seed, 2))
     assert_follows(np.repeat(np.arange(4), counts), [0.0, 0.5, 0.0, 0.5])
 
 
@@ -77,8 +69,8 @@ def test_without_contexts_it_is_giro_with_a_penalty(seed: int) -> None:
     policy = ContextualGiro(a=1.0, model="linear")
     state = start(policy, Shape(2, 0, 0, 6, 6), stream(seed, 1))
     for arm, reward in [(0, 1.0), (0, 0.0), (0, 1.0), (1, 0.0), (1, 1.0)]:
-        learn(state, Case(NO_CONTEXT, NO_CONTEXT), arm, reward, stream(seed, 1))
-    counts = _counts(state, offer_of(2), 50_000, stream(seed, 2))
+        taught(state, Case(NO_CONTEXT, NO_CONTEXT), arm, reward, stream(seed, 1))
+    counts = counted(state, offer_of(2), 50_000, stream(seed, 2))
     laws = [(3, 5 / 9), (2, 3 / 6)]  # pulls, and share of ones after three entries a pull
     assert_follows(np.repeat(np.arange(2), counts), _shrunk_law(laws))
 

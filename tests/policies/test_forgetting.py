@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from laws import assert_follows, p_value_of_same_counts
-from live_kernels import voted
+from live_kernels import law_of, voted
 from policies.choosing import NO_CASE, shape_for
 from policies.in_context import Past, chosen, informed, some_past, with_constant
 from policies.test_lin_ucb import literal_bounds
@@ -264,7 +264,7 @@ def test_draws_of_lin_ts_follow_the_posterior_of_weighted_rows(
     found = _posterior(state, offer_of(3, x))
     np.testing.assert_allclose(found, (means, deviations), rtol=1e-9, atol=1e-9)
     arms = chosen(state, offer_of(3, x), draws=20_000, seed=seed)
-    assert_follows(arms, LinTs.propensities(state, offer_of(3, x)))
+    assert_follows(arms, law_of(state, offer_of(3, x)))
 
 
 # -- parameters ---------------------------------------------------------------------------------

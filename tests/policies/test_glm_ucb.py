@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from live_kernels import law_of
 from policies.in_context import Past, chosen, informed, some_past, with_constant
 from policies.logistic_twin import fitted
 from scipy.special import expit
@@ -38,14 +39,14 @@ def test_bounds_are_those_of_direct_fits(policy: GlmUcb, seed: int) -> None:
         literal, offer = literal_bounds(past, with_constant(x), policy, 201), offer_of(4, x)
         np.testing.assert_allclose(_bounds(state, offer), literal, rtol=1e-7, atol=1e-7)
         assert chosen(state, offer, draws=1, seed=seed) == np.argmax(literal)
-        assert GlmUcb.propensities(state, offer)[np.argmax(literal)] == 1.0
+        assert law_of(state, offer)[np.argmax(literal)] == 1.0
 
 
 def test_in_the_first_round_all_arms_tie(seed: int) -> None:
     past = some_past(rounds=0, d=4, n_arms=3, seed=seed)
     state, offer = informed(GlmUcb(), past), offer_of(3, np.ones(4))
     assert set(chosen(state, offer, draws=200, seed=seed)) == {0, 1, 2}
-    np.testing.assert_allclose(GlmUcb.propensities(state, offer), 1 / 3)
+    np.testing.assert_allclose(law_of(state, offer), 1 / 3)
 
 
 @pytest.mark.parametrize("reward", [0.0, 1.0])

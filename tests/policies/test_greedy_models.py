@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from laws import assert_follows, assert_follows_cdf
+from live_kernels import counted, taught
 from scipy import stats
 
 from giro import Policy, UnknownName
-from giro.compiling import kernel
-from giro.offer import NO_CONTEXT, Case, Offer, Shape, offer_of
+from giro.offer import NO_CONTEXT, Case, Shape, offer_of
 from giro.policies.ensemble import Ensemble
 from giro.policies.epsilon_greedy import EpsilonGreedy
-from giro.policy import choose, learn, start
+from giro.policy import start
 from giro.seeds import stream
 
 CONTEXT = np.array([0.4, -1.2, 1.0])  # with the constant that policies append
@@ -30,7 +30,7 @@ def state_after(policy: Policy, rows: int, seed: int):
     rng = stream(seed, 1)
     state = start(policy, Shape(N_ARMS, 2, 0, rows + 1, rows + 1), rng)
     for context, arm, reward in observations(seed, rows):
-        learn(state, Case(context[:2], NO_CONTEXT), arm, reward, rng)
+        taught(state, Case(context[:2], NO_CONTEXT), arm, reward, rng)
     return state
 
 
@@ -44,19 +44,11 @@ def ridge_values(seed: int, rows: int, penalty: float = 1.0) -> np.ndarray:
     return np.array(values)
 
 
-@kernel
-def _counts(state, offer: Offer, n_arms: int, draws: int, rng) -> np.ndarray:
-    counts = np.zeros(n_arms, np.int64)
-    for _ in range(draws):
-        counts[choose(state, offer, rng)] += 1
-    return counts
-
-
 def test_pulls_the_arm_whose_ridge_regression_expects_most_and_any_with_epsilon(seed: int) -> None:
     state = state_after(EpsilonGreedy(epsilon=0.3, model="linear"), 60, seed)
     law = np.full(N_ARMS, 0.1)
     law[ridge_values(seed, 60).argmax()] += 0.7
-    counts = _counts(state, OFFER, N_ARMS, 20_000, stream(seed, 2))
+    counts = counted(state, OFFER, 20_000, stream(seed, 2))
     assert_follows(np.repeat(np.arange(N_ARMS), counts), law)
 
 
@@ -64,7 +56,7 @@ def test_epsilon_falls_with_the_rounds(seed: int) -> None:
     state = state_after(EpsilonGreedy(b=6.0, model="linear"), 59, seed)  # round 60: ε = 1/10
     law = np.full(N_ARMS, 0.1 / N_ARMS)
     law[ridge_values(seed, 59).argmax()] += 0.9
-    counts = _counts(state, OFFER, N_ARMS, 20_000, stream(seed, 2))
+    counts = counted(state, OFFER, 20_000, stream(seed, 2))
     assert_follows(np.repeat(np.arange(N_ARMS), counts), law)
 
 
@@ -99,5 +91,5 @@ def test_with_contexts_one_model_decides_for_all_arms(seed: int) -> None:
         factor = np.triu(state.factor[arm])
         values[:, arm] = state.moment[arm] @ np.linalg.solve(factor.T @ factor, CONTEXT)
     favourites = np.bincount(values.argmax(axis=1), minlength=N_ARMS)
-    counts = _counts(state, OFFER, N_ARMS, 30_000, stream(seed, 2))
+    counts = counted(state, OFFER, 30_000, stream(seed, 2))
     assert_follows(np.repeat(np.arange(N_ARMS), counts), favourites / 5)

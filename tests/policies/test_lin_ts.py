@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from laws import assert_follows, p_value_of_same_counts
+from live_kernels import law_of
 from policies.in_context import Past, chosen, informed, some_past, with_constant
 
 from giro.errors import BadParameter
@@ -36,7 +37,7 @@ def test_arms_are_pulled_as_often_as_if_all_parameters_were_drawn(policy: LinTs,
     arms = chosen(state, offer_of(4, x), draws=DRAWS, seed=seed)
     literal = literal_arms(past, with_constant(x), policy, seed)
     assert p_value_of_same_counts(np.bincount(arms), np.bincount(literal)) > 1e-6
-    assert_follows(arms, LinTs.propensities(state, offer_of(4, x)))
+    assert_follows(arms, law_of(state, offer_of(4, x)))
 
 
 def test_a_slightly_wrong_spread_is_noticed(seed: int) -> None:
@@ -61,7 +62,7 @@ def test_a_spread_of_zero_is_greedy_and_ties_are_shared(seed: int) -> None:
     past = some_past(rounds=100, d=5, n_arms=3, seed=seed)
     state, offer = informed(LinTs(scale=0.0), past), offer_of(3, past.contexts[0])
     arms = chosen(state, offer, draws=20, seed=seed)
-    assert LinTs.propensities(state, offer)[arms].tolist() == [1.0] * 20
+    assert law_of(state, offer)[arms].tolist() == [1.0] * 20
     nothing = informed(LinTs(scale=0.0), some_past(rounds=0, d=5, n_arms=3, seed=seed))
     np.testing.assert_allclose(LinTs.propensities(nothing, offer), 1 / 3)
     assert_follows(chosen(nothing, offer, draws=2000, seed=seed), [1 / 3] * 3)
@@ -71,7 +72,7 @@ def test_a_spread_of_zero_is_greedy_and_ties_are_shared(seed: int) -> None:
 def test_equal_rewards_in_equal_contexts_leave_finite_values(reward: float, seed: int) -> None:
     past = Past(np.full((300, 6), 200.0), np.arange(300) % 3, np.full(300, reward), 4)
     state, offer = informed(LinTs(), past), offer_of(4, np.full(6, 200.0))
-    chances = LinTs.propensities(state, offer)
+    chances = law_of(state, offer)
     assert chances.sum() == pytest.approx(1.0)
     assert_follows(chosen(state, offer, draws=2000, seed=seed), chances)
 

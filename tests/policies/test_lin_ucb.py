@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from live_kernels import law_of
 from policies.in_context import Past, chosen, informed, some_past, with_constant
 
 from giro.errors import BadParameter
@@ -35,7 +36,7 @@ def test_bounds_are_those_of_direct_solves(policy: LinUcb, seed: int) -> None:
         literal, offer = literal_bounds(past, with_constant(x), policy), offer_of(4, x)
         np.testing.assert_allclose(_bounds(state, offer), literal, rtol=1e-9, atol=1e-9)
         assert chosen(state, offer, draws=1, seed=seed) == np.argmax(literal)
-        assert np.argmax(type(policy).propensities(state, offer)) == np.argmax(literal)
+        assert np.argmax(law_of(state, offer)) == np.argmax(literal)
 
 
 def test_the_bounds_of_ten_thousand_rewards_are_those_of_a_direct_solve(seed: int) -> None:
@@ -58,7 +59,7 @@ def test_without_any_reward_all_arms_tie(seed: int) -> None:
     past = some_past(rounds=0, d=4, n_arms=3, seed=seed)
     state, offer = informed(LinUcb(), past), offer_of(3, stream(seed).normal(size=4))
     assert set(chosen(state, offer, draws=200, seed=seed)) == {0, 1, 2}
-    np.testing.assert_allclose(LinUcb.propensities(state, offer), 1 / 3)
+    np.testing.assert_allclose(law_of(state, offer), 1 / 3)
     fixed = informed(LinUcb(ties="fixed"), past)
     (arm,) = set(chosen(fixed, offer, draws=200, seed=seed))
     assert LinUcb.propensities(fixed, offer)[arm] == 1.0

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from laws import assert_follows, p_value_of_same_counts
+from live_kernels import law_of
 from policies.in_context import Past, chosen, informed, some_past, with_constant
 
 from giro.compiling import plain
@@ -40,14 +41,14 @@ def test_arms_are_pulled_as_often_as_by_direct_solves(policy: RandUcb, seed: int
     literal = literal_arms(past, with_constant(x), policy, seed)
     counts = [np.bincount(several, minlength=4) for several in (arms, literal)]
     assert p_value_of_same_counts(*counts) > 1e-6
-    assert_follows(arms, RandUcb.propensities(state, offer_of(4, x)))
+    assert_follows(arms, law_of(state, offer_of(4, x)))
 
 
 def test_a_slightly_wrong_width_is_noticed(seed: int) -> None:
     past = some_past(rounds=300, d=6, n_arms=4, seed=0)
     state = informed(RandUcb(0.9), past)
     offers = [offer_of(4, context) for context in past.contexts[:50]]
-    offer = min(offers, key=lambda each: RandUcb.propensities(state, each).max())  # not one-sided
+    offer = min(offers, key=lambda each: law_of(state, each).max())  # not one-sided
     arms = chosen(state, offer, draws=DRAWS, seed=seed)
     wrong = RandUcb.propensities(informed(RandUcb(1.0), past), offer)
     with pytest.raises(AssertionError, match="p ="):

@@ -6,16 +6,16 @@ import math
 import numpy as np
 import pytest
 from laws import assert_follows, assert_same_law
+from live_kernels import counted, law_of, taught
 from scipy import stats
 
 from giro import BadParameter, Policy
-from giro.compiling import kernel
 from giro.model import value
-from giro.offer import NO_CONTEXT, Case, Offer, Shape, offer_of
+from giro.offer import NO_CONTEXT, Case, Shape, offer_of
 from giro.policies._replicas import ReplicaPolicy, draw_weights, next_refit
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.poisson_bootstrap import PoissonBootstrap
-from giro.policy import choose, learn, start
+from giro.policy import start
 from giro.seeds import stream
 
 CONTEXT = np.array([0.3, -0.8, 1.0])  # with the constant that policies append
@@ -27,16 +27,8 @@ def fed(policy: Policy, n_arms: int, rows: int, seed: int, unfed: int = 0):
     state = start(policy, Shape(n_arms, 2, 0, rows, rows), rng)
     for t in range(rows):
         case = Case(rng.normal(size=2), NO_CONTEXT)
-        learn(state, case, t % (n_arms - unfed), float(rng.random() < 0.5), rng)
+        taught(state, case, t % (n_arms - unfed), float(rng.random() < 0.5), rng)
     return state
-
-
-@kernel
-def _counts(state, offer: Offer, draws: int, rng: np.random.Generator) -> np.ndarray:
-    counts = np.zeros(state.rows.of_arm.length.size, np.int64)
-    for _ in range(draws):
-        counts[choose(state, offer, rng)] += 1
-    return counts
 
 
 @pytest.mark.parametrize("a", [0.0, 0.1, 1.0])
@@ -61,7 +53,7 @@ def test_a_linear_replica_is_the_ridge_fit_to_its_weights(policy: ReplicaPolicy,
     contexts, rewards = stream(seed, 2).normal(size=(40, 3)), stream(seed, 3).random(40)
     contexts[:, 2] = 1.0
     for t in range(40):
-        learn(state, Case(contexts[t, :2], NO_CONTEXT), 0, rewards[t], rng)
+        taught(state, Case(contexts[t, :2], NO_CONTEXT), 0, rewards[t], rng)
         draw_weights(weights[t], a, twin)
     values = []
     for replica in range(3):
@@ -71,7 +63,7 @@ def test_a_linear_replica_is_the_ridge_fit_to_its_weights(policy: ReplicaPolicy,
         values.append(CONTEXT @ np.linalg.solve(gram, contexts.T @ z))
     law = {int(v * 1e9): None for v in values}
     assert len(law) == 3
-    drawn = type(policy).propensities(state, offer_of(1, CONTEXT[:2]))
+    drawn = law_of(state, offer_of(1, CONTEXT[:2]))
     assert drawn.tolist() == [1.0]
     ours = [value(state.model, replica, CONTEXT) for replica in range(3)]
     np.testing.assert_allclose(ours, values, rtol=1e-9)
@@ -92,9 +84,9 @@ def test_arms_are_chosen_with_the_propensities(
 ) -> None:
     state = fed(policy, 5, 30, seed, unfed)
     offer = offer_of(5, CONTEXT[:2])
-    law = type(policy).propensities(state, offer)
+    law = law_of(state, offer)
     assert law.sum() == pytest.approx(1.0, abs=1e-12)
-    counts = _counts(state, offer, 30_000, stream(seed, 2))
+    counts = counted(state, offer, 30_000, stream(seed, 2))
     assert_follows(np.repeat(np.arange(5), counts), law)
 
 
@@ -113,7 +105,7 @@ def test_replicas_differ_as_bootstrap_means_do(seed: int) -> None:
     policy = GiroEnsemble(a=1.0, replicas=20_000)
     rng = stream(seed)
     state = start(policy, Shape(1, 0, 0, 1, 1), rng)
-    learn(state, Case(NO_CONTEXT, NO_CONTEXT), 0, 1.0, rng)
+    taught(state, Case(NO_CONTEXT, NO_CONTEXT), 0, 1.0, rng)
     ours = np.array([value(state.model, i, np.ones(1)) for i in range(20_000)])
     ones = stream(seed, 9).poisson(2.0, 20_000)
     zeros = stream(seed, 10).poisson(1.0, 20_000)

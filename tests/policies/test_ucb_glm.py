@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from laws import assert_follows
+from live_kernels import law_of
 from policies.in_context import Past, chosen, informed, some_past, with_constant
 from policies.logistic_twin import fitted
 
@@ -41,14 +42,14 @@ def test_bounds_are_those_of_direct_fits(policy: UcbGlm, seed: int) -> None:
         literal, offer = literal_bounds(past, with_constant(x), policy, 201), offer_of(4, x)
         np.testing.assert_allclose(_bounds(state, offer), literal, rtol=1e-7, atol=1e-7)
         assert chosen(state, offer, draws=1, seed=seed) == np.argmax(literal)
-        assert UcbGlm.propensities(state, offer)[np.argmax(literal)] == 1.0
+        assert law_of(state, offer)[np.argmax(literal)] == 1.0
 
 
 def test_the_first_tau_rewards_are_those_of_drawn_arms(seed: int) -> None:
     past = some_past(rounds=9, d=5, n_arms=3, seed=seed)
     state, offer = informed(UcbGlm(tau=10), past, rounds=20), offer_of(3, past.contexts[0])
     assert_follows(chosen(state, offer, draws=3000, seed=seed), [1 / 3] * 3)
-    np.testing.assert_allclose(UcbGlm.propensities(state, offer), 1 / 3)
+    np.testing.assert_allclose(law_of(state, offer), 1 / 3)
     after = informed(UcbGlm(tau=9), past)
     assert np.unique(chosen(after, offer, draws=50, seed=seed)).size == 1
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from giro import BadParameter
 from giro.simulation.trace import Spacing, before_last_tenth, checkpoints
 
 
+@settings(deadline=None)
 @given(
     rounds=st.integers(1, 10**7),
     points=st.integers(1, 300),

@@ -12,6 +12,7 @@ from giro.problem import Means, Problem
 from giro.problem import reveal as reveal_all
 from giro.problem import reward as reward_of
 from giro.problem import start as start_problem
+from giro.problems._wrapping import Wrapping
 
 
 class _Instance(NamedTuple):
@@ -45,7 +46,7 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
 
 
 @dataclass(frozen=True)
-class Sleeping(Problem, name="sleeping"):
+class Sleeping(Wrapping, name="sleeping"):
     """Arms of `problem`, of which each is awake with probability `awake` in a round.
 
     Arms wake up independently of each other and of all else; a round in which none would is drawn
@@ -59,37 +60,16 @@ class Sleeping(Problem, name="sleeping"):
     reveal = staticmethod(_reveal)
     reward = staticmethod(_reward)
     offers_all = False
+    wrapped = ("problem",)
 
     problem: Problem
     awake: float = 0.5
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        object.__setattr__(self, "problem", Problem.parse(self.problem))
-        if not self.problem.offers_all:
-            raise BadParameter("sleeping wraps a problem whose arms are all awake")
+        super().__post_init__()
         if not 0.0 < self.awake <= 1.0:
             raise BadParameter(f"sleeping needs 0 < awake <= 1, got awake={self.awake}")
-
-    @property
-    def n_arms(self) -> int:  # type: ignore[override]  # known with the problem
-        """Arms of the problem, awake or not."""
-        return self.problem.n_arms
-
-    @property
-    def n_features(self) -> int:  # type: ignore[override]  # likewise
-        """Numbers in a context."""
-        return self.problem.n_features
-
-    @property
-    def n_arm_features(self) -> int:  # type: ignore[override]  # likewise
-        """Numbers known of each arm."""
-        return self.problem.n_arm_features
-
-    @property
-    def compiled(self) -> bool:
-        """Whether the problem compiles."""
-        return self.problem.compiled
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return an instance of the problem, and where to write who is awake."""

@@ -13,6 +13,7 @@ from giro.problem import Means, Problem
 from giro.problem import reveal as reveal_all
 from giro.problem import reward as reward_of
 from giro.problem import start as start_problem
+from giro.problems._wrapping import SIZES, Wrapping
 
 
 class _Instance(NamedTuple):
@@ -38,7 +39,7 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
 
 
 @dataclass(frozen=True)
-class Switching(Problem, name="switching"):
+class Switching(Wrapping, name="switching"):
     """The problem `first` for `at` rounds, and then the problem `second`, with the same arms.
 
     Regret is counted against the best arm of the present round. If the second is itself switching,
@@ -51,6 +52,7 @@ class Switching(Problem, name="switching"):
     source = "Garivier and Moulines 2011, abruptly changing environments"
     reveal = staticmethod(_reveal)
     reward = staticmethod(_reward)
+    wrapped = ("first", "second")
 
     first: Problem
     second: Problem
@@ -58,40 +60,16 @@ class Switching(Problem, name="switching"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        for key in ("first", "second"):
-            object.__setattr__(self, key, Problem.parse(getattr(self, key)))
-            if not getattr(self, key).offers_all:
-                raise BadParameter("switching wraps problems whose arms are all awake")
+        super().__post_init__()
         check(self.name, whole(1), at=self.at)
         first, second = (
-            (each.n_arms, each.n_features, each.n_arm_features)
-            for each in (self.first, self.second)
+            tuple(getattr(problem, size) for size in SIZES) for problem in (self.first, self.second)
         )
         if first != second:
             raise BadParameter(
                 "switching needs two problems with as many arms, features of contexts and features "
                 f"of arms, got {first} and {second}"
             )
-
-    @property
-    def n_arms(self) -> int:  # type: ignore[override]  # known with the problems
-        """Arms of both problems."""
-        return self.first.n_arms
-
-    @property
-    def n_features(self) -> int:  # type: ignore[override]  # likewise
-        """Numbers in a context."""
-        return self.first.n_features
-
-    @property
-    def n_arm_features(self) -> int:  # type: ignore[override]  # likewise
-        """Numbers known of each arm."""
-        return self.first.n_arm_features
-
-    @property
-    def compiled(self) -> bool:
-        """Whether both problems compile."""
-        return self.first.compiled and self.second.compiled
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return an instance of each problem."""

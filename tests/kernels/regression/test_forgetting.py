@@ -1,5 +1,7 @@
 """Ridge regressions that forget, against direct solves of what is left."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from kernels.regression.test_inverse import hard_rows
@@ -26,43 +28,36 @@ def _take_in_all(
         take_in(ridge, rows[i], arms[i], rewards[i])
 
 
+def assert_forgets(memory: Any, weights: np.ndarray, penalty: float, seed: int) -> None:
+    """Fail unless parameters and factors are those of rows of these weights, solved directly."""
+    rng, rows = stream(seed), hard_rows(ROWS, D, seed)
+    arms, rewards = rng.integers(0, 3, ROWS), rng.random(ROWS)
+    ridge = empty_forgetting_ridge(4, D, penalty, memory)
+    _take_in_all(ridge, rows, arms, rewards)
+    for arm in range(4):
+        its, weighted = rows[arms == arm], rows[arms == arm] * weights[arms == arm, None]
+        matrix = its.T @ weighted + penalty * np.eye(D)
+        direct = np.linalg.solve(matrix, weighted.T @ rewards[arms == arm])
+        assert np.abs(ridge.theta[arm] - direct).max() < 1e-8 * max(np.abs(direct).max(), 1e-6)
+        factor = ridge.factor[arm]
+        close = {"rtol": 1e-9, "atol": 1e-9 * np.abs(matrix).max()}
+        np.testing.assert_allclose(factor.T @ factor, matrix, **close)
+
+
 @pytest.mark.parametrize("size", [1, 30, 1_000])
 def test_after_ten_thousand_rewards_a_window_has_the_parameters_of_its_rows(
     size: int, seed: int
 ) -> None:
-    rng, rows = stream(seed), hard_rows(ROWS, D, seed)
-    arms, rewards = rng.integers(0, 3, ROWS), rng.random(ROWS)
-    ridge = empty_forgetting_ridge(4, D, 1.0, empty_window(size, ROWS, D))
-    _take_in_all(ridge, rows, arms, rewards)
     last = np.arange(ROWS) >= ROWS - size
-    for arm in range(4):
-        its = rows[last & (arms == arm)]
-        matrix = its.T @ its + np.eye(D)
-        direct = np.linalg.solve(matrix, its.T @ rewards[last & (arms == arm)])
-        assert np.abs(ridge.theta[arm] - direct).max() < 1e-7 * max(np.abs(direct).max(), 1e-3)
-        np.testing.assert_allclose(
-            ridge.factor[arm].T @ ridge.factor[arm],
-            matrix,
-            rtol=1e-9,
-            atol=1e-9 * np.abs(matrix).max(),
-        )
+    assert_forgets(empty_window(size, ROWS, D), last.astype(float), 1.0, seed)
 
 
 @pytest.mark.parametrize("half_life", [0.5, 20.0, 3_000.0])
 def test_after_ten_thousand_rewards_a_half_life_has_the_parameters_of_weighted_rows(
     half_life: float, seed: int
 ) -> None:
-    rng, rows = stream(seed), hard_rows(ROWS, D, seed)
-    arms, rewards = rng.integers(0, 3, ROWS), rng.random(ROWS)
-    ridge = empty_forgetting_ridge(4, D, 2.0, half_life_memory(half_life))
-    _take_in_all(ridge, rows, arms, rewards)
     weights = 2.0 ** (-np.arange(ROWS)[::-1] / half_life)
-    for arm in range(4):
-        its, w = rows[arms == arm], weights[arms == arm][:, None]
-        direct = np.linalg.solve(
-            its.T @ (w * its) + 2.0 * np.eye(D), its.T @ (w[:, 0] * rewards[arms == arm])
-        )
-        assert np.abs(ridge.theta[arm] - direct).max() < 1e-8 * max(np.abs(direct).max(), 1e-6)
+    assert_forgets(half_life_memory(half_life), weights, 2.0, seed)
 
 
 def test_only_a_regression_with_a_memory_forgets() -> None:
