@@ -26,7 +26,7 @@ _FIRST_CROSS: Final = 32
 MOST_CROSSES: Final = 19  # and two bits for features of either side that are multiplied by none
 OF_ROUND, OF_ARM, OF_CONSTANT = 0x2545F491, 0x1B873593, 0x68E31DA4  # sides have different keys
 _FACTOR: Final = 0x45D9F3B
-_SPREAD: Final = 0x3C6EF372
+_SPREAD: Final = 0x3C6EF373
 
 
 @inline_kernel
@@ -45,8 +45,13 @@ def key_of(code: int, side: int) -> int:
 
 @inline_kernel
 def product_key(left: int, right: int) -> int:
-    """Return the key of the product of two features, whose keys these are; order matters."""
-    return mixed((left * _SPREAD + right) & (KEYS - 1))
+    """Return the key of the product of two features, whose keys these are; order matters.
+
+    Keys are mixed already: once more is enough for the highest bits of both to reach the lowest.
+    """
+    key = (left * _SPREAD + right) & (KEYS - 1)
+    key = ((key >> 15) ^ key) * _FACTOR & (KEYS - 1)
+    return (key >> 13) ^ key
 
 
 @inline_kernel

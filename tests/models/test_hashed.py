@@ -5,6 +5,7 @@ import pytest
 from models.contexts import dense, drawn_counts, one_hot, rewards_for, sample_of
 
 from giro import BadParameter, Policy, simulate
+from giro.kernels.hashed.table import LARGEST
 from giro.model import Sample, partial_fit, refit, start, value
 from giro.models.hashed import Hashed
 from giro.seeds import stream
@@ -15,7 +16,8 @@ def test_taking_in_row_by_row_is_a_refit_to_all() -> None:
     whole = sample_of(X, rewards_for(X, 0), drawn_counts(60, 0))
     state = start(Hashed(), 2, 4, 60, rng)
     other = start(Hashed(), 2, 4, 60, rng)
-    other.table.scales.largest[:] = state.table.scales.largest[:] = 10.0  # do not grow on the way
+    for each in (state, other):
+        each.table.weights[:, LARGEST] = 10.0  # does not grow on the way
     for n in range(1, 61):
         partial_fit(state, 1, Sample(whole.rows, whole.positions[:n], whole.counts[:n]), rng)
     for _ in range(2):  # the second begins anew

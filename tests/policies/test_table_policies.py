@@ -6,11 +6,10 @@ from laws import assert_follows
 
 from giro import BadParameter, Policy
 from giro.kernels.giro.bootstrap_counts import REAL
-from giro.kernels.hashed.entries import arm_entries, round_entries
-from giro.kernels.hashed.table import expected_of_arms
+from giro.kernels.hashed.table import expected_by_replica
 from giro.live import LivePolicy
 from giro.offer import Case, Offer, Shape, SparseRow, SparseRows
-from giro.policies._arm_models import expected
+from giro.policies._arm_models import expected, offered_rows
 from giro.policies._replicas import draw_weights, shrink
 from giro.policy import choose, learn, propensities, start
 from giro.seeds import stream
@@ -58,11 +57,8 @@ def test_probabilities_are_those_of_the_choices(text: str) -> None:
 
 def test_an_arm_is_as_likely_as_replicas_prefer_it() -> None:
     live, offer = informed(ENSEMBLE), an_offer()
-    table = live.state.table
-    known = round_entries(offer.context, table.scales, False)
-    values = expected_of_arms(
-        table, known, arm_entries(offer.features, offer.arms, table.scales)
-    ).astype(float)
+    table, rows = live.state.table, offered_rows(live.state.table, offer)
+    values = np.array([expected_by_replica(table, rows, r, 1.0) for r in range(6)]).T
     mean = values.mean(axis=1, keepdims=True)
     best = np.argmax(mean + 0.3 * (values - mean), axis=0)
     exact = live.propensities(offer)

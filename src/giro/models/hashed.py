@@ -9,7 +9,7 @@ from giro.checks import POSITIVE, SHARE, Needed, check
 from giro.compiling import kernel
 from giro.hashing import mixed, product_key
 from giro.kernels.hashed.entries import Entries, round_entries
-from giro.kernels.hashed.table import Table, empty_table, take_in
+from giro.kernels.hashed.table import MEAN, Rows, Table, empty_table, scales_of, take_in
 from giro.model import Model, Sample
 from giro.offer import Context
 
@@ -42,9 +42,9 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
     state.seen[slot] = 0.0
     for i in range(sample.positions.size):
         row = sample.rows.contexts[sample.positions[i]]
-        columns = _columns(state, slot, round_entries(row, table.scales, False))
+        columns = _columns(state, slot, round_entries(row, scales_of(table), False))
         for j in range(columns.size):
-            table.weights[columns[j]] = 0.0
+            table.weights[columns[j], MEAN:] = 0.0
             table.squares[columns[j]] = 0.0
     for i in range(sample.positions.size):
         _take_in(state, slot, sample, i)
@@ -53,21 +53,21 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 @kernel
 def _take_in(state: _State, slot: int, sample: Sample, i: int) -> None:
     row, table = sample.positions[i], state.table
-    entries = round_entries(sample.rows.contexts[row], table.scales, True)
-    own = Table(
-        table.weights, table.squares, state.seen[slot], table.scales, table.rate, table.offset
-    )
+    entries = round_entries(sample.rows.contexts[row], scales_of(table), True)
     columns = _columns(state, slot, entries)
-    values = entries.value[: columns.size]
-    take_in(own, columns, values, sample.rows.rewards[row], sample.counts[i : i + 1])
+    own = Rows(entries.begin, columns, entries.value[: columns.size])
+    mine = Table(
+        table.weights, table.squares, table.moments, state.seen[slot], table.rate, table.offset
+    )
+    take_in(mine, own, sample.rows.rewards[row], sample.counts[i : i + 1])
 
 
 @kernel
 def _value(state: _State, slot: int, context: Context) -> float:
-    entries, total = round_entries(context, state.table.scales, False), state.table.offset
+    entries, total = round_entries(context, scales_of(state.table), False), state.table.offset
     columns = _columns(state, slot, entries)
     for j in range(columns.size):
-        total += float(state.table.weights[columns[j], 0]) * float(entries.value[j])
+        total += float(state.table.weights[columns[j], MEAN]) * float(entries.value[j])
     return total
 
 

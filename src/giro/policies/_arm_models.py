@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.compiling import bind, dispatched, inlined
+from giro.compiling import bind, dispatched, inline_kernel, inlined
 from giro.kernels.giro.bootstrap_counts import REAL
 from giro.kernels.hashed.entries import arm_entries, case_entries, round_entries
-from giro.kernels.hashed.table import Table, columns_and_values, expected_of_arms, take_in
+from giro.kernels.hashed.table import Rows as HashedRows
+from giro.kernels.hashed.table import Table, expected_by_replica, rows_of, scales_of, take_in
 from giro.kernels.regression.design import (
     Design,
     case_row,
@@ -73,6 +74,22 @@ class TableModel(NamedTuple):
     counts: np.ndarray  # [1, kind] an observed reward once
 
 
+@inline_kernel
+def offered_rows(table: Table, offer: Offer) -> HashedRows:
+    """Return the rows of the arms on offer."""
+    scales = scales_of(table)
+    known = round_entries(offer.context, scales, False)
+    return rows_of(table, known, arm_entries(offer.features, offer.arms, scales))
+
+
+@inline_kernel
+def learned_row(table: Table, case: Case, arm: int) -> HashedRows:
+    """Return the row of an arm that was chosen; the sizes of numbers are noted before."""
+    scales = scales_of(table)
+    known = round_entries(case.context, scales, True)
+    return rows_of(table, known, case_entries(case.features, arm, scales))
+
+
 def start_any_models(model: Model, shape: Shape, rng: np.random.Generator) -> Any:
     """Return models of no rewards, or one table for all arms if features are hashed."""
     if not isinstance(model, Hashed):
@@ -130,10 +147,7 @@ def expected(models: Any, offer: Offer, untried: float) -> np.ndarray:
 
 def _by_table(models: TableModel, offer: Offer, untried: float) -> np.ndarray:
     """Return what the table expects; where nothing was learned, that is its offset."""
-    scales = models.table.scales
-    known = round_entries(offer.context, scales, False)
-    arms = arm_entries(offer.features, offer.arms, scales)
-    return expected_of_arms(models.table, known, arms)[:, 0].astype(np.float64)
+    return expected_by_replica(models.table, offered_rows(models.table, offer), 0, 0.0)
 
 
 def _by_rows(models: ArmModels, offer: Offer, untried: float) -> np.ndarray:
@@ -184,11 +198,7 @@ def take_case(models: Any, case: Case, arm: int, reward: float, rng: np.random.G
 def _into_table(
     models: TableModel, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
-    table = models.table
-    known = round_entries(case.context, table.scales, True)
-    its = case_entries(case.features, arm, table.scales)
-    columns, values = columns_and_values(table.squares.size - 1, known, its)
-    take_in(table, columns, values, reward, models.counts)
+    take_in(models.table, learned_row(models.table, case, arm), reward, models.counts)
     models.pulls[0] += 1
 
 

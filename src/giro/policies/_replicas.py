@@ -9,8 +9,7 @@ from giro.checks import SHARE, at_least, check, optional, whole
 from giro.compiling import inlined, kernel
 from giro.kernels.draws.poisson import poisson
 from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
-from giro.kernels.hashed.entries import arm_entries, case_entries, round_entries
-from giro.kernels.hashed.table import Table, columns_and_values, expected_of_arms, take_in
+from giro.kernels.hashed.table import Table, expected_by_replica, take_in
 from giro.kernels.highest.probabilities import argmax_probabilities, replica_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
@@ -20,6 +19,7 @@ from giro.model import start as start_model
 from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
 from giro.offer import of_arms
+from giro.policies._arm_models import learned_row, offered_rows
 from giro.policy import Case, Functions, Offer, Policy, Shape
 
 _SPREAD_OF_TABLES = 0.3
@@ -176,37 +176,26 @@ class _TableState(NamedTuple):
 
 @kernel
 def _choose_by_table(state: _TableState, offer: Offer, rng: np.random.Generator) -> int:
-    values = _table_values(state, offer)
-    replica = int(rng.random() * values.shape[1])
-    return argmax(values[:, replica].copy(), offer.arms, state.ranking, rng)
-
-
-@kernel
-def _table_values(state: _TableState, offer: Offer) -> np.ndarray:
-    """Return [i, replica] what each replica expects of each arm, as far from the mean as it may."""
-    scales = state.table.scales
-    known = round_entries(offer.context, scales, False)
-    values = expected_of_arms(state.table, known, arm_entries(offer.features, offer.arms, scales))
-    for i in range(values.shape[0]):
-        shrink(values[i], state.spread)
-    return values
+    replica, rows = int(rng.random() * state.counts.shape[0]), offered_rows(state.table, offer)
+    values = expected_by_replica(state.table, rows, replica, state.spread)
+    return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
 def _learn_by_table(
     state: _TableState, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
-    table = state.table
-    known = round_entries(case.context, table.scales, True)
-    its = case_entries(case.features, arm, table.scales)
-    columns, values = columns_and_values(table.squares.size - 1, known, its)
     draw_weights(state.counts, state.a, rng)
-    take_in(table, columns, values, reward, state.counts)
+    take_in(state.table, learned_row(state.table, case, arm), reward, state.counts)
 
 
 @kernel
 def _propensities_by_table(state: _TableState, offer: Offer) -> np.ndarray:
-    return _shares(_table_values(state, offer), of_arms(state.ranking, offer.arms))
+    rows = offered_rows(state.table, offer)
+    values = np.empty((offer.arms.size, state.counts.shape[0]))
+    for replica in range(values.shape[1]):
+        values[:, replica] = expected_by_replica(state.table, rows, replica, state.spread)
+    return _shares(values, of_arms(state.ranking, offer.arms))
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from giro.compiling import plain
+from giro.compiling import kernel, plain
 from giro.hashing import IS_NUMBER
-from giro.kernels.hashed.entries import arm_entries, case_entries, no_scales, round_entries
+from giro.kernels.hashed.entries import round_entries
 from giro.kernels.hashed.table import (
+    LARGEST,
+    MEAN,
+    Rows,
     Table,
-    columns_and_values,
     empty_table,
-    expected_of_arms,
+    expected_by_replica,
+    scales_of,
     take_in,
 )
-from giro.offer import SparseRow, SparseRows
+from giro.offer import Case, Offer, SparseRow, SparseRows
+from giro.policies._arm_models import learned_row, offered_rows
 from giro.seeds import stream
 
 RATE, OFFSET, REPLICAS = 0.3, 1.0, 3
@@ -82,49 +86,47 @@ def sparse_arms(rows: list[dict[int, float]]) -> SparseRows:
     return SparseRows(ends, np.array(columns), np.array([v for row in rows for v in row.values()]))
 
 
-def seen_by_both(table: Table) -> None:
-    """Let the largest value of every column be 1, as the twin takes it."""
-    table.scales.largest[:] = 1.0
+@kernel
+def offered(table: Table, offer: Offer) -> Rows:
+    return offered_rows(table, offer)
+
+
+@kernel
+def learned(table: Table, case: Case, arm: int) -> Rows:
+    return learned_row(table, case, arm)
 
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_replicas_are_those_of_a_twin_with_names(compiled: bool) -> None:
     form = (lambda f: f) if compiled else plain
     rng, twin, table = stream(5), Twin(), empty_table(20, REPLICAS, RATE, OFFSET)
-    seen_by_both(table)
+    table.weights[:, LARGEST] = 1.0  # as the twin takes them
     for _ in range(60 if compiled else 15):
         context, arms = drawn(rng)
-        known = round_entries(sparse(context), table.scales, False)
-        offered = arm_entries(sparse_arms(arms), np.arange(3), table.scales)
-        found = form(expected_of_arms)(table, known, offered)
-        wanted = [[twin.expected(twin.row(context, arm), r) for r in range(3)] for arm in arms]
-        np.testing.assert_allclose(found, wanted, atol=2e-5)
+        rows = form(offered)(table, Offer(np.arange(3), sparse(context), sparse_arms(arms)))
+        wanted = np.array(
+            [[twin.expected(twin.row(context, arm), r) for r in range(3)] for arm in arms]
+        )
+        mean = wanted.mean(axis=1)
+        for replica in range(REPLICAS):
+            for spread in (0.0, 0.3, 1.0):
+                found = form(expected_by_replica)(table, rows, replica, spread)
+                shrunk = mean + spread * (wanted[:, replica] - mean)
+                np.testing.assert_allclose(found, shrunk, atol=2e-5)
         counts, reward = rng.integers(0, 3, (REPLICAS, 3)).astype(np.int32), rng.random()
-        case = case_entries(sparse(arms[0]), 0, table.scales)
-        columns, values = form(columns_and_values)(table.squares.size - 1, known, case)
-        form(take_in)(table, columns, values, reward, counts)
+        row = form(learned)(table, Case(sparse(context), sparse(arms[0])), 0)
+        form(take_in)(table, row, reward, counts)
         if counts.sum():
             twin.learn(twin.row(context, arms[0]), reward, counts)
 
 
-def one_row(table: Table, context: np.ndarray, arm: np.ndarray, *, learned: bool) -> tuple:
-    known = round_entries(context, table.scales, learned)
-    its = (
-        case_entries(arm, 0, table.scales)
-        if learned
-        else arm_entries(arm[None], np.arange(1), table.scales)
-    )
-    return known, its
-
-
 def learn(table: Table, context: np.ndarray, arm: np.ndarray, reward: float, times: int) -> None:
-    known, its = one_row(table, context, arm, learned=True)
-    counts = np.array([[times, 0, 0]], np.int32)
-    take_in(table, *columns_and_values(table.squares.size - 1, known, its), reward, counts)
+    take_in(table, learned(table, Case(context, arm), 0), reward, np.array([[times, 0, 0]]))
 
 
 def expected(table: Table, context: np.ndarray, arm: np.ndarray) -> float:
-    return float(expected_of_arms(table, *one_row(table, context, arm, learned=False))[0, 0])
+    rows = offered(table, Offer(np.arange(1), context, arm[None]))
+    return float(expected_by_replica(table, rows, 0, 1.0)[0])
 
 
 def test_the_unit_of_a_number_does_not_matter() -> None:
@@ -138,7 +140,7 @@ def test_the_unit_of_a_number_does_not_matter() -> None:
 
 
 def test_marked_numbers_count_from_their_mean_in_spreads() -> None:
-    rng, scales = stream(7), no_scales(1 << 12)
+    rng, scales = stream(7), scales_of(empty_table(12, 1, 0.5, 1.0))
     code, values = 5 + IS_NUMBER, 1990.0 + 10.0 * rng.random(200)
     for value in values:
         round_entries(SparseRow(np.array([code]), np.array([value])), scales, True)
@@ -151,7 +153,7 @@ def test_one_slip_of_a_unit_does_not_spoil_a_column() -> None:
     table = empty_table(12, 1, 0.5, 1.0)
     learn(table, np.array([2.0]), np.array([1.0]), 0.5, 1)
     learn(table, np.array([2e9]), np.array([1.0]), 0.5, 1)
-    assert table.scales.largest.max() == 8.0
+    assert table.weights[:, LARGEST].max() == 8.0
 
 
 @given(st.integers(1, 1000), st.floats(0, 1), st.floats(0.01, 10), st.integers(0, 10))
@@ -161,12 +163,10 @@ def test_a_step_goes_towards_the_reward_and_never_beyond(
     table, rng = empty_table(10, 1, rate, 1.0), stream(8, before)
     for _ in range(before):
         learn(table, rng.random(2), rng.random(2), rng.random(), 1)
-    context, arm = rng.random(2), np.ones(2)
-    first = one_row(table, context, arm, learned=True)  # scales follow
-    gap = reward - float(expected_of_arms(table, first[0], first[1])[0, 0])
-    counts = np.array([[times, 0, 0]], np.int32)
-    take_in(table, *columns_and_values(table.squares.size - 1, *first), reward, counts)
-    left = reward - float(expected_of_arms(table, first[0], first[1])[0, 0])
+    row = learned(table, Case(rng.random(2), np.ones(2)), 0)
+    gap = reward - expected_by_replica(table, row, 0, 1.0)[0]
+    take_in(table, row, reward, np.array([[times, 0, 0]]))
+    left = reward - expected_by_replica(table, row, 0, 1.0)[0]
     assert abs(left) <= abs(gap) + 1e-5
     assert left * gap >= -1e-4 * max(1.0, abs(gap))
 
@@ -182,13 +182,19 @@ def test_more_of_a_reward_goes_further() -> None:
 
 
 def test_arms_without_features_are_known_by_their_numbers() -> None:
-    table = empty_table(12, 1, 0.5, 1.0)
-    nothing = np.empty((0, 0))
-    known = round_entries(np.empty(0), table.scales, True)
-    case = case_entries(np.empty(0), 4, table.scales)
-    counts = np.array([[1, 0, 0]], np.int32)
+    table, nothing = empty_table(12, 1, 0.5, 1.0), np.empty(0)
     for _ in range(20):
-        take_in(table, *columns_and_values(table.squares.size - 1, known, case), 0.0, counts)
-    arms = arm_entries(nothing, np.array([3, 4]), table.scales)
-    other, its = expected_of_arms(table, known, arms)[:, 0]
+        take_in(table, learned(table, Case(nothing, nothing), 4), 0.0, np.array([[1, 0, 0]]))
+    rows = offered(table, Offer(np.array([3, 4]), nothing, np.empty((0, 0))))
+    other, its = expected_by_replica(table, rows, 0, 1.0)
     assert its < 0.1 < other
+
+
+def test_the_mean_is_that_of_the_replicas() -> None:
+    table, rng = empty_table(8, REPLICAS, RATE, OFFSET), stream(9)
+    for _ in range(200):
+        row = learned(table, Case(rng.normal(size=3), rng.normal(size=2)), 0)
+        take_in(table, row, rng.random(), rng.integers(0, 3, (REPLICAS, 3)))
+    np.testing.assert_allclose(
+        table.weights[:, MEAN], table.weights[:, MEAN + 1 :].mean(axis=1), atol=1e-6
+    )

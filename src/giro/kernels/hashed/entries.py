@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.compiling import bind, dispatched, inline_kernel, kernel
+from giro.compiling import bind, dispatched, inline_kernel
 from giro.hashing import IS_NUMBER, OF_ARM, OF_ROUND, key_of
 from giro.offer import SparseRow, SparseRows
-from giro.standardising import count, distance, no_moments
+from giro.standardising import count, distance
 
 _FASTEST = 4.0  # growth of a scale by one value, which may be a slip of a unit
 
@@ -24,11 +24,6 @@ class Scales(NamedTuple):
     moments: np.ndarray  # [what, column] of marked numbers, see `giro.standardising`
 
 
-def no_scales(columns: int) -> Scales:
-    """Return what is known of columns before the first row."""
-    return Scales(np.zeros(columns, np.float32), no_moments(np.ones(columns, np.bool_)))
-
-
 class Entries(NamedTuple):
     """Features that are not zero: row i has those from begin[i] up to begin[i + 1]."""
 
@@ -38,14 +33,11 @@ class Entries(NamedTuple):
     value: np.ndarray  # [j] float32
 
 
-@kernel
-def _room(rows: int, entries: int) -> Entries:
-    return Entries(
-        np.zeros(rows + 1, np.int64),
-        np.empty(entries, np.int64),
-        np.empty(entries, np.int64),
-        np.empty(entries, np.float32),
-    )
+@inline_kernel
+def _room(rows: int, n: int) -> Entries:
+    whole = np.empty(rows + 1 + 2 * n, np.int64)  # one piece of memory, because asking takes time
+    whole[0], last = 0, rows + 1 + n
+    return Entries(whole[: rows + 1], whole[rows + 1 : last], whole[last:], np.empty(n, np.float32))
 
 
 @inline_kernel
@@ -88,7 +80,7 @@ def case_entries(features: Any, arm: int, scales: Scales) -> Entries:
     raise TypeError("replaced by dispatch")
 
 
-@kernel
+@inline_kernel
 def _dense_row(row: np.ndarray, side: int, scales: Scales, learned: bool) -> Entries:
     entries, n = _room(1, row.size), 0
     for j in range(row.size):
@@ -99,7 +91,7 @@ def _dense_row(row: np.ndarray, side: int, scales: Scales, learned: bool) -> Ent
     return entries
 
 
-@kernel
+@inline_kernel
 def _sparse_row(row: SparseRow, side: int, scales: Scales, learned: bool) -> Entries:
     entries = _room(1, row.column.size)
     for j in range(row.column.size):
@@ -116,7 +108,7 @@ def _sparse_round(context: SparseRow, scales: Scales, learned: bool) -> Entries:
     return _sparse_row(context, OF_ROUND, scales, learned)
 
 
-@kernel
+@inline_kernel
 def _only_arms(arms: np.ndarray, scales: Scales) -> Entries:
     entries = _room(arms.size, arms.size)
     for i in range(arms.size):
@@ -125,7 +117,7 @@ def _only_arms(arms: np.ndarray, scales: Scales) -> Entries:
     return entries
 
 
-@kernel
+@inline_kernel
 def _dense_arms(features: np.ndarray, arms: np.ndarray, scales: Scales) -> Entries:
     if features.shape[0] == 0:
         return _only_arms(arms, scales)
@@ -139,7 +131,7 @@ def _dense_arms(features: np.ndarray, arms: np.ndarray, scales: Scales) -> Entri
     return entries
 
 
-@kernel
+@inline_kernel
 def _sparse_arms(features: SparseRows, arms: np.ndarray, scales: Scales) -> Entries:
     entries = _room(arms.size, features.begin[arms.size])
     for j in range(entries.key.size):
@@ -148,7 +140,7 @@ def _sparse_arms(features: SparseRows, arms: np.ndarray, scales: Scales) -> Entr
     return entries
 
 
-@kernel
+@inline_kernel
 def _dense_case(features: np.ndarray, arm: int, scales: Scales) -> Entries:
     if features.size == 0:
         return _only_arms(np.full(1, arm), scales)

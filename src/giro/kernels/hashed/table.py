@@ -2,8 +2,9 @@
 
 A row holds a constant, the features of the round, those of the arm, and products of the two, each
 with a key (`giro.hashing`) whose lowest bits are its column. What replica r expects is
-`offset` + Σ z_j W[column_j, r]. The replicas of a column are neighbours in memory, so that a
-feature costs a cache line or two and not one for each replica.
+`offset` + Σ z_j W[column_j, r]. The replicas of a column are neighbours in memory, with their mean
+and the scale of the column, so that a feature costs a cache line or two and not one for each
+replica.
 
 A row that replica r takes m_r times, with the mean reward y_r, moves its weights by
 
@@ -21,111 +22,145 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import inline_kernel, kernel
-from giro.hashing import OF_CONSTANT, is_crossed, product_key
+from giro.hashing import KEYS, OF_CONSTANT, is_crossed, product_key
 from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
-from giro.kernels.hashed.entries import Entries, Scales, no_scales
+from giro.kernels.hashed.entries import Entries, Scales
+from giro.standardising import no_moments
+
+LARGEST, MEAN, FIRST = 0, 1, 2  # places in a column: its scale, the mean of replicas, replica 0
 
 
 class Table(NamedTuple):
     """Weights of all columns."""
 
-    weights: np.ndarray  # [column, replica] float32
+    weights: np.ndarray  # [column, place] float32: scale, mean, and one for each replica
     squares: np.ndarray  # [column] float32, see above
+    moments: np.ndarray  # [what, column] of marked numbers, see `giro.standardising`
     seen: np.ndarray  # [2] rows, and the sum of their squared entries
-    scales: Scales
     rate: float
     offset: float  # what is expected where nothing was learned
+
+
+class Rows(NamedTuple):
+    """Columns and entries: first what all arms share, and then, arm by arm, what they do not."""
+
+    begin: np.ndarray  # [arm + 2] where the shared part begins, and then the part of each arm
+    column: np.ndarray  # [j]
+    value: np.ndarray  # [j] float32
 
 
 def empty_table(bits: int, replicas: int, rate: float, offset: float) -> Table:
     """Return a table of 2^bits columns in which all weights are zero."""
     return Table(
-        np.zeros((1 << bits, replicas), np.float32),
+        np.zeros((1 << bits, FIRST + replicas), np.float32),
         np.zeros(1 << bits, np.float32),
+        no_moments(np.ones(1 << bits, np.bool_)),
         np.zeros(2),
-        no_scales(1 << bits),
         float(rate),
         float(offset),
     )
 
 
 @inline_kernel
-def _add(weights: np.ndarray, column: int, value: np.float32, out: np.ndarray) -> None:
-    """Add a column's weights, times a value."""
-    for replica in range(out.size):
-        out[replica] += value * weights[column, replica]
+def scales_of(table: Table) -> Scales:
+    """Return how large the values of columns are."""
+    return Scales(table.weights[:, LARGEST], table.moments)
 
 
-@kernel
-def expected_of_arms(table: Table, round: Entries, arms: Entries) -> np.ndarray:
-    """Return [i, replica] what each replica expects of each arm, float32."""
-    weights, last = table.weights, table.weights.shape[0] - 1
-    values = np.empty((arms.begin.size - 1, weights.shape[1]), np.float32)
-    base = np.full(weights.shape[1], table.offset, np.float32)
-    _add(weights, OF_CONSTANT & last, np.float32(1.0), base)
-    n = round.begin[1]
+@inline_kernel
+def rows_of(table: Table, round: Entries, arms: Entries) -> Rows:
+    """Return the rows of arms in one round."""
+    last, n, n_arms = table.squares.size - 1, round.begin[1], arms.begin.size - 1
+    size = 1 + n + arms.begin[n_arms] * (1 + n)
+    whole, value = np.empty(n_arms + 2 + size, np.int64), np.empty(size, np.float32)
+    begin, column = whole[: n_arms + 2], whole[n_arms + 2 :]
+    begin[0], column[0], value[0], j = 0, OF_CONSTANT & last, 1.0, 1
     for c in range(n):
-        _add(weights, round.key[c] & last, round.value[c], base)
-    for i in range(values.shape[0]):
-        row = values[i]
-        row[:] = base
-        for j in range(arms.begin[i], arms.begin[i + 1]):
-            key, code, value = arms.key[j], arms.code[j], arms.value[j]
-            _add(weights, key & last, value, row)
+        column[j], value[j] = round.key[c] & last, round.value[c]
+        j += 1
+    for i in range(n_arms):
+        begin[i + 1] = j
+        for a in range(arms.begin[i], arms.begin[i + 1]):
+            key, code, its = arms.key[a], arms.code[a], arms.value[a]
+            column[j], value[j] = key & last, its
+            j += 1
+            has_none = code < 2 * KEYS  # of the bits that restrict products
             for c in range(n):
-                if is_crossed(round.code[c], code):
-                    column = product_key(round.key[c], key) & last
-                    _add(weights, column, round.value[c] * value, row)
+                if has_none or is_crossed(round.code[c], code):
+                    column[j] = product_key(round.key[c], key) & last
+                    value[j] = round.value[c] * its
+                    j += 1
+    begin[n_arms + 1] = j
+    return Rows(begin, column[:j], value[:j])
+
+
+@inline_kernel
+def _sums(table: Table, rows: Rows, part: int, place: int) -> tuple[float, float]:
+    """Return sums of a part's entries times the mean weights, and times those at a place."""
+    mean, own = 0.0, 0.0
+    for j in range(rows.begin[part], rows.begin[part + 1]):
+        value, column = float(rows.value[j]), rows.column[j]
+        mean += value * float(table.weights[column, MEAN])
+        own += value * float(table.weights[column, place])
+    return mean, own
+
+
+@inline_kernel
+def expected_by_replica(table: Table, rows: Rows, replica: int, spread: float) -> np.ndarray:
+    """Return what a replica expects of each arm, with a share of its distance from the mean.
+
+    With `spread` 1 that is its own value; the mean alone decides with 0.
+    """
+    values = np.empty(rows.begin.size - 2)
+    shared_mean, shared = _sums(table, rows, 0, FIRST + replica)
+    for i in range(values.size):
+        mean, own = _sums(table, rows, i + 1, FIRST + replica)
+        mean, own = mean + shared_mean, own + shared
+        values[i] = table.offset + mean + spread * (own - mean)
     return values
 
 
 @kernel
-def columns_and_values(last: int, round: Entries, arm: Entries) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns and entries of the row of one arm in one round."""
-    n, m = round.begin[1], arm.begin[1]
-    columns, values = np.empty((n + 1) * (m + 1), np.int64), np.ones((n + 1) * (m + 1), np.float32)
-    columns[0], filled = OF_CONSTANT & last, 1
-    for c in range(n):
-        columns[filled], values[filled] = round.key[c] & last, round.value[c]
-        filled += 1
-    for j in range(m):
-        columns[filled], values[filled] = arm.key[j] & last, arm.value[j]
-        filled += 1
-        for c in range(n):
-            if is_crossed(round.code[c], arm.code[j]):
-                columns[filled] = product_key(round.key[c], arm.key[j]) & last
-                values[filled] = round.value[c] * arm.value[j]
-                filled += 1
-    return columns[:filled], values[:filled]
-
-
-@kernel
-def take_in(
-    table: Table, columns: np.ndarray, values: np.ndarray, reward: float, counts: np.ndarray
-) -> None:
-    """Let each replica take in a row, counts[replica] times with its reward, with 1 and with 0."""
-    replicas = counts.shape[0]
-    predicted, move = np.full(replicas, table.offset, np.float32), np.zeros(replicas, np.float32)
-    for j in range(columns.size):
-        _add(table.weights, columns[j], values[j], predicted)
+def take_in(table: Table, rows: Rows, reward: float, counts: np.ndarray) -> None:
+    """Let each replica take in the only row, counts[replica] times: its reward, a 1, and a 0."""
+    replicas, columns = counts.shape[0], rows.column
+    errors = _errors(table, rows, reward, counts)
     energy = 0.0
     for replica in range(replicas):
-        times = counts[replica, REAL] + counts[replica, ONE] + counts[replica, ZERO]
-        if times > 0:
-            target = (counts[replica, REAL] * reward + counts[replica, ONE]) / times
-            error = target - float(predicted[replica])
-            energy += times * error * error
-            move[replica] = error
+        energy += _times(counts, replica) * errors[replica] * errors[replica]
     if energy == 0.0:
         return
-    rates, q = _rates(table, columns, values, energy / replicas)
+    rates, q = _rates(table, columns, rows.value, energy / replicas)
+    move, mean = np.empty(replicas, np.float32), 0.0
     for replica in range(replicas):
-        times = counts[replica, REAL] + counts[replica, ONE] + counts[replica, ZERO]
-        step = -math.expm1(-2.0 * table.rate * times * q) / q
-        move[replica] = float(move[replica]) * step
+        share = -math.expm1(-2.0 * table.rate * _times(counts, replica) * q) / q
+        move[replica] = errors[replica] * share
+        mean += float(move[replica])
+    average = np.float32(mean / replicas)
     for j in range(columns.size):
+        table.weights[columns[j], MEAN] += rates[j] * average
         for replica in range(replicas):
-            table.weights[columns[j], replica] += rates[j] * move[replica]
+            table.weights[columns[j], FIRST + replica] += rates[j] * move[replica]
+
+
+@inline_kernel
+def _times(counts: np.ndarray, replica: int) -> int:
+    return int(counts[replica, REAL] + counts[replica, ONE] + counts[replica, ZERO])
+
+
+@inline_kernel
+def _errors(table: Table, rows: Rows, reward: float, counts: np.ndarray) -> np.ndarray:
+    """Return how much more each replica is to expect; 0 if it does not take in the row."""
+    errors = np.full(counts.shape[0], -table.offset)
+    for j in range(rows.column.size):
+        value, column = float(rows.value[j]), rows.column[j]
+        for replica in range(errors.size):
+            errors[replica] -= value * float(table.weights[column, FIRST + replica])
+    for replica in range(errors.size):
+        times = _times(counts, replica)
+        target = counts[replica, REAL] * reward + counts[replica, ONE]
+        errors[replica] = errors[replica] + target / times if times > 0 else 0.0
+    return errors
 
 
 @kernel
