@@ -107,7 +107,13 @@ def _play_vw(name: str, stage: Stage, run: int, options: argparse.Namespace) -> 
     """Let VW play the run with all arguments of the stage that it has not played."""
     lines = _read(options.out)
     there = {line.key for line in lines}
-    texts = _every_rate() if stage == "tuning" else _best_rates(lines, name, options.rounds)
+    groups = _tuned(lines, name, options.rounds)
+    if stage == "judging":
+        texts = [rates[0] for rates in groups[: options.best]]
+    elif run > 0:
+        texts = [text for rates in groups[: options.best] for text in rates]
+    else:
+        texts = _every_rate()
     empty = Line(name, "VW", "", SEED[stage], run, options.rounds, 0.0, 0.0, VW.requirements[0])
     missing = [text for text in texts if empty._replace(policy=text).key not in there]
     if not missing:
@@ -138,16 +144,20 @@ def _every_rate() -> list[str]:
     ]
 
 
-def _best_rates(lines: Iterable[Line], name: str, rounds: int) -> list[str]:
-    """Return arguments with the rate of the highest mean reward in the tuning runs."""
-    rewards: dict[str, dict[str, list[float]]] = {}
+def _tuned(lines: Iterable[Line], name: str, rounds: int) -> list[list[str]]:
+    """Return arguments by their mean reward in the tuning runs, best first, and groups likewise.
+
+    Those of a group differ in their rates.
+    """
+    rewards: dict[str, list[float]] = {}
     for line in lines:
-        tuning = line.seed == SEED["tuning"] and (line.problem, line.rounds) == (name, rounds)
+        tuning = (line.problem, line.seed, line.rounds) == (name, SEED["tuning"], rounds)
         if tuning and line.library == "VW":
-            without_rate = line.policy.rpartition(" -l ")[0]
-            found = rewards.setdefault(without_rate, {}).setdefault(line.policy, [])
-            found.append(line.mean_reward)
-    return [max(rates, key=lambda text: float(np.mean(rates[text]))) for rates in rewards.values()]
+            rewards.setdefault(line.policy, []).append(line.mean_reward)
+    groups: dict[str, list[str]] = {}
+    for text in sorted(rewards, key=lambda text: -float(np.mean(rewards[text]))):
+        groups.setdefault(text.rpartition(" -l ")[0], []).append(text)
+    return list(groups.values())
 
 
 def _play_giro(name: str, stage: Stage, run: int, options: argparse.Namespace) -> None:
@@ -316,6 +326,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--problems", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
     parser.add_argument("--only", choices=("giro", "vw"))
     parser.add_argument("--policies", nargs="+", default=POLICIES, metavar="TEXT")
+    parser.add_argument("--best", type=int, metavar="N", help="of VW, after a tuning run, play on")
     parser.add_argument("--again", action="store_true", help="play policies of giro once more")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--out", type=Path, metavar="FILE")
