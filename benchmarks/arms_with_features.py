@@ -13,7 +13,8 @@ dense.
 A line for each run is added to results/arms/quality.csv as it ends, and what is there is not played
 again, unless the version of VW or giro has changed, or with --again, where the newest line counts.
 The tables show the mean reward over runs, its standard error, and µs of processor time a round;
-then the best of giro against the best of VW: mean and standard error of the differences run by run.
+then giro's policy that was best in tuning against the best of VW in judging: mean and standard error
+of the differences run by run.
 """
 
 import argparse
@@ -281,22 +282,23 @@ def _show(lines: Sequence[Line], options: argparse.Namespace) -> None:
             for row in rows:
                 who = f"{row.library:<5} {row.policy}"
                 print(f"  {row.mean:.4f} ± {row.error:.4f} {row.us:7.1f} µs  {who}")
-            _print_lead(rows)
             if stage == "judging" and rows:
                 judged[name] = rows
+                _print_lead(rows, rows_of(lines, name, "tuning", options.rounds))
     if judged:
         _draw(options.out.with_name("arms.png"), judged)
 
 
-def _print_lead(rows: Sequence[Row]) -> None:
-    """Print the difference between the best of both, run by run."""
-    best = {library: [row for row in rows if row.library == library] for library in ("giro", "VW")}
-    if all(best.values()):
-        ours, theirs = best["giro"][0], best["VW"][0]
-        lead = ours.rewards - theirs.rewards
+def _print_lead(judged: Sequence[Row], tuned: Sequence[Row]) -> None:
+    """Print by how much giro's policy that tuning would choose is ahead of all of VW's."""
+    by_name = {row.policy: row for row in judged}
+    ours = [by_name[row.policy] for row in tuned if row.library == "giro" and row.policy in by_name]
+    theirs = [row for row in judged if row.library == "VW"]
+    if ours and theirs:
+        lead = ours[0].rewards - theirs[0].rewards
         print(
-            f"  best of giro minus best of VW: {lead.mean():+.4f} ± {standard_error(lead):.4f}\n"
-            f"    {ours.policy}  against  {theirs.policy}"
+            f"  giro's best of tuning minus VW's best here: {lead.mean():+.4f} ± "
+            f"{standard_error(lead):.4f}\n    {ours[0].policy}  against  {theirs[0].policy}"
         )
 
 
