@@ -13,8 +13,8 @@ dense.
 A line for each run is added to results/arms/quality.csv as it ends, and what is there is not played
 again, unless the version of VW or giro has changed, or with --again, where the newest line counts.
 The tables show the mean reward over runs, its standard error, and µs of processor time a round;
-then giro's policy that was best in tuning against the best of VW in judging: mean and standard error
-of the differences run by run.
+then giro's policy that was best in tuning against VW's that was best in judging: mean and standard
+error of the differences run by run.
 """
 
 import argparse
@@ -285,7 +285,7 @@ def _show(lines: Sequence[Line], options: argparse.Namespace) -> None:
             if stage == "judging" and rows:
                 judged[name] = rows
                 _print_lead(rows, rows_of(lines, name, "tuning", options.rounds))
-    if judged:
+    if len(judged) == len(PROBLEMS):
         _draw(options.out.with_name("arms.png"), judged)
 
 
