@@ -13,7 +13,8 @@ dense.
 A line for each run is added to results/arms/quality.csv as it ends, and what is there is not played
 again, unless the version of VW or giro has changed, or with --again, where the newest line counts.
 The tables show the mean reward over runs, its standard error, and µs of processor time a round;
-then the best of giro against the best of VW: mean and standard error of the differences run by run.
+then giro's policy that was best in tuning against VW's that was best in judging: mean and standard
+error of the differences run by run.
 """
 
 import argparse
@@ -107,7 +108,13 @@ def _play_vw(name: str, stage: Stage, run: int, options: argparse.Namespace) -> 
     """Let VW play the run with all arguments of the stage that it has not played."""
     lines = _read(options.out)
     there = {line.key for line in lines}
-    texts = _every_rate() if stage == "tuning" else _best_rates(lines, name, options.rounds)
+    groups = _tuned(lines, name, options.rounds)
+    if stage == "judging":
+        texts = [rates[0] for rates in groups[: options.best]]
+    elif run > 0:
+        texts = [text for rates in groups[: options.best] for text in rates]
+    else:
+        texts = _every_rate()
     empty = Line(name, "VW", "", SEED[stage], run, options.rounds, 0.0, 0.0, VW.requirements[0])
     missing = [text for text in texts if empty._replace(policy=text).key not in there]
     if not missing:
@@ -138,16 +145,20 @@ def _every_rate() -> list[str]:
     ]
 
 
-def _best_rates(lines: Iterable[Line], name: str, rounds: int) -> list[str]:
-    """Return arguments with the rate of the highest mean reward in the tuning runs."""
-    rewards: dict[str, dict[str, list[float]]] = {}
+def _tuned(lines: Iterable[Line], name: str, rounds: int) -> list[list[str]]:
+    """Return arguments by their mean reward in the tuning runs, best first, and groups likewise.
+
+    Those of a group differ in their rates.
+    """
+    rewards: dict[str, list[float]] = {}
     for line in lines:
-        tuning = line.seed == SEED["tuning"] and (line.problem, line.rounds) == (name, rounds)
+        tuning = (line.problem, line.seed, line.rounds) == (name, SEED["tuning"], rounds)
         if tuning and line.library == "VW":
-            without_rate = line.policy.rpartition(" -l ")[0]
-            found = rewards.setdefault(without_rate, {}).setdefault(line.policy, [])
-            found.append(line.mean_reward)
-    return [max(rates, key=lambda text: float(np.mean(rates[text]))) for rates in rewards.values()]
+            rewards.setdefault(line.policy, []).append(line.mean_reward)
+    groups: dict[str, list[str]] = {}
+    for text in sorted(rewards, key=lambda text: -float(np.mean(rewards[text]))):
+        groups.setdefault(text.rpartition(" -l ")[0], []).append(text)
+    return list(groups.values())
 
 
 def _play_giro(name: str, stage: Stage, run: int, options: argparse.Namespace) -> None:
@@ -271,22 +282,23 @@ def _show(lines: Sequence[Line], options: argparse.Namespace) -> None:
             for row in rows:
                 who = f"{row.library:<5} {row.policy}"
                 print(f"  {row.mean:.4f} ± {row.error:.4f} {row.us:7.1f} µs  {who}")
-            _print_lead(rows)
             if stage == "judging" and rows:
                 judged[name] = rows
-    if judged:
+                _print_lead(rows, rows_of(lines, name, "tuning", options.rounds))
+    if len(judged) == len(PROBLEMS):
         _draw(options.out.with_name("arms.png"), judged)
 
 
-def _print_lead(rows: Sequence[Row]) -> None:
-    """Print the difference between the best of both, run by run."""
-    best = {library: [row for row in rows if row.library == library] for library in ("giro", "VW")}
-    if all(best.values()):
-        ours, theirs = best["giro"][0], best["VW"][0]
-        lead = ours.rewards - theirs.rewards
+def _print_lead(judged: Sequence[Row], tuned: Sequence[Row]) -> None:
+    """Print by how much giro's policy that tuning would choose is ahead of all of VW's."""
+    by_name = {row.policy: row for row in judged}
+    ours = [by_name[row.policy] for row in tuned if row.library == "giro" and row.policy in by_name]
+    theirs = [row for row in judged if row.library == "VW"]
+    if ours and theirs:
+        lead = ours[0].rewards - theirs[0].rewards
         print(
-            f"  best of giro minus best of VW: {lead.mean():+.4f} ± {standard_error(lead):.4f}\n"
-            f"    {ours.policy}  against  {theirs.policy}"
+            f"  giro's best of tuning minus VW's best here: {lead.mean():+.4f} ± "
+            f"{standard_error(lead):.4f}\n    {ours[0].policy}  against  {theirs[0].policy}"
         )
 
 
@@ -316,6 +328,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--problems", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
     parser.add_argument("--only", choices=("giro", "vw"))
     parser.add_argument("--policies", nargs="+", default=POLICIES, metavar="TEXT")
+    parser.add_argument("--best", type=int, metavar="N", help="of VW, after a tuning run, play on")
     parser.add_argument("--again", action="store_true", help="play policies of giro once more")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--out", type=Path, metavar="FILE")

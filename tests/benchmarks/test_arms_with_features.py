@@ -62,4 +62,5 @@ def test_the_rate_is_the_best_of_the_tuning_runs_alone() -> None:
         LINE._replace(policy="--bag 5 -l 0.1", problem="covertype", mean_reward=0.9),
         LINE._replace(policy="--bag 5 -q :: -l 0.1", mean_reward=0.2),
     ]
-    assert arms._best_rates(lines, "movielens", 50) == ["--bag 5 -l 2", "--bag 5 -q :: -l 0.1"]
+    tuned = [["--bag 5 -l 2", "--bag 5 -l 0.5"], ["--bag 5 -q :: -l 0.1"]]
+    assert arms._tuned(lines, "movielens", 50) == tuned
