@@ -67,7 +67,12 @@ POLICIES = (
     "lin-ts",
     "lin-ts:scale=0.1",
     "giro-ensemble:model=linear",
-    "giro-ensemble:model=hashed",
+    "giro-ensemble:model=hashed,replicas=20",
+    "poisson-bootstrap:model=hashed",
+    "poisson-bootstrap:model=hashed,spread=0.3",
+    "squarecb",
+    "squarecb:gamma=100",
+    "epsilon-greedy:epsilon=0.02,model=hashed",
 )
 
 

@@ -159,10 +159,11 @@ class LivePolicy:
         arms: np.ndarray,
         rewards: np.ndarray,
     ) -> None:
-        """Take in rewards[i] of arms[i], at contexts[i] with features[i] of the arm.
-
-        All in fixed columns: hashed features are learned one by one.
-        """
+        """Take in rewards[i] of arms[i], at contexts[i] with features[i] of the arm."""
+        if self.shape.hashed:
+            for i, arm in enumerate(arms.tolist()):
+                self.learn(Case(contexts[i], features[i]), arm, float(rewards[i]))
+            return
         self.make_room(self.learned + rewards.size)
         contexts, features = self._rows(contexts, features, learned=True)
         self._learn(self._held, contexts, features, arms, rewards)
@@ -188,14 +189,18 @@ class LivePolicy:
 
     # -- writing down ------------------------------------------------------------------------
 
+    def fingerprint(self) -> str:
+        """Return a text that differs if the policy behaves differently; the first call is slow."""
+        self._fingerprint = self._fingerprint or fingerprint(self.policy, self.shape, self._numbers)
+        return self._fingerprint
+
     def snapshot(self) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
         """Return plain data and copies of all arrays; None for a state of Python objects."""
         arrays = arrays_of(self.state)
         if arrays is None:
             return None
-        self._fingerprint = self._fingerprint or fingerprint(self.policy, self.shape, self._numbers)
         about = {
-            "fingerprint": self._fingerprint,
+            "fingerprint": self.fingerprint(),
             "shape": self.shape._asdict(),
             "learned": self.learned,
             "generator": _plain(self._learning.bit_generator.state),

@@ -168,6 +168,27 @@ def test_a_closed_set_of_arms_can_have_hashed_features_or_none() -> None:
     assert set(bandit.decide({}, arms=["a", "c"]).arms) == {"a", "c"}
 
 
+def test_compiling_ahead_leaves_nothing_behind() -> None:
+    bandit = opened()
+    bandit.warm_up(USER, arms=ARTICLES)
+    assert bandit.n_decisions == 0
+    assert_same(taught(bandit), taught(opened()))
+
+
+def test_collisions_are_counted() -> None:
+    bandit = opened("epsilon-greedy:epsilon=0.1,model=[hashed:bits=10]", interactions=[])
+    with pytest.raises(BadParameter, match="no table"):
+        bandit.collisions()
+    for i in range(512):
+        bandit.reward(bandit.decide(arms={"a": {"word": f"w{i}"}}).id, 0.3)
+    columns, used, features, share = bandit.collisions()
+    assert columns == 1024
+    assert features == pytest.approx(513, rel=0.1)
+    assert share == pytest.approx(used / 1024, abs=0.01)
+    with pytest.raises(BadParameter, match="no table"):
+        Bandit(["a"], "thompson").collisions()
+
+
 # -- rankings ------------------------------------------------------------------------------------
 
 

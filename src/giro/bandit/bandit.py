@@ -39,10 +39,12 @@ from giro.bandit.stores import MemoryStore, Store, StoreError, Taken, names_in, 
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary
 from giro.errors import BadParameter, GiroError
 from giro.features import Given
+from giro.kernels.hashed.table import Collisions, collisions
 from giro.live import LivePolicy
 from giro.named import text_of
 from giro.offer import Offer, case_of
 from giro.policy import Policy
+from giro.state import arrays_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -367,11 +369,18 @@ class Bandit:
                     group = [reward for reward in group if reward.id in waits]
 
     def _keep_snapshot(self) -> None:
+        self._know_behaviour()
         with self._lock:
             snapshot = self._state.snapshot()
             self._snapshot_at = self._state.position
         if snapshot is not None:
             self._store.keep(snapshot)
+
+    def _know_behaviour(self) -> None:
+        """Work out what a snapshot says of the policy, which is slow, while others may decide."""
+        live = self._state.live
+        if live is not None and live.compiled:
+            live.fingerprint()
 
     def close(self) -> None:
         """Let go of the store; if this process tends the log, a snapshot is kept first."""
@@ -461,6 +470,19 @@ class Bandit:
         """
         with self._lock:
             return summary(self._state, self._clock())
+
+    def collisions(self) -> Collisions:
+        """Return how many features share a column of the table, where the policy hashes them.
+
+        If the share is high, more `bits` (as in `model=[hashed:bits=20]`) may predict better.
+        """
+        with self._lock:
+            live = self._state.live
+            arrays = {} if live is None else arrays_of(live.state) or {}
+            found = [array for path, array in arrays.items() if path.endswith("table.squares")]
+            if not found:
+                raise BadParameter(f"{self.policy} has no table of hashed features, or is not used")
+            return collisions(found[0])
 
     def apprenticeship(self) -> Apprenticeship:
         """Return how the policy would have done by itself, where a baseline decides (`share`)."""
@@ -881,6 +903,7 @@ class Bandit:
         The file holds the log, and the state as arrays. Others can decide while it is written.
         """
         store = self._store
+        self._know_behaviour()
         if isinstance(store, MemoryStore):
             with self._lock:
                 content = file.packed(store, self._state.snapshot())

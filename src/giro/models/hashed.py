@@ -94,7 +94,7 @@ class Hashed(Model, name="hashed"):
     value = staticmethod(_value)
 
     bits: int = 18
-    rate: float = field(default=0.2, kw_only=True)
+    rate: float = field(default=0.1, kw_only=True)
     offset: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:

@@ -22,7 +22,7 @@ from giro.offer import of_arms
 from giro.policies._arm_models import learned_row, offered_rows
 from giro.policy import Case, Functions, Offer, Policy, Shape
 
-_SPREAD_OF_TABLES = 0.3
+_SPREAD_OF_TABLES = 0.1
 _EACH_TIME = 8  # rows up to which a model that is not incremental is refitted with every new one
 
 
@@ -209,7 +209,7 @@ class ReplicaPolicy(Policy):
     once. Incremental models take it in at a cost that does not grow (linear: O(d²) per replica);
     others are fitted again when the arm's history has grown by the factor `growth`. An untried arm
     is pulled first.
-    With the model `hashed` all arms share one table, and `spread` is 0.3 by default: models of many
+    With the model `hashed` all arms share one table, and `spread` is 0.1 by default: models of many
     features differ more than exploring needs (docs/howto/arms-with-features.md has figures).
     """
 

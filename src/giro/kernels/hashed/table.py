@@ -41,6 +41,26 @@ class Table(NamedTuple):
     offset: float  # what is expected where nothing was learned
 
 
+class Collisions(NamedTuple):
+    """How full a table of hashed features is."""
+
+    columns: int
+    used: int  # columns with something learned
+    features: int  # different ones, products included, that fill as many: an estimate
+    share: float  # of features that share their column with another: an estimate
+
+
+def collisions(squares: np.ndarray) -> Collisions:
+    """Return how full a table is, from its `squares`.
+
+    n features thrown into C columns leave C exp(-n / C) of them empty.
+    """
+    columns, used = squares.size, int(np.count_nonzero(squares))
+    left = max(columns - used, 0.5)
+    features = columns * math.log(columns / left)
+    return Collisions(columns, used, round(features), 1.0 - math.exp(-features / columns))
+
+
 class Rows(NamedTuple):
     """Columns and entries: first what all arms share, and then, arm by arm, what they do not."""
 
