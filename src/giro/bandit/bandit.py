@@ -292,11 +292,11 @@ class Bandit:
     def _follow(self) -> None:
         """Apply all events that are in the log, a few at a time: decisions go on in between."""
         with self._following:
-            while True:
+            more = True
+            while more:
                 position = self._state.position
                 events = self._store.read(position, _CHUNK)
-                if not events:
-                    break
+                more = len(events) == _CHUNK
                 with self._lock:  # own events may have been applied meanwhile
                     left = events[self._state.position - position :]
                     self._state.apply(left, self._store.find)

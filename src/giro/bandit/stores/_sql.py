@@ -20,6 +20,7 @@ from giro.bandit.event import (
     Event,
     Formed,
     Rebuilt,
+    Reported,
     Rewarded,
     Row,
     event_of,
@@ -166,6 +167,18 @@ def numbered(group: Iterable[Request], head: Head) -> list[Inserted]:
             rewards = event.id if isinstance(event, Rewarded) else None
             rows.append(Inserted(head.position + len(rows) + 1, row_of(event), rewards))
     return rows
+
+
+def hoped(group: Iterable[Request]) -> Head:
+    """Return what an empty log must say so that a group can be appended, if it can be at all."""
+    waiting: dict[str, bool] = {}
+    decided: set[str] = set()
+    for event in (event for request in group for event in request.events):
+        if isinstance(event, Decided):
+            decided.add(event.id)
+        elif isinstance(event, Rewarded | Reported) and event.id not in decided:
+            waiting[event.id] = True
+    return Head(0, waiting, formed=False)
 
 
 def wants_form(group: Iterable[Request]) -> bool:
