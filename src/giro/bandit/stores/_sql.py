@@ -15,6 +15,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from giro.bandit.event import (
+    DECISION,
     KINDS,
     Decided,
     Event,
@@ -30,7 +31,7 @@ from giro.bandit.stores.store import Found, Snapshot, Taken, ids_of, taken
 from giro.errors import BadFile, BadParameter
 
 KEPT_SNAPSHOTS = 2
-FORM, ERASED = KINDS.index("form"), KINDS.index("erased")
+FORM, REPORT, ERASED = (KINDS.index(kind) for kind in ("form", "report", "erased"))
 IDS = 500  # in one query
 EVENT = "kind, id, time, value, data"
 MAX_GROUP = 1000  # requests in one transaction
@@ -472,15 +473,27 @@ class SqlStore(ABC):
             for part in parts_of(ids):
                 query = (
                     "UPDATE giro_events SET kind = ?, id = NULL, value = NULL, data = NULL,"
-                    f" reward = NULL WHERE bandit = ? AND id IN ({marks(part)})"
+                    f" reward = NULL WHERE bandit = ? AND position IN ({self._about(part)})"
                 )
-                gone += self._ask(connection, query, ERASED, self._bandit, *part).rowcount
+                of_part = (self._bandit, *part) * 3
+                gone += self._ask(connection, query, ERASED, self._bandit, *of_part).rowcount
             if gone:
                 query = "DELETE FROM giro_snapshots WHERE bandit = ?"
                 self._ask(connection, query, self._bandit)
                 position = self._last(connection) + 1
                 self._insert(connection, [Inserted(position, row_of(Rebuilt(time)), None)])
         return gone
+
+    def _about(self, ids: Sequence[str]) -> str:
+        """Return a query for the positions of all events about decisions; each part has an index.
+
+        Its parameters are three times the bandit and the ids.
+        """
+        its = f"FROM giro_events WHERE bandit = ? AND id IN ({marks(ids)}) AND kind ="
+        return (
+            f"SELECT position {its} {DECISION} UNION ALL SELECT position {its} {REPORT}"
+            f" UNION ALL SELECT reward {its} {DECISION} AND reward IS NOT NULL"
+        )
 
 
 def parts_of(ids: Sequence[str]) -> Iterator[Sequence[str]]:
