@@ -85,11 +85,18 @@ def check_name(name: object) -> str:
 
 
 class Inserted(NamedTuple):
-    """A row to insert at a position; `rewards` is the id of the decision whose reward it is."""
+    """A row to insert at a position; `reward` is that of a decision's reward in the same group."""
 
     position: int
     row: Row
-    rewards: str | None
+    reward: int | None = None
+
+
+class Numbered(NamedTuple):
+    """What a group changes: rows to insert, and the rewards of decisions that were there before."""
+
+    rows: list[Inserted]
+    rewards: dict[str, int]  # a decision's id: the position of its reward
 
 
 class Request:
@@ -150,9 +157,10 @@ class Groups:
             yield
 
 
-def numbered(group: Iterable[Request], head: Head) -> list[Inserted]:
+def numbered(group: Iterable[Request], head: Head) -> Numbered:
     """Return the rows of all requests that can be appended; the others get their error."""
-    rows: list[Inserted] = []
+    rows: list[Row] = []
+    rewards: dict[str | None, int] = {}
     waiting, formed = head.waiting, head.formed
     for request in group:
         events = request.events
@@ -165,9 +173,14 @@ def numbered(group: Iterable[Request], head: Head) -> list[Inserted]:
         formed = formed or any(isinstance(event, Formed) for event in events)
         request.first = head.position + len(rows) + 1
         for event in events:
-            rewards = event.id if isinstance(event, Rewarded) else None
-            rows.append(Inserted(head.position + len(rows) + 1, row_of(event), rewards))
-    return rows
+            rows.append(row_of(event))
+            if isinstance(event, Rewarded):
+                rewards[event.id] = head.position + len(rows)
+    inserted = [
+        Inserted(position, row, rewards.pop(row.id, None) if row.kind == DECISION else None)
+        for position, row in enumerate(rows, head.position + 1)
+    ]
+    return Numbered(inserted, {str(id): position for id, position in rewards.items()})
 
 
 def hoped(group: Iterable[Request]) -> Head:
@@ -374,14 +387,14 @@ class SqlStore(ABC):
 
     def _commit(self, group: list[Request]) -> None:
         with self._told(), self._writing() as connection:
-            rows = numbered(group, self._head(connection, group))
+            rows, rewards = numbered(group, self._head(connection, group))
             if not rows:
                 return
             self._insert(connection, rows)
-            rewards = [(p, self._bandit, id) for p, _, id in rows if id is not None]
             query = "UPDATE giro_events SET reward = ? WHERE bandit = ? AND id = ? AND kind = 4"
             if rewards:
-                connection.cursor().executemany(self._text(query), rewards)
+                their = [(position, self._bandit, id) for id, position in rewards.items()]
+                connection.cursor().executemany(self._text(query), their)
 
     def _head(self, connection: Any, group: list[Request]) -> Head:
         ids = list({id for request in group for id in ids_of(request.events)})
@@ -481,7 +494,7 @@ class SqlStore(ABC):
                 query = "DELETE FROM giro_snapshots WHERE bandit = ?"
                 self._ask(connection, query, self._bandit)
                 position = self._last(connection) + 1
-                self._insert(connection, [Inserted(position, row_of(Rebuilt(time)), None)])
+                self._insert(connection, [Inserted(position, row_of(Rebuilt(time)))])
         return gone
 
     def _about(self, ids: Sequence[str]) -> str:

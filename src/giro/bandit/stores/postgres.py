@@ -30,6 +30,7 @@ _TYPES = {
     "blob": "BYTEA",
 }
 _MIGRATING = 7_416_830_115_201_719  # key of the advisory lock under which tables are made
+_COLUMNS = ["int8", "int8", "int2", "text", "float8", "float8", "bytea", "int8"]
 _COPIED = 64  # rows from which COPY is quicker than INSERT
 _NAP = 1.0  # seconds after which a listener that heard nothing looks for itself
 _BREATH = 0.005  # seconds between two reports of more events: those of a busy log come together
@@ -146,34 +147,28 @@ class PostgresStore(sql.SqlStore):
         """Append a group in one round trip if none of its events is taken; tell whether."""
         head = sql.hoped(group)
         waiting = list(head.waiting)
-        rows = sql.numbered(group, head)
+        rows, rewards = sql.numbered(group, head)
         if any(request.error for request in group):
             for request in group:
                 request.error = None
             return False
-        rewards: dict[str | None, int] = {id: place for place, _, id in rows if id is not None}
-        decided = {row.id for _, row, _ in rows if row.kind == DECISION}
-        rewarded = [id for id in rewards if id not in decided]
-        columns = zip(*(row for _, row, _ in rows), strict=True)
+        columns = zip(*((*row, reward) for _, row, reward in rows), strict=True)
+        names = ("kinds", "ids", "times", "values", "datas", "rewards")
         parameters = {
-            **dict(
-                zip(("kinds", "ids", "times", "values", "datas"), map(list, columns), strict=True)
-            ),
-            "rewards": [
-                rewards.get(row.id) if row.kind == DECISION else None for _, row, _ in rows
-            ],
+            **dict(zip(names, map(list, columns), strict=True)),
             "bandit": self._bandit,
-            "decided": list(decided),
+            "decided": [row.id for _, row, _ in rows if row.kind == DECISION],
             "waiting": waiting,
-            "rewarded": rewarded,
-            "places": [rewards[id] for id in rewarded],
+            "rewarded": list(rewards),
+            "places": list(rewards.values()),
             "forms": sql.wants_form(group),
             "channel": self._channel,
             "n": len(rows),
         }
-        with self._told(), self._writing(at_once=True) as connection:
-            cursor = connection.execute(_APPEND, parameters)
-        found = cursor.fetchone()
+        with self._told():
+            with self._writing(at_once=True) as connection:
+                cursor = connection.execute(_APPEND, parameters)
+            found = cursor.fetchone()
         if found is None:
             return False
         for request in group:
@@ -186,16 +181,16 @@ class PostgresStore(sql.SqlStore):
             yield connection
 
     def _insert(self, connection: "psycopg.Connection[Any]", rows: Sequence[sql.Inserted]) -> None:
-        values = [(self._bandit, position, *row) for position, row, _ in rows]
-        columns = f"giro_events (bandit, position, {sql.EVENT})"
+        values = [(self._bandit, position, *row, reward) for position, row, reward in rows]
+        columns = f"giro_events (bandit, position, {sql.EVENT}, reward)"
         with connection.cursor() as cursor:
             if len(rows) < _COPIED:
                 cursor.executemany(
-                    f"INSERT INTO {columns} VALUES (%s, %s, %s, %s, %s, %s, %s)", values
+                    f"INSERT INTO {columns} VALUES (%s, %s, %s, %s, %s, %s, %s, %s)", values
                 )
             else:
                 with cursor.copy(f"COPY {columns} FROM STDIN (FORMAT BINARY)") as copy:
-                    copy.set_types(["int8", "int8", "int2", "text", "float8", "float8", "bytea"])
+                    copy.set_types(_COLUMNS)
                     for value in values:
                         copy.write_row(value)
         connection.execute("SELECT pg_notify(%s, %s)", (self._channel, str(rows[-1].position)))
@@ -263,7 +258,8 @@ def _connect(url: str) -> "psycopg.Connection[Any]":
         import psycopg  # noqa: PLC0415  # an extra
 
     connection = psycopg.connect(url, autocommit=True, connect_timeout=_PATIENCE)
-    connection.execute("SET enable_seqscan = off")  # as plans of a small table do, which are kept
+    # A plan that is kept was made when the log was short, and reads all of it when it is long.
+    connection.execute("SET plan_cache_mode = force_custom_plan")
     return connection
 
 
