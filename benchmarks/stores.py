@@ -3,8 +3,8 @@
     python benchmarks/stores.py [--events 10_000_000] [--seconds 3] [--stores sqlite,postgres]
 
 Writes results/bandit/stores.json: decisions with rewards a second, beside plain inserts of the same
-rows, taken in turns, and how long calls take when the log is long. Then `python
-scripts/stores_table.py` writes both into docs/production.md.
+rows, taken in turns (not with `--seconds 0`), and how long calls take when the log is long. Then
+`python scripts/stores_table.py` writes both into docs/production.md.
 """
 
 import argparse
@@ -255,12 +255,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--stores", default="sqlite,postgres")
     arguments = parser.parse_args()
-    kinds = arguments.stores.split(",")
-    found = {
-        "throughput": [row for kind in kinds for row in throughput(kind, arguments.seconds)],
-        "large log": [row for kind in kinds for row in large_log(kind, arguments.events)],
-    }
-    (RESULTS / "stores.json").write_text(json.dumps(found, indent=1) + "\n")
+    for kind in arguments.stores.split(","):
+        if arguments.seconds > 0.0:
+            _note("throughput", kind, throughput(kind, arguments.seconds))
+        _note("large log", kind, large_log(kind, arguments.events))
+
+
+def _note(what: str, kind: str, rows: list[dict[str, Any]]) -> None:
+    """Put what was measured of a store in place of what was there."""
+    path = RESULTS / "stores.json"
+    found = json.loads(path.read_text())
+    found[what] = [row for row in found.get(what, []) if row["store"] != kind] + rows
+    found[what].sort(key=lambda row: row["store"], reverse=True)
+    path.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":
