@@ -136,8 +136,7 @@ def grown(policy: str, rounds: int) -> None:
     """Measure a bandit that has many rewards."""
     name, context = policy.partition(":")[0], contexts(policy)
     bandit = Bandit([f"arm {i}" for i in range(10)], policy, seed=1)
-    for i in range(100):
-        bandit.reward(bandit.decide(context()).id, float(i % 2))
+    bandit.warm_up(context())
     if name == "giro-ensemble" and rounds > 524_400:
         filled(bandit, 524_200, context)
         ids = [bandit.decide(context()).id for _ in range(200)]
@@ -167,6 +166,8 @@ def main() -> None:
     rounds = parser.parse_args().rounds
     few = min(rounds, 100_000)
     bandit = Bandit(["a", "b", "c"], "giro", seed=1)
+    bandit.warm_up()
+    bandit.events()  # loads polars
     filled(bandit, few, lambda: None)
     note("events() at 100,000 rounds: giro, 3 arms", *meanwhile(bandit.events, bandit.decide))
     fractional = Bandit(["a", "b", "c"], "giro", seed=1)

@@ -890,6 +890,7 @@ def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
     contexts, features = np.array([case.context] * 2), np.array([case.features] * 2)
     live.learn_all(contexts, features, np.array([offer.arms[0]] * 2), np.array([0.0, 1.0]))
     sampled(live, setting, offer, number=9, baseline=0)
+    live.snapshot()  # the first one plays a little, to tell versions of giro apart
 
 
 def checked_names(arms: object) -> list[str]:
