@@ -228,7 +228,7 @@ def large_log(kind: str, most: int) -> list[dict[str, Any]]:
                 decide, decision = timed(bandit.decide)
                 reward, _ = timed(functools.partial(bandit.reward, decision.id, 1.0))
                 times.append((decide, reward))
-            p50, p99, longest = (np.quantile(times, q, axis=0) for q in (0.5, 0.99, 1.0))
+            p50, p99, longest = (np.quantile(times, q, axis=0).tolist() for q in (0.5, 0.99, 1.0))
             rows.append(
                 {
                     "store": kind,
@@ -257,16 +257,16 @@ def main() -> None:
     arguments = parser.parse_args()
     for kind in arguments.stores.split(","):
         if arguments.seconds > 0.0:
-            _note("throughput", kind, throughput(kind, arguments.seconds))
-        _note("large log", kind, large_log(kind, arguments.events))
+            _note("throughput", throughput(kind, arguments.seconds))
+        _note("large log", large_log(kind, arguments.events))
 
 
-def _note(what: str, kind: str, rows: list[dict[str, Any]]) -> None:
-    """Put what was measured of a store in place of what was there."""
+def _note(what: str, rows: list[dict[str, Any]]) -> None:
+    """Put what was measured in place of what was there."""
     path = RESULTS / "stores.json"
     found = json.loads(path.read_text())
-    found[what] = [row for row in found.get(what, []) if row["store"] != kind] + rows
-    found[what].sort(key=lambda row: row["store"], reverse=True)
+    by = {(row["store"], row.get("from", row.get("events"))): row for row in found[what] + rows}
+    found[what] = sorted(by.values(), key=lambda row: row["store"] != "sqlite")
     path.write_text(json.dumps(found, indent=1) + "\n")
 
 

@@ -40,18 +40,20 @@ _LOCK = "SELECT pg_advisory_xact_lock(%s)"
 
 # Appends a group if none of its decisions is there (`decided`), all that it rewards or reports on
 # wait (`waiting`) and, if it fixes a form, there is none. It is another statement than the one that
-# takes the lock, because a statement sees the table as it was when it began.
+# takes the lock, because a statement sees the table as it was when it began. Rows are looked up one
+# by one, because of `id = ANY` PostgreSQL reads all rows of a bandit until it has statistics.
 _APPEND = f"""
-    WITH head AS (
+    WITH known AS (
+        SELECT asked.id, its.*
+        FROM unnest(%(decided)s::text[] || %(waiting)s::text[]) AS asked (id), LATERAL (
+            SELECT ctid AS place, reward FROM giro_events
+            WHERE bandit = %(bandit)s AND kind = 4 AND id = asked.id LIMIT 1) AS its
+    ), head AS (
         SELECT (
             SELECT coalesce(max(position), 0) FROM giro_events WHERE bandit = %(bandit)s) AS last
-        WHERE NOT EXISTS (
-            SELECT 1 FROM giro_events
-            WHERE bandit = %(bandit)s AND kind = 4 AND id = ANY(%(decided)s::text[]))
-        AND cardinality(%(waiting)s::text[]) = (
-            SELECT count(*) FROM giro_events
-            WHERE bandit = %(bandit)s AND kind = 4 AND id = ANY(%(waiting)s::text[])
-            AND reward IS NULL)
+        WHERE cardinality(%(waiting)s::text[]) = (SELECT count(*) FROM known)
+        AND NOT EXISTS (
+            SELECT 1 FROM known WHERE reward IS NOT NULL OR id = ANY(%(decided)s::text[]))
         AND NOT (%(forms)s AND EXISTS (
             SELECT 1 FROM giro_events WHERE bandit = %(bandit)s AND kind = {sql.FORM}))
     ), inserted AS (
@@ -63,8 +65,8 @@ _APPEND = f"""
         ) WITH ORDINALITY AS row ({sql.EVENT}, reward, number)
     ), rewarded AS (
         UPDATE giro_events
-        SET reward = last + (%(places)s::bigint[])[array_position(%(rewarded)s::text[], id)]
-        FROM head WHERE bandit = %(bandit)s AND kind = 4 AND id = ANY(%(rewarded)s::text[])
+        SET reward = last + (%(places)s::bigint[])[array_position(%(rewarded)s::text[], known.id)]
+        FROM head, known WHERE giro_events.ctid = place AND known.id = ANY(%(rewarded)s::text[])
     )
     SELECT last, pg_notify(%(channel)s, (last + %(n)s)::text) FROM head
 """
@@ -258,8 +260,8 @@ def _connect(url: str) -> "psycopg.Connection[Any]":
         import psycopg  # noqa: PLC0415  # an extra
 
     connection = psycopg.connect(url, autocommit=True, connect_timeout=_PATIENCE)
-    # A plan that is kept was made when the log was short, and reads all of it when it is long.
-    connection.execute("SET plan_cache_mode = force_custom_plan")
+    # A plan that is kept was made when the log was short, and would read all of it when it is long.
+    connection.execute("SET enable_seqscan = off")
     return connection
 
 
