@@ -3,8 +3,8 @@
     python benchmarks/stores.py [--events 10_000_000] [--seconds 3] [--stores sqlite,postgres]
 
 Writes results/bandit/stores.json: decisions with rewards a second, beside plain inserts of the same
-rows, taken in turns, and how long calls take when the log is long. Then `python
-scripts/stores_table.py` writes both into docs/production.md.
+rows, taken in turns (not with `--seconds 0`), and how long calls take when the log is long. Then
+`python scripts/stores_table.py` writes both into docs/production.md.
 """
 
 import argparse
@@ -228,7 +228,7 @@ def large_log(kind: str, most: int) -> list[dict[str, Any]]:
                 decide, decision = timed(bandit.decide)
                 reward, _ = timed(functools.partial(bandit.reward, decision.id, 1.0))
                 times.append((decide, reward))
-            p50, p99, longest = (np.quantile(times, q, axis=0) for q in (0.5, 0.99, 1.0))
+            p50, p99, longest = (np.quantile(times, q, axis=0).tolist() for q in (0.5, 0.99, 1.0))
             rows.append(
                 {
                     "store": kind,
@@ -255,12 +255,19 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--stores", default="sqlite,postgres")
     arguments = parser.parse_args()
-    kinds = arguments.stores.split(",")
-    found = {
-        "throughput": [row for kind in kinds for row in throughput(kind, arguments.seconds)],
-        "large log": [row for kind in kinds for row in large_log(kind, arguments.events)],
-    }
-    (RESULTS / "stores.json").write_text(json.dumps(found, indent=1) + "\n")
+    for kind in arguments.stores.split(","):
+        if arguments.seconds > 0.0:
+            _note("throughput", throughput(kind, arguments.seconds))
+        _note("large log", large_log(kind, arguments.events))
+
+
+def _note(what: str, rows: list[dict[str, Any]]) -> None:
+    """Put what was measured in place of what was there."""
+    path = RESULTS / "stores.json"
+    found = json.loads(path.read_text())
+    by = {(row["store"], row.get("from", row.get("events"))): row for row in found[what] + rows}
+    found[what] = sorted(by.values(), key=lambda row: row["store"] != "sqlite")
+    path.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

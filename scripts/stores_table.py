@@ -1,5 +1,6 @@
-"""Write what benchmarks/stores.py measured into docs/production.md."""
+"""Write what benchmarks/stores.py and pauses.py measured into docs/production.md."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -52,8 +53,9 @@ and its reward, each durable before the call returns; beside it, two inserts of 
 
 {speed}
 
-PostgreSQL pays for the lock under which positions are given out and for some round trips a commit, and each
-process reads what the others append: many writers on one bandit are slower than plain inserts by far.
+Plain inserts of several writers commit side by side; those on one bandit commit one after the other, because
+positions are given out under a lock, and each process reads what the others append. Threads of a process share commits.
+An append to PostgreSQL is one round trip.
 
 As the log grows (memory of the process that filled the log and opened it again):
 
@@ -61,7 +63,27 @@ As the log grows (memory of the process that filled the log and opened it again)
 """  # noqa: E501
     page = PAGE.read_text()
     page = _between(page, "stores: written by scripts/stores_table.py", "end of stores", text)
+    page = _between(page, "pauses: written by scripts/stores_table.py", "end of pauses", pauses())
     PAGE.write_text(page)
+
+
+def pauses() -> str:
+    """Return what once stopped all calls as a table of a page."""
+    with (ROOT / "results" / "bandit" / "pauses.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    heads = {
+        "what": "what, after 1,000,000 rounds where nothing else is said",
+        "before_s": "giro 0.1.0, s",
+        "now_s": "now, s",
+        "others_waited_s": "longest decision meanwhile, s",
+    }
+    kept = [{key: _marked(row[key]) for key in heads} for row in rows]
+    return table(kept, heads).replace("| --- | --- |", "| --- | ---: |", 1) + "\n"
+
+
+def _marked(cell: str) -> str:
+    """Return a cell with the names of policies and methods as code."""
+    return re.sub(r"\b(events\(\)|add_arm|(?:lin-ucb|giro-ensemble|giro|thompson)$)", r"`\1`", cell)
 
 
 def _between(page: str, begin: str, end: str, text: str) -> str:

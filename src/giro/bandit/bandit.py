@@ -297,11 +297,11 @@ class Bandit:
     def _follow(self) -> None:
         """Apply all events that are in the log, a few at a time: decisions go on in between."""
         with self._following:
-            while True:
+            more = True
+            while more:
                 position = self._state.position
                 events = self._store.read(position, _CHUNK)
-                if not events:
-                    break
+                more = len(events) == _CHUNK
                 with self._lock:  # own events may have been applied meanwhile
                     left = events[self._state.position - position :]
                     self._state.apply(left, self._store.find)
@@ -994,6 +994,7 @@ def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
     contexts, features = np.array([case.context] * 2), np.array([case.features] * 2)
     live.learn_all(contexts, features, np.array([offer.arms[0]] * 2), np.array([0.0, 1.0]))
     sampled(live, setting, offer, number=9, baseline=0)
+    live.snapshot()  # the first one plays a little, to tell versions of giro apart
 
 
 def checked_names(arms: object) -> list[str]:

@@ -283,6 +283,32 @@ def test_one_thread_of_many_rewards_a_decision(make: Make) -> None:
     assert store.last() == 3
 
 
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_one_round_trip_writes_what_several_do(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick, slow = make("quick"), make("slow")
+    monkeypatch.setattr(slow, "_committed_at_once", lambda group: False)
+    rng, refused = stream(5), [0, 0]
+    for _ in range(150):
+        events: list[Event] = []
+        for dice in rng.random(1 + int(rng.random() * 3)):
+            id = f"{int(rng.random() * 40)}"
+            kinds = (decided(id), Rewarded(id, 2.0, dice), Reported(id, 3.0, dice), Formed(4.0, ""))
+            events.append(kinds[int(rng.random() * 3.2)])
+        for i, store in enumerate((quick, slow)):
+            try:
+                store.append(events)
+            except Taken:
+                refused[i] += 1
+    query = "SELECT position, kind, id, time, value, data, reward FROM giro_events WHERE bandit = ?"
+    rows = [
+        sorted(store._query(query, store._bandit))  # type: ignore[attr-defined]
+        for store in (quick, slow)
+    ]
+    assert rows[0] == rows[1]
+    assert refused[0] == refused[1] > 20
+    assert len(rows[0]) > 40
+
+
 def _append_in_child(where: str, number: int) -> None:
     store = opened(where, "b")
     for i in range(10):

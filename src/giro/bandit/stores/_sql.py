@@ -15,11 +15,13 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from giro.bandit.event import (
+    DECISION,
     KINDS,
     Decided,
     Event,
     Formed,
     Rebuilt,
+    Reported,
     Rewarded,
     Row,
     event_of,
@@ -29,7 +31,7 @@ from giro.bandit.stores.store import Found, Snapshot, Taken, ids_of, taken
 from giro.errors import BadFile, BadParameter
 
 KEPT_SNAPSHOTS = 2
-FORM, ERASED = KINDS.index("form"), KINDS.index("erased")
+FORM, REPORT, ERASED = (KINDS.index(kind) for kind in ("form", "report", "erased"))
 IDS = 500  # in one query
 EVENT = "kind, id, time, value, data"
 MAX_GROUP = 1000  # requests in one transaction
@@ -83,11 +85,18 @@ def check_name(name: object) -> str:
 
 
 class Inserted(NamedTuple):
-    """A row to insert at a position; `rewards` is the id of the decision whose reward it is."""
+    """A row to insert at a position; `reward` is that of a decision's reward in the same group."""
 
     position: int
     row: Row
-    rewards: str | None
+    reward: int | None = None
+
+
+class Numbered(NamedTuple):
+    """What a group changes: rows to insert, and the rewards of decisions that were there before."""
+
+    rows: list[Inserted]
+    rewards: dict[str, int]  # a decision's id: the position of its reward
 
 
 class Request:
@@ -148,9 +157,10 @@ class Groups:
             yield
 
 
-def numbered(group: Iterable[Request], head: Head) -> list[Inserted]:
+def numbered(group: Iterable[Request], head: Head) -> Numbered:
     """Return the rows of all requests that can be appended; the others get their error."""
-    rows: list[Inserted] = []
+    rows: list[Row] = []
+    rewards: dict[str | None, int] = {}
     waiting, formed = head.waiting, head.formed
     for request in group:
         events = request.events
@@ -163,9 +173,26 @@ def numbered(group: Iterable[Request], head: Head) -> list[Inserted]:
         formed = formed or any(isinstance(event, Formed) for event in events)
         request.first = head.position + len(rows) + 1
         for event in events:
-            rewards = event.id if isinstance(event, Rewarded) else None
-            rows.append(Inserted(head.position + len(rows) + 1, row_of(event), rewards))
-    return rows
+            rows.append(row_of(event))
+            if isinstance(event, Rewarded):
+                rewards[event.id] = head.position + len(rows)
+    inserted = [
+        Inserted(position, row, rewards.pop(row.id, None) if row.kind == DECISION else None)
+        for position, row in enumerate(rows, head.position + 1)
+    ]
+    return Numbered(inserted, {str(id): position for id, position in rewards.items()})
+
+
+def hoped(group: Iterable[Request]) -> Head:
+    """Return what an empty log must say so that a group can be appended, if it can be at all."""
+    waiting: dict[str, bool] = {}
+    decided: set[str] = set()
+    for event in (event for request in group for event in request.events):
+        if isinstance(event, Decided):
+            decided.add(event.id)
+        elif isinstance(event, Rewarded | Reported) and event.id not in decided:
+            waiting[event.id] = True
+    return Head(0, waiting, formed=False)
 
 
 def wants_form(group: Iterable[Request]) -> bool:
@@ -360,14 +387,14 @@ class SqlStore(ABC):
 
     def _commit(self, group: list[Request]) -> None:
         with self._told(), self._writing() as connection:
-            rows = numbered(group, self._head(connection, group))
+            rows, rewards = numbered(group, self._head(connection, group))
             if not rows:
                 return
             self._insert(connection, rows)
-            rewards = [(p, self._bandit, id) for p, _, id in rows if id is not None]
             query = "UPDATE giro_events SET reward = ? WHERE bandit = ? AND id = ? AND kind = 4"
             if rewards:
-                connection.cursor().executemany(self._text(query), rewards)
+                their = [(position, self._bandit, id) for id, position in rewards.items()]
+                connection.cursor().executemany(self._text(query), their)
 
     def _head(self, connection: Any, group: list[Request]) -> Head:
         ids = list({id for request in group for id in ids_of(request.events)})
@@ -459,15 +486,27 @@ class SqlStore(ABC):
             for part in parts_of(ids):
                 query = (
                     "UPDATE giro_events SET kind = ?, id = NULL, value = NULL, data = NULL,"
-                    f" reward = NULL WHERE bandit = ? AND id IN ({marks(part)})"
+                    f" reward = NULL WHERE bandit = ? AND position IN ({self._about(part)})"
                 )
-                gone += self._ask(connection, query, ERASED, self._bandit, *part).rowcount
+                of_part = (self._bandit, *part) * 3
+                gone += self._ask(connection, query, ERASED, self._bandit, *of_part).rowcount
             if gone:
                 query = "DELETE FROM giro_snapshots WHERE bandit = ?"
                 self._ask(connection, query, self._bandit)
                 position = self._last(connection) + 1
-                self._insert(connection, [Inserted(position, row_of(Rebuilt(time)), None)])
+                self._insert(connection, [Inserted(position, row_of(Rebuilt(time)))])
         return gone
+
+    def _about(self, ids: Sequence[str]) -> str:
+        """Return a query for the positions of all events about decisions; each part has an index.
+
+        Its parameters are three times the bandit and the ids.
+        """
+        its = f"FROM giro_events WHERE bandit = ? AND id IN ({marks(ids)}) AND kind ="
+        return (
+            f"SELECT position {its} {DECISION} UNION ALL SELECT position {its} {REPORT}"
+            f" UNION ALL SELECT reward {its} {DECISION} AND reward IS NOT NULL"
+        )
 
 
 def parts_of(ids: Sequence[str]) -> Iterator[Sequence[str]]:

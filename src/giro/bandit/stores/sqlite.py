@@ -76,8 +76,9 @@ class SqliteStore(sql.SqlStore):
 
     def _insert(self, connection: sqlite3.Connection, rows: Sequence[sql.Inserted]) -> None:
         connection.executemany(
-            f"INSERT INTO giro_events (bandit, position, {sql.EVENT}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(self._bandit, position, *row) for position, row, _ in rows],
+            f"INSERT INTO giro_events (bandit, position, {sql.EVENT}, reward)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(self._bandit, position, *row, reward) for position, row, reward in rows],
         )
 
     def wait(self, after: int, seconds: float) -> bool:
