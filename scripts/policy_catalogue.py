@@ -92,8 +92,8 @@ B replicas or models.
 MODELS = """
 ## Models
 
-What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `epsilon-greedy`, `squarecb` and `rand-ucb`
-fit, for each arm, or for all arms if these have [features](howto/arms-with-features.md).
+What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `epsilon-greedy`, `squarecb` and
+`rand-ucb` fit, for each arm, or for all arms if these have [features](howto/arms-with-features.md).
 `estimator` is what a scikit-learn estimator becomes: [give your model
 exploration](howto/own-model.md).
 
