@@ -38,6 +38,7 @@ POLICY_COSTS = {
     "poisson-bootstrap": "as `giro-ensemble`",
     "rand-ucb": "O(K d²); with a model K predictions as well, and what it costs to learn",
     "randomized": "K calls of your function, each with s rewards; not compiled",
+    "squarecb": "K predictions to choose, and what the model costs to learn",
     "thompson": "at most O(K), whatever s is",
     "tree-bootstrap": "a few passes through all of the past",
     "ucb-glm": "O(K d²) to choose; a fit to the arm's past, beginning at the last, to learn",
@@ -53,6 +54,7 @@ MODEL_COSTS = {
     "boosting": "scikit-learn's; not compiled",
     "estimator": "that of the estimator; not compiled",
     "extra-trees": "O(n d log n) a tree; one more row O(d log n) on average",
+    "hashed": "O(n z), z features that are not 0 and their products; one more row O(z)",
     "linear": "O(n d² + d³); one more row O(d²)",
     "linear-sgd": "O(n d) a pass, up to 1000 passes",
     "logistic": "O(n d²) a step, few steps from the last fit",
@@ -90,8 +92,8 @@ B replicas or models.
 MODELS = """
 ## Models
 
-What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `epsilon-greedy` and `rand-ucb` fit,
-for each arm.
+What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `epsilon-greedy`, `squarecb` and
+`rand-ucb` fit, for each arm, or for all arms if these have [features](howto/arms-with-features.md).
 `estimator` is what a scikit-learn estimator becomes: [give your model
 exploration](howto/own-model.md).
 

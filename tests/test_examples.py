@@ -20,7 +20,7 @@ def test_knowing_the_readers_brings_more_clicks_on_the_news(tmp_path: Path) -> N
     rows = re.findall(r"^(\S.*?) +3000 +\d+ +(0\.\d+) +(0\.\d+)$", out, re.MULTILINE)
     rate = {name: float(value) for name, value, _ in rows}
     margin = max(float(margin) for *_, margin in rows)
-    assert rate["giro-ensemble"] > max(rate["uniform"], rate["giro, contexts ignored"]) + margin
+    assert rate["giro-ensemble"] > max(rate["readers ignored"], rate["newest first"]) + 3 * margin
     assert (tmp_path / "news.png").stat().st_size > 10_000
 
 

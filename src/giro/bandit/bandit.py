@@ -70,6 +70,7 @@ class Bandit:
     (True, 0.5)
     >>> bandit.reward(decision.id, 1.0)
 
+    Without `arms` they come with each decision, under any names, and are known by their features.
     `policy` is any policy of giro or its text; `default` is Giro, or with contexts or features of
     arms RandUCB around several models (see `giro.policies.Default`). The other parameters:
 
@@ -88,6 +89,9 @@ class Bandit:
       words (one column each, and one for all other words), or "hashed:32" (words to 32 columns).
       Without it the first context decides: numbers stay, words are hashed to 16 columns. Decided
       once, for all contexts. Any name may be missing in a context, or be None.
+    - `interactions`: which features of the context are multiplied by which of the arm, as
+      `["user*item"]`; by default all by all. With the model `hashed` these are namespaces
+      (`giro.features.Hasher`), otherwise names of features, or `context` and `arm` for all of them.
     - `standardise`: whether the policy sees numbers of contexts and arms less their mean and over
       their standard deviation, both of the rewards learned so far; a missing number is then the
       mean, and otherwise 0. The log holds what was given.
@@ -511,9 +515,10 @@ class Bandit:
         """Return the decision which arm to take now.
 
         `context` is what is known beforehand: a list of numbers, or a mapping of names to numbers
-        and words. Either all decisions have one, of the same form, or none has. `arms` restricts
-        the choice to some of the active arms for this once; a mapping of their names to what is
-        known of each (in the form of a context) lets policies that can learn one model of all arms.
+        and words. Either all decisions have one, of the same form, or none has; with the model
+        `hashed` any of them may have any. `arms` restricts the choice to some of the active arms
+        for this once; a mapping of their names to what is known of each (in the form of a context)
+        lets policies that can learn one model of all arms.
         New arms of which `first_decisions` are under way are left out, unless none of the others
         has a reward. `id` is a name of your own for the decision, such as that of a request; asked
         again with the same id and request, the bandit returns the same decision. `baseline` is the
