@@ -259,8 +259,9 @@ def _entries(name: Any, value: Any, depth: int) -> Iterator[tuple[int, float]]:
             yield code_of(name, str(value)), 1.0
         case Mapping():
             for inner, its in value.items():
+                known = f"{name}.{inner}" if isinstance(inner, str) else inner
                 if not str(inner).startswith("_"):
-                    yield from _entries(f"{name}.{inner}", its, depth + 1)
+                    yield from _entries(known, its, depth + 1)
         case list() | tuple() | np.ndarray():
             for i, its in enumerate(value):
                 known = name if isinstance(its, str | Mapping) else f"{name}.{i}"

@@ -65,7 +65,7 @@ def is_crossed(left: int, right: int) -> bool:
 def code_of(name: str, word: str | None = None) -> int:
     """Return the code of a number called `name`, or of a word there, on every machine the same."""
     text = name if word is None else f"{name}\0{word}"
-    digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
     key = int.from_bytes(digest, "big") % KEYS
     return key + IS_NUMBER if word is None else key
 

@@ -264,6 +264,10 @@ for _ in range(20):
         (USER, {"a": {"x": 1e300}}, "within"),
         (USER, {"a": {"x": object()}}, "a number"),
         (USER, {"a": {3: "x"}}, "names of features are words"),
+        (USER, {"a": {"u": {3: "x"}}}, "names of features are words"),
+        (USER, {"a", "b"}, "not a set"),
+        (USER, 5, "a list of names"),
+        (USER, {"\ud800": {"x": 1}}, "words as names"),
         (USER, {"a": DEEP}, "deep"),
         (USER, {"": {"x": 1}}, "words as names"),
         ({"user": object()}, ARTICLES, "a number"),
@@ -282,12 +286,27 @@ def test_bad_requests_are_one_error_and_change_nothing(
     assert bandit.events().equals(before)
 
 
+def test_arms_of_dense_models_need_features() -> None:
+    bandit = opened("lin-ucb")
+    with pytest.raises(BadParameter, match="knows arms by their features"):
+        bandit.decide([1.0], arms=["a", "b"])
+    with pytest.raises(BadParameter, match="not one of the arms on offer"):
+        bandit.decide([1.0], arms={"a": [1.0], "b": [2.0]}, baseline="c")
+
+
+def test_too_many_products_of_a_dense_model_are_warned_of() -> None:
+    arms = {"a": list(range(30)), "b": list(range(30))}
+    with pytest.warns(UserWarning, match="too many products"):
+        opened("lin-ucb").decide(list(range(30)), arms=arms)
+
+
 def test_features_may_change_kind_come_and_go() -> None:
     bandit = taught(opened(), 5)
     for arms in (
         {"a": {"other": 3}, "b": {}},
         {"a": {"length": "long"}, "b": {"length": math.nan}},
         {"a": None, "b": {"topic": None}},
+        {"a": {"word": "\ud800"}, "b": {"word": ""}},
         {f"n{i}": {"topic": f"t{i}"} for i in range(10_000)},
     ):
         decision = bandit.decide({}, arms=arms)

@@ -42,7 +42,7 @@ from giro.features import Given
 from giro.kernels.hashed.table import Collisions, collisions
 from giro.live import LivePolicy
 from giro.named import text_of
-from giro.offer import Offer, case_of
+from giro.offer import MOST_PRODUCTS, Offer, case_of
 from giro.policy import Policy
 from giro.state import arrays_of
 
@@ -564,7 +564,9 @@ class Bandit:
             known = slots
         else:
             raise BadParameter(f"slots is a number > 0, or a list of their features, got {slots!r}")
-        n_arms = len(self.arms if arms is None else arms)
+        if id is not None and not isinstance(id, str):
+            raise BadParameter(f"an id is a word, got {id!r}")
+        n_arms = self._state.asked(arms).size
         if len(known) > n_arms:
             raise BadParameter(f"there are {len(known)} slots for {n_arms} arms")
         return self._decided_once(
@@ -654,16 +656,17 @@ class Bandit:
 
     def _baseline(self, baseline: str | None, arms: Arms, among: np.ndarray) -> int:
         """Return the position of the baseline among the arms on offer."""
+        if self._state.setting.open_arms:
+            names = list(arms or ())
+            if baseline is not None and baseline not in names:
+                raise BadParameter(f"the baseline '{baseline}' is not one of the arms on offer")
+            return 0 if baseline is None else names.index(baseline)
         if self._state.setting.share == 1.0:
-            if baseline is not None and not self._state.setting.open_arms:
+            if baseline is not None:
                 self._state.active_arm(baseline)
             return 0
         if baseline is None:
             baseline = self.arms[0] if arms is None else next(iter(arms))
-        if self._state.setting.open_arms:
-            if arms is None or baseline not in arms:
-                raise BadParameter(f"the baseline '{baseline}' is not one of the arms on offer")
-            return list(arms).index(baseline)
         arm = self._state.active_arm(baseline)
         position = int(among.searchsorted(arm))
         if position == among.size or among[position] != arm:
@@ -682,6 +685,14 @@ class Bandit:
             policy = state.setting.policy
             if contexts[0] is not None and not policy.resolved(contextual=True).uses_contexts:
                 warnings.warn(f"{policy} logs contexts, but ignores them", stacklevel=4)
+            n, m = forms.widths
+            if n * m > MOST_PRODUCTS and state.setting.interactions is None:
+                warnings.warn(
+                    f"{n} features of the context by {m} of an arm are too many products for a "
+                    "dense model, which has none of them: the context cannot change the choice. "
+                    "Name some, as in interactions=['age*topic'], or use model=hashed",
+                    stacklevel=4,
+                )
             _LOGGER.info("%s is made ready: compiling may take a minute", policy)
             state.fresh(forms)  # refuses what the policy cannot use
         try:

@@ -368,15 +368,27 @@ class State:
         if isinstance(arms, str) or not hasattr(arms, "__len__") or len(arms) == 0:
             raise BadParameter(f"arms is a list of names, not empty; got {arms!r}")
         if self.setting.open_arms:
-            if not all(isinstance(name, str) and name for name in arms):
-                raise BadParameter(f"arms have words as names, got {list(arms)[:10]}")
-            if len(set(arms)) < len(arms):
-                raise BadParameter(f"an arm is named twice in {list(arms)[:10]}")
-            return np.arange(len(arms))
+            return self._asked_by_name(arms)
         numbers = {self.active_arm(name) for name in arms}
         if len(numbers) < len(arms):
             raise BadParameter(f"an arm is named twice in {list(arms)}")
         return np.array(sorted(numbers), np.int64)
+
+    def _asked_by_name(self, arms: Sequence[str] | Mapping[str, Given]) -> np.ndarray:
+        """Return the places of arms that have no numbers."""
+        names = list(arms)
+        if isinstance(arms, set | frozenset):
+            raise BadParameter("arms have an order: give a mapping or a list, not a set")
+        if not all(is_name(name) for name in names):
+            raise BadParameter(f"arms have words as names, got {names[:10]!r}")
+        if len(set(names)) < len(names):
+            raise BadParameter(f"an arm is named twice in {names[:10]}")
+        hashes = self.setting.policy.resolved(contextual=True).hashes_features
+        if not (hashes or isinstance(arms, Mapping)):
+            raise BadParameter(
+                f"{self.setting.policy} knows arms by their features: give arms={{name: features}}"
+            )
+        return np.arange(len(names))
 
     def active_arm(self, name: object) -> int:
         """Return the number of an arm that can be chosen."""
@@ -529,6 +541,11 @@ class State:
         state.cold_start = ColdStart(cold)
         state.cold_start.restore(about["cold_start"])
         return state
+
+
+def is_name(name: object) -> bool:
+    """Tell whether an arm can be called so: a word that can be written to a file."""
+    return isinstance(name, str) and bool(name) and name.encode(errors="ignore").decode() == name
 
 
 def _knows_untried(setting: Setting) -> bool:
