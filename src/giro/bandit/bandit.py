@@ -684,14 +684,14 @@ class Bandit:
                 state.offered(context, arms, state.asked(arms), forms)
             policy = state.setting.policy
             if contexts[0] is not None and not policy.resolved(contextual=True).uses_contexts:
-                warnings.warn(f"{policy} logs contexts, but ignores them", stacklevel=4)
+                warnings.warn(f"{policy} logs contexts, but ignores them", stacklevel=5)
             n, m = forms.widths
             if n * m > MOST_PRODUCTS and state.setting.interactions is None:
                 warnings.warn(
                     f"{n} features of the context by {m} of an arm are too many products for a "
                     "dense model, which has none of them: the context cannot change the choice. "
                     "Name some, as in interactions=['age*topic'], or use model=hashed",
-                    stacklevel=4,
+                    stacklevel=5,
                 )
             _LOGGER.info("%s is made ready: compiling may take a minute", policy)
             state.fresh(forms)  # refuses what the policy cannot use

@@ -56,8 +56,14 @@ MIGRATIONS = (
         arrays {blob} NOT NULL, PRIMARY KEY (bandit, position));
     CREATE TABLE giro_keepers (bandit BIGINT PRIMARY KEY, who TEXT NOT NULL, until {real} NOT NULL);
     """,
+    """
+    CREATE TABLE giro_parts (
+        bandit BIGINT NOT NULL, position BIGINT NOT NULL, part BIGINT NOT NULL,
+        data {blob} NOT NULL, PRIMARY KEY (bandit, position, part));
+    """,
 )
 VERSION = len(MIGRATIONS)
+PART = 2**20  # bytes of a snapshot that are written at once
 
 
 def statements(script: str) -> list[str]:
@@ -457,9 +463,18 @@ class SqlStore(ABC):
     # the rest
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot, and the one before."""
-        arrays, about = packed_arrays(snapshot.arrays), json.dumps(snapshot.about)
+        """Keep a snapshot, and the one before.
+
+        A large one is written in parts, each by itself, so that appends need not wait for all; it
+        counts when the first part is there, which comes last.
+        """
+        whole, about = packed_arrays(snapshot.arrays), json.dumps(snapshot.about)
         its = (self._bandit, snapshot.position)
+        arrays, *parts = (whole[i : i + PART] for i in range(0, len(whole), PART))
+        query = "INSERT INTO giro_parts VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
+        for number, part in enumerate(parts):
+            with self._told(), self._aside() as connection:
+                self._ask(connection, query, *its, number, part)
         with self._told(), self._aside() as connection:
             query = (
                 "INSERT INTO giro_snapshots SELECT ?, ?, ?, ? WHERE NOT EXISTS"
@@ -472,12 +487,29 @@ class SqlStore(ABC):
                 " FROM giro_snapshots WHERE bandit = ? ORDER BY position DESC LIMIT ?)"
             )
             self._ask(connection, query, self._bandit, self._bandit, KEPT_SNAPSHOTS)
+        self._forget_parts()
+
+    def _forget_parts(self) -> None:
+        """Remove parts of snapshots that are gone, one by one."""
+        query = (
+            "SELECT position, part FROM giro_parts WHERE bandit = ? AND position NOT IN"
+            " (SELECT position FROM giro_snapshots WHERE bandit = ?)"
+        )
+        gone = "DELETE FROM giro_parts WHERE bandit = ? AND position = ? AND part = ?"
+        for position, part in self._query(query, self._bandit, self._bandit):
+            with self._told(), self._aside() as connection:
+                self._ask(connection, gone, self._bandit, position, part)
 
     def snapshots(self) -> list[Snapshot]:
         """Return the snapshots, the newest first."""
         query = "SELECT position, about, arrays FROM giro_snapshots WHERE bandit = ?"
-        rows = self._query(query + " ORDER BY position DESC", self._bandit)
-        return [found for row in rows if (found := snapshot_of(*row)) is not None]
+        parts = "SELECT data FROM giro_parts WHERE bandit = ? AND position = ? ORDER BY part"
+        found = []
+        for position, about, arrays in self._query(query + " ORDER BY position DESC", self._bandit):
+            rest = self._query(parts, self._bandit, position)
+            whole = b"".join([bytes(arrays), *(bytes(data) for (data,) in rest)])
+            found.append(snapshot_of(position, about, whole))
+        return [snapshot for snapshot in found if snapshot is not None]
 
     def erase(self, ids: Sequence[str], time: float) -> int:
         """Put `Erased` in place of everything about these decisions."""
@@ -491,6 +523,7 @@ class SqlStore(ABC):
                 of_part = (self._bandit, *part) * 3
                 gone += self._ask(connection, query, ERASED, self._bandit, *of_part).rowcount
             if gone:
+                self._ask(connection, "DELETE FROM giro_parts WHERE bandit = ?", self._bandit)
                 query = "DELETE FROM giro_snapshots WHERE bandit = ?"
                 self._ask(connection, query, self._bandit)
                 position = self._last(connection) + 1
