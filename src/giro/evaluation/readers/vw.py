@@ -123,14 +123,13 @@ def _known(
     shared = [_read(event, flattened, event.shared) for event in events]
     if not any(action for its in actions for action in its):
         return _Known(*matrix_of_records(shared))
-    flat = [
-        [_read(event, flattened, its or {"arm": str(i)}) for i, its in enumerate(row, 1)]
-        for event, row in zip(events, actions, strict=True)
-    ]
     of_contexts = {name for record in shared for name in record}
-    of_actions = {name for row in flat for action in row for name in action}
-    if hashed is None and len(of_contexts) + len(of_actions) > _MOST_COLUMNS:
-        return _hashed(events, actions)
+    of_actions, flat = set[str](), list[list[dict[str, float]]]()
+    for event, row in zip(events, actions, strict=True):
+        flat.append([_read(event, flattened, a or {"arm": str(i)}) for i, a in enumerate(row, 1)])
+        of_actions.update(*flat[-1])
+        if hashed is None and len(of_contexts) + len(of_actions) > _MOST_COLUMNS:
+            return _hashed(events, actions)
     if _are_the_same(actions):
         return _Known(*matrix_of_records(shared), *matrix_of_records(max(flat, key=len)))
     matrix, names = matrix_of_records([action for row in flat for action in row])
