@@ -9,11 +9,13 @@ from giro.errors import BadParameter
 from giro.evaluation.log import Log, arm_indices, checked, places_of
 from giro.evaluation.readers.table import column
 from giro.features import filled, padded
+from giro.hashing import are_pairs
 
 if TYPE_CHECKING:
     import polars as pl
 
 NEEDED = ("number", "kind", "id", "arm", "reward", "propensity")
+_LARGE = 2.0**24  # most hashes are larger
 _REWARDING = ("reward", "expired")  # kinds of event that settle a decision
 
 
@@ -50,6 +52,12 @@ def _log(rewarded: "pl.DataFrame", left_out: int, said: list[dict[str, Any]]) ->
         )
     hashed = any(part.get("hasher") for part in said)
     offers = _offers(rewarded, is_open=any(part.get("open_arms") for part in said))
+    features = _features(rewarded, offers, hashed=hashed)
+    if not said and _look_hashed(features or []):
+        raise BadParameter(
+            "the first of the events must tell the setting of the bandit, for features are hashed: "
+            "give all its events"
+        )
     contexts, feature_names = _contexts(rewarded)
     if said and (said[0].get("encoder") or {}).get("bias"):  # a constant at the end: giro 0.1.0
         contexts, feature_names = np.ascontiguousarray(contexts[:, :-1]), feature_names[:-1]
@@ -65,7 +73,7 @@ def _log(rewarded: "pl.DataFrame", left_out: int, said: list[dict[str, Any]]) ->
             probabilities=_probabilities(rewarded, offers),
             adaptive=True,
             left_out=left_out,
-            features=_features(rewarded, offers, hashed=hashed),
+            features=features,
             hashed=hashed,
             names=offers.names,
         )
@@ -146,3 +154,10 @@ def _features(
         every = filled(np.concatenate(found))
         found = np.split(every, np.cumsum([len(rows) for rows in found])[:-1])
     return found
+
+
+def _look_hashed(features: list[np.ndarray]) -> bool:
+    """Tell whether these seem to be rows of pairs: hashes of names are large whole numbers."""
+    codes = [rows[:, ::2].ravel() for rows in features if are_pairs(rows)]
+    every = np.concatenate(codes) if codes and len(codes) == len(features) else np.zeros(1)
+    return bool(every.max() > _LARGE and (every % 1.0 == 0.0).all())
