@@ -25,6 +25,7 @@ IS_NUMBER: Final = 2**31
 _FIRST_CROSS: Final = 32
 MOST_CROSSES: Final = 19  # and two bits for features of either side that are multiplied by none
 OF_ROUND, OF_ARM, OF_CONSTANT = 0x2545F491, 0x1B873593, 0x68E31DA4  # sides have different keys
+_NO_CODE: Final = 2.0**53
 _FACTOR: Final = 0x45D9F3B
 _SPREAD: Final = 0x3C6EF373
 
@@ -73,6 +74,12 @@ def code_of(name: str, word: str | None = None) -> int:
 def crossed_by(code: int, interactions: int) -> int:
     """Return the code of a feature that takes part in these interactions, one bit each."""
     return code + (interactions << _FIRST_CROSS)
+
+
+def are_pairs(rows: np.ndarray) -> bool:
+    """Tell whether these are rows of pairs, [i, 2 j], with codes that there can be."""
+    code = rows[:, ::2]
+    return rows.shape[1] % 2 == 0 and bool(((code >= 0.0) & (code < _NO_CODE)).all())
 
 
 def sparse_row(pairs: np.ndarray) -> SparseRow:

@@ -160,13 +160,16 @@ def functions_for(policy: Policy, shape: Shape) -> Functions:
     return policy.resolved(contextual=shape.contextual).functions()
 
 
+def policies_with_arm_features() -> list[str]:
+    """Return the names of policies that take features of arms, in the order of the alphabet."""
+    return sorted(name for name, cls in Policy.known().items() if cls.uses_arm_features)
+
+
 def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
     """Return the policy's first state, ready for `choose` and `learn`."""
     if shape.n_arm_features > 0 and not policy.uses_arm_features:
-        able = sorted(name for name, cls in Policy.known().items() if cls.uses_arm_features)
-        raise BadParameter(
-            f"{policy} cannot use features of arms; policies that can: {', '.join(able)}"
-        )
+        able = ", ".join(policies_with_arm_features())
+        raise BadParameter(f"{policy} cannot use features of arms; policies that can: {able}")
     policy = policy.resolved(contextual=shape.contextual)
     if shape.hashed and not policy.hashes_features:
         raise BadParameter(

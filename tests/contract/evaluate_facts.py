@@ -1,23 +1,28 @@
 """Print, as JSON, what every policy is worth by the same events in logs of three kinds.
 
+Also among arms that come and go, for policies that know them by features; hashed where they can be.
+
 NUMBA_DISABLE_JIT=1 python tests/contract/evaluate_facts.py
 """
 
 import json
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+from evaluation.open_logs import BY_NAME, IN_COLUMNS, Made, made
 from known import policies_in_bandits
 
-from giro import Bandit, evaluate
+from giro import Bandit, evaluate, read_log
 from giro.evaluation.evaluate import Estimator
 from giro.seeds import stream
 
 EVENTS = 24
 ESTIMATORS: tuple[Estimator, ...] = ("ips", "snips", "dr", "replay", "rejection-replay")
+LOGGED = {True: BY_NAME, False: IN_COLUMNS}  # by whether features are hashed
 ARMS = ["1", "2", "3"]  # as Vowpal Wabbit names them
 
 
@@ -80,10 +85,28 @@ def facts_of(policy: Any, events: pl.DataFrame) -> dict[str, Any]:
         return {name: estimates(log, policy) for name, log in logs.items()}
 
 
-def facts_or_failure(policy: Any, events: pl.DataFrame) -> dict[str, Any]:
+def facts_with_features(policy: Any, made: Made) -> dict[str, Any]:
+    """Return the estimates among arms that come and go, with arrays in place of a table."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines = Path(folder) / "log.dsjson"
+        lines.write_text(made.lines, "utf-8")
+        read = read_log(lines, hashed=made.log.hashed)
+        logs = {"table": made.log, "bandit": made.bandit.events(), "vw": read}
+        return {name: estimates(log, policy) for name, log in logs.items()}
+
+
+def facts_by_features(policy: Any) -> dict[str, Any]:
+    """Return these; nothing if the policy does not take features of arms."""
+    played = policy.resolved(contextual=True)
+    if not played.uses_arm_features:
+        return {}
+    return facts_with_features(policy, made(2, EVENTS, policy=LOGGED[played.hashes_features]))
+
+
+def facts_or_failure(facts: Callable[..., dict[str, Any]], *given: Any) -> dict[str, Any]:
     """Return the facts, or what went wrong: one bad policy must not hide the others."""
     try:
-        return facts_of(policy, events)
+        return facts(*given)
     except Exception as error:
         return {"error": repr(error)}
 
@@ -91,8 +114,12 @@ def facts_or_failure(policy: Any, events: pl.DataFrame) -> dict[str, Any]:
 if __name__ == "__main__":
     tables = {word: events_of(contexts=word == "contexts") for word in ("contexts", "alone")}
     facts = {
-        f"{policy} {word}": facts_or_failure(policy, events)
+        f"{policy} {word}": facts_or_failure(facts_of, policy, events)
         for policy in policies_in_bandits()
         for word, events in tables.items()
+    }
+    facts |= {
+        f"{policy} features": facts_or_failure(facts_by_features, policy)
+        for policy in policies_in_bandits()
     }
     json.dump(facts, sys.stdout)

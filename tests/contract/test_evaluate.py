@@ -42,6 +42,16 @@ def test_the_same_events_have_the_same_estimates_in_any_format(
     assert_same(facts[f"{policy} {log}"])
 
 
+@pytest.mark.parametrize("policy", policies_in_bandits(), ids=str)
+def test_the_same_arms_with_features_have_the_same_estimates_in_any_format(
+    policy: Policy, facts: dict[str, Any]
+) -> None:
+    if policy.resolved(contextual=True).uses_arm_features:
+        assert_same(facts[f"{policy} features"])
+    else:
+        assert facts[f"{policy} features"] == {}
+
+
 IN_PYTHON = {
     "giro-ensemble": GiroEnsemble(model=LogisticRegression(), replicas=3),
     "contextual-giro": ContextualGiro(model=LogisticRegression()),

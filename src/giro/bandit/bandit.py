@@ -827,8 +827,9 @@ class Bandit:
         """Learn the decisions of another system, and return how many: a warm start.
 
         `log` is what `giro.read_log` returns for a table, a file or another bandit's events. Arms
-        that are not known are added. The decisions go into this bandit's own log, with their
-        propensities and rewards, under ids that start with `log-`.
+        that are not known are added; a bandit made without arms takes those of each event. If the
+        policy hashes features, the log has hashed ones. The decisions go into this bandit's own
+        log, with their propensities and rewards, under ids that start with `log-`.
         """
         with self._lock:
             first, pairs = events_of(log, self._state, self._clock())

@@ -11,7 +11,7 @@ import numpy as np
 from giro.checks import POSITIVE, SHARE, check, finite_range, optional, whole
 from giro.errors import BadParameter, GiroError
 from giro.features import Hasher, declared
-from giro.policy import Policy
+from giro.policy import Policy, policies_with_arm_features
 from giro.version import __version__
 
 AGGREGATIONS = ("only", "first", "last", "sum")
@@ -80,10 +80,9 @@ class Setting:
             if not policy.uses_arm_features:
                 raise BadParameter(f"{self.policy} has no use for interactions")
         if self.open_arms and not policy.uses_arm_features:
-            able = sorted(name for name, cls in Policy.known().items() if cls.uses_arm_features)
             raise BadParameter(
                 f"{self.policy} tells arms apart by their names: give the bandit its arms, or a "
-                f"policy that knows them by features, as {', '.join(able)}"
+                f"policy that knows them by features, as {', '.join(policies_with_arm_features())}"
             )
 
     def _check_rewards(self) -> None:

@@ -31,6 +31,7 @@ from giro.bandit.setting import FIRST_ROOM, Setting
 from giro.bandit.stores.store import Found, Snapshot
 from giro.errors import BadParameter, GiroError, UnknownName
 from giro.features import Encoder, Given, Hasher, is_usable
+from giro.hashing import are_pairs
 from giro.live import LivePolicy
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 from giro.policy import Policy
@@ -461,10 +462,7 @@ class State:
         context, features, n_arms = event.context, event.features, event.arms.size
         shapes = (context.shape, features.shape)
         if self.forms is not None and self.forms.hasher is not None:
-            is_right = context.size % 2 == 0 and shapes[1] == (n_arms, features.shape[1] // 2 * 2)
-            for rows in (context[None], features) if is_right else ():
-                is_right &= bool(((rows[:, ::2] >= 0.0) & (rows[:, ::2] < 2.0**53)).all())
-            if not is_right:
+            if len(features) != n_arms or not (are_pairs(context[None]) and are_pairs(features)):
                 raise BadParameter("a context or an arm is not a row of codes and values")
         elif shapes != ((d,), (n_arms, k) if k else (0, 0)):
             raise BadParameter(

@@ -57,7 +57,7 @@ def evaluate(
       letting it learn by itself from its own choices; for that, ask for `replay`.
     - a target that does not learn: a mapping of arms to probabilities, a function that gives such
       a mapping or the probabilities of all arms at a context, or an array [event, arm]; arms in the
-      order of the log's `arm_names`.
+      order of the log's `arm_names`, which are places in the offer where arms come and go.
     - "logged" for the policy that made the log, "always:ARM" for one arm.
 
     Where some arms were not eligible, a giro policy is offered the others only; probabilities of a

@@ -1,23 +1,29 @@
 """Log: decisions of a policy with their probabilities and rewards, as arrays."""
 
+import reprlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.errors import BadParameter
+from giro.hashing import are_pairs
 from giro.offer import NO_FEATURES, Offer
 
 _SUM_TOLERANCE = 1e-3  # logged probabilities are often rounded
 
 
 class Log(NamedTuple):
-    """Decisions that were rewarded, in the order in which they were made."""
+    """Decisions that were rewarded, in the order in which they were made.
+
+    Where arms come and go with the events and are known by features alone, the log is *open*: an
+    arm is its place in the event's offer, `arm_names` are the places, and `names` the arms there.
+    """
 
     arm: np.ndarray  # [event] index of the logged arm in arm_names
     arm_names: tuple[str, ...]
     reward: np.ndarray  # [event] in the units of the log
     probability: np.ndarray  # [event] with which the logged arm was chosen, in (0, 1]
-    contexts: np.ndarray  # [event, feature], no features where there are no contexts
+    contexts: np.ndarray  # [event, feature], or pairs; no features where there are no contexts
     feature_names: tuple[str, ...]
     eligible: np.ndarray | None = None  # [event, arm] which arms could be chosen; None: all
     probabilities: np.ndarray | None = None  # [event, arm] of all arms, where they were logged
@@ -25,7 +31,9 @@ class Log(NamedTuple):
     left_out: int = 0  # decisions without a reward
     arm_features: np.ndarray | None = None  # [arm, feature] what is known of the arms
     arm_feature_names: tuple[str, ...] = ()
-    features: list[np.ndarray] | None = None  # [event][i, feature] of the eligible arms
+    features: list[np.ndarray] | None = None  # [event][i, feature] of the eligible arms, or pairs
+    hashed: bool = False  # whether contexts and features are rows of pairs, see `giro.hashing`
+    names: list[tuple[str, ...]] | None = None  # [event][i] of the eligible arms of an open log
 
     @property
     def events(self) -> int:
@@ -34,14 +42,26 @@ class Log(NamedTuple):
 
     @property
     def n_arm_features(self) -> int:
-        """How many numbers are known of each arm."""
+        """How many numbers are known of each arm; 0 where features are hashed."""
+        if self.hashed:
+            return 0
         if self.features is not None:
             return int(self.features[0].shape[1])
         return 0 if self.arm_features is None else int(self.arm_features.shape[1])
 
+    @property
+    def n_features(self) -> int:
+        """How many numbers are known of each round; 0 where features are hashed."""
+        return 0 if self.hashed else int(self.contexts.shape[1])
+
     def without_arm_features(self) -> "Log":
         """Return the log for those who cannot use features of arms."""
         return self._replace(features=None, arm_features=None)
+
+    def without_features(self) -> "Log":
+        """Return the log for those who use no features at all."""
+        blind = self.without_arm_features()
+        return blind._replace(contexts=np.empty((self.events, 0)), feature_names=(), hashed=False)
 
     def offer_of(self, event: int) -> Offer:
         """Return what could be chosen, and what was known of it."""
@@ -75,8 +95,10 @@ def checked(log: Log) -> Log:
             raise BadParameter(f"event {wrong[0] + 1} has the arm '{name}', which was not eligible")
     if log.probabilities is not None:
         _check_probabilities(log.probabilities)
+    if log.hashed and log.features is None:
+        raise BadParameter("a log of hashed features needs those of the eligible arms")
     if log.features is not None:
-        _check_features(log, log.features)
+        (_check_pairs if log.hashed else _check_features)(log, log.features)
     return log
 
 
@@ -97,6 +119,11 @@ def arm_indices(
                 f"event {event + 1} has the unknown arm '{name}'; the arms are {', '.join(names)}"
             )
     return np.array([index[name] for name in logged], np.int64), names
+
+
+def places_of(n_arms: int) -> tuple[str, ...]:
+    """Return the names of arms that are but places in an offer, from 1."""
+    return tuple(str(place + 1) for place in range(n_arms))
 
 
 def by_event_and_arm(given: Any, log: Log, what: str) -> np.ndarray:
@@ -144,5 +171,17 @@ def _check_features(log: Log, by_event: list[np.ndarray]) -> None:
         if features.shape != wanted or not np.isfinite(features).all():
             raise BadParameter(
                 f"event {event + 1} needs {wanted[1]} finite features of each of {wanted[0]} arms, "
-                f"got {features.tolist()}"
+                f"got {reprlib.repr(features.tolist())}"
+            )
+
+
+def _check_pairs(log: Log, by_event: list[np.ndarray]) -> None:
+    if not are_pairs(log.contexts):
+        raise BadParameter("a context in the log is not a row of codes and values")
+    for event, features in enumerate(by_event):
+        n_arms = log.offer_of(event).arms.size
+        right = features.ndim == 2 and len(features) == n_arms and are_pairs(features)
+        if not right or not np.isfinite(features).all():
+            raise BadParameter(
+                f"event {event + 1} needs codes and finite values of each of {n_arms} arms"
             )

@@ -18,8 +18,9 @@ def replayed(policy: Policy, log: Log, learning: Learning, *, rejection: bool) -
     In each event the policy chooses. If that is the logged arm, the event is kept and the policy
     learns from it, otherwise nothing happens. The kept events are distributed as that many rounds
     of the policy online, if every arm was logged with the same probability whatever the context.
-    With `rejection` a log with other probabilities is first thinned to such a one: an event stays
-    with probability smallest / its own.
+    With `rejection` a log with other probabilities is first thinned: an event stays with
+    probability smallest / its own, so that whatever the policy chooses of an offer, the event is
+    kept with the same probability, the smallest, also where other events have another offer.
     """
     offered = _offered(log, learning.seed, rejection=rejection)
     rewards = unit_rewards(log.reward, learning.reward_range)
@@ -46,16 +47,21 @@ def replayed_target(target: Target, log: Log, learning: Learning, *, rejection: 
 
 
 def _offered(log: Log, seed: int, *, rejection: bool) -> np.ndarray:
-    """Return the events that make a log in which each arm has the same probability."""
-    if log.eligible is not None:
-        raise BadParameter("replay needs a log in which all arms can be chosen in every event")
+    """Return the events that make a log in which each arm on offer has the same probability."""
     if rejection:
         known = log.probability if log.probabilities is None else log.probabilities
+        if log.eligible is not None and log.probabilities is not None:
+            known = np.where(log.eligible, known, 1.0)
         if known.min() == 0.0:
             event = int(np.flatnonzero(known.min(axis=1) == 0.0)[0])
             raise BadParameter(f"no thinning helps: in event {event + 1} an arm had probability 0")
         share = float(known.min()) / log.probability
         return np.flatnonzero(stream(seed, 1, 1).random(log.events) < share)
+    if log.eligible is not None:
+        raise BadParameter(
+            "replay needs a log in which all arms can be chosen in every event; "
+            "'rejection-replay' thins another by its known probabilities"
+        )
     uniform = 1.0 / len(log.arm_names)
     wrong = np.flatnonzero(np.abs(log.probability / uniform - 1.0) > _SAME)
     if wrong.size:

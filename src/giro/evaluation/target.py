@@ -11,7 +11,7 @@ from giro.evaluation.log import Log, by_event_and_arm
 from giro.live import LivePolicy
 from giro.named import text_of
 from giro.offer import Shape, case_of, position_of
-from giro.policy import Policy
+from giro.policy import Policy, policies_with_arm_features
 
 _SUM_TOLERANCE = 1e-6
 LOGGED, ALWAYS = "logged", "always:"
@@ -63,14 +63,23 @@ def probabilities_in(
 
 
 def log_for(policy: Policy, log: Log) -> Log:
-    """Return the log as the policy can use it: without features of arms, where it cannot."""
-    return log if policy.uses_arm_features else log.without_arm_features()
+    """Return the log as the policy can use it: without features, where it cannot use them."""
+    played = policy.resolved(contextual=True)
+    if log.names is not None and not played.uses_arm_features:
+        raise BadParameter(
+            f"{policy} tells arms apart by their names, and in this log other arms are on offer in "
+            "each event: policies that know arms by their features can be evaluated, as "
+            f"{', '.join(policies_with_arm_features())}"
+        )
+    if log.hashed and not played.uses_contexts:
+        return log.without_features()
+    return log if played.uses_arm_features else log.without_arm_features()
 
 
 def live_policy(policy: Policy, log: Log, *, seed: int) -> LivePolicy:
     """Return the policy, ready to be led through the log."""
-    rounds, n_features = max(1, log.events), log.contexts.shape[1]
-    shape = Shape(len(log.arm_names), n_features, log.n_arm_features, rounds, rounds)
+    rounds, widths = max(1, log.events), (log.n_features, log.n_arm_features)
+    shape = Shape(len(log.arm_names), *widths, rounds, rounds, log.hashed)
     return LivePolicy(policy, shape, seed=seed)
 
 

@@ -36,6 +36,7 @@ def read_log(
     probability: str = _DEFAULT.probability,
     context: str | Sequence[str] = _DEFAULT.context,
     arms: Sequence[str] | None = None,
+    hashed: bool | None = None,
 ) -> Log:
     """Return the log in a DataFrame, a mapping of columns, or a file.
 
@@ -48,7 +49,8 @@ def read_log(
       a list of columns, the name of one, or what their names begin with. `arms` names all arms.
     - open-bandit: the layout of the Open Bandit Dataset, a file or a folder such as
       `obd/random/all`; the features of its items are read from the file beside it.
-    - vw: lines of Vowpal Wabbit's JSON; files only.
+    - vw: lines of Vowpal Wabbit's JSON; files only. With `hashed`, features are hashed as by a
+      bandit whose policy has `model=hashed`; by default if there are more than 500 of them.
 
     >>> log = read_log({"arm": ["a", "b"], "reward": [1, 0], "probability": [0.5, 0.5]})
     >>> log.events, log.arm_names
@@ -65,13 +67,15 @@ def read_log(
             raise BadFile(f"there is no file {path}")
         if format == "vw" or (format == "auto" and _looks_like_vw(path)):
             try:
-                return log_of_vw(path.read_text(encoding="utf-8").split("\n"))
+                return log_of_vw(path.read_text(encoding="utf-8").split("\n"), hashed=hashed)
             except UnicodeDecodeError:
                 raise BadFile(f"{path} is not text") from None
         frame, beside = _frame_of_file(path), path.with_name(ITEMS)
         items = beside if beside.is_file() else None
     else:
         frame = _frame_of(source)
+    if hashed is not None:
+        raise BadParameter("only features in logs of Vowpal Wabbit are hashed on request")
     columns = Columns(arm, reward, probability, context)
     return _log_of_frame(frame, format, columns, arms, items)
 

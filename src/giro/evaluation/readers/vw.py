@@ -14,35 +14,53 @@ where the label may also be `"_label": {"Action": 2, "Cost": -1, "Probability": 
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.errors import BadFile, BadParameter
-from giro.evaluation.log import Log, arm_indices, checked
-from giro.features import flattened, matrix_of_records
+from giro.errors import BadFile, BadParameter, GiroError
+from giro.evaluation.log import Log, checked, places_of
+from giro.features import Hasher, flattened, matrix_of_records, padded
 
 _HEADER = ("line", "a", "p", "pdrop", "Version", "EventId", "Timestamp", "VWState")
 
 
+_MOST_COLUMNS = 500  # of features; more are hashed, unless they are only those of contexts
+
+
 class _Event(NamedTuple):
+    line: int
     arm: int  # from 1
     n_arms: int  # 0 if the line does not say
     reward: float
     probability: float
-    context: dict[str, float]
+    shared: dict[str, Any]  # features as they are written
+    actions: list[Any]  # likewise of each action, empty if the line does not list them
     probabilities: dict[int, float]  # of all arms, empty if unknown
 
 
-def log_of_vw(lines: Iterable[str]) -> Log:
+class _Known(NamedTuple):
+    """What is known of rounds and actions; see `Log`."""
+
+    contexts: np.ndarray
+    feature_names: tuple[str, ...]
+    arm_features: np.ndarray | None = None
+    arm_feature_names: tuple[str, ...] = ()
+    features: list[np.ndarray] | None = None
+    hashed: bool = False
+
+
+def log_of_vw(lines: Iterable[str], *, hashed: bool | None = None) -> Log:
     """Return the log in lines of VW's JSON.
 
-    The reward is minus the cost. An arm is named by the number of its action, from 1: its place
-    in `_multi`, which is thus taken to hold the same actions in the same order in all lines,
-    except that the last ones may be missing. The context are the shared features (see `flattened`);
-    features of actions are not read. Lines without a label, and those marked `_skipLearn`, are
-    left out and counted. `pdrop` has to be the same in all lines.
+    The reward is minus the cost. An arm is named by the number of its action, from 1: its place in
+    `_multi`, of which the last ones may be missing. If the features at a place are other ones in
+    other lines, the log is open. An action without features is known by its place, if others have
+    some. Features, also the shared ones, have their paths for names (see `flattened`); they are
+    hashed (see `Hasher`) if so wanted, or if actions have some and there are more than 500 in all.
+    Lines without a label, and those marked `_skipLearn`, are left out and counted. `pdrop` has to
+    be the same in all lines.
     """
     records = [_record(line, number) for number, line in enumerate(lines, 1) if line.strip()]
     labelled = [r for r in records if "_label_cost" in r and not r.get("_skipLearn", False)]
@@ -54,35 +72,93 @@ def log_of_vw(lines: Iterable[str]) -> Log:
         )
     events = [_event(record) for record in labelled]
     n_arms = max((max(event.arm, event.n_arms) for event in events), default=0)
-    names = tuple(str(arm + 1) for arm in range(n_arms))
-    index, names = arm_indices([str(event.arm) for event in events], names)
-    contexts, features = matrix_of_records([event.context for event in events])
-    listed = np.array([event.n_arms or n_arms for event in events])
-    eligible = np.arange(n_arms)[None, :] < listed[:, None]
+    names = places_of(n_arms)
+    listed = [event.n_arms or n_arms for event in events]
+    eligible = np.arange(n_arms)[None, :] < np.array(listed)[:, None]
     probabilities = None
     if all(event.probabilities for event in events):
         rows = [[e.probabilities.get(arm + 1, 0.0) for arm in range(n_arms)] for e in events]
         probabilities = np.array(rows)
+    actions = [_actions(event, n) for event, n in zip(events, listed, strict=True)]
+    known = _hashed(events, actions) if hashed else _known(events, actions, hashed)
+    is_open = known.features is not None and not _are_the_same(actions)
     return checked(
         Log(
-            index,
+            np.array([event.arm - 1 for event in events], np.int64),
             names,
             np.array([event.reward for event in events]),
             np.array([event.probability for event in events]),
-            contexts,
-            features,
             eligible=None if eligible.all() else eligible,
             probabilities=probabilities,
             left_out=len(records) - len(labelled),
+            names=[names[:n] for n in listed] if is_open else None,
+            **known._asdict(),
         )
     )
+
+
+def _actions(event: _Event, n_arms: int) -> list[dict[str, Any]]:
+    """Return the features of each action as they are written, without labels and tags."""
+    found: list[dict[str, Any]] = []
+    for place, action in enumerate(event.actions, 1):
+        if not isinstance(action, dict):
+            raise BadParameter(
+                f"line {event.line} has {str(action)[:40]!r} as action {place}; features by name "
+                "are wanted"
+            )
+        found.append({name: value for name, value in action.items() if name[:1] != "_"})
+    return found or [{}] * n_arms
+
+
+def _are_the_same(actions: list[list[dict[str, Any]]]) -> bool:
+    """Tell whether the same actions stand in all events, but for those missing at the end."""
+    longest = max(actions, key=len, default=[])
+    return all(its == longest[: len(its)] for its in actions)
+
+
+def _known(
+    events: list[_Event], actions: list[list[dict[str, Any]]], hashed: bool | None
+) -> _Known:
+    """Return features in columns, or hashed if those of actions make them too many."""
+    shared = [_read(event, flattened, event.shared) for event in events]
+    if not any(action for its in actions for action in its):
+        return _Known(*matrix_of_records(shared))
+    of_contexts = {name for record in shared for name in record}
+    of_actions, flat = set[str](), list[list[dict[str, float]]]()
+    for event, row in zip(events, actions, strict=True):
+        flat.append([_read(event, flattened, a or {"arm": str(i)}) for i, a in enumerate(row, 1)])
+        of_actions.update(*flat[-1])
+        if hashed is None and len(of_contexts) + len(of_actions) > _MOST_COLUMNS:
+            return _hashed(events, actions)
+    if _are_the_same(actions):
+        return _Known(*matrix_of_records(shared), *matrix_of_records(max(flat, key=len)))
+    matrix, names = matrix_of_records([action for row in flat for action in row])
+    ends = np.cumsum([len(row) for row in flat])
+    return _Known(*matrix_of_records(shared), None, names, np.split(matrix, ends[:-1]))
+
+
+def _hashed(events: list[_Event], actions: list[list[dict[str, Any]]]) -> _Known:
+    """Return features as rows of pairs, as a bandit with `model=hashed` does by default."""
+    hasher, rows, features = Hasher(), [], []
+    for event, its in zip(events, actions, strict=True):
+        rows.append(_read(event, hasher.context, event.shared))
+        features.append(_read(event, hasher.arms, {str(i): a for i, a in enumerate(its, 1)}))
+    return _Known(padded(rows, "context")[0], (), features=features, hashed=True)
+
+
+def _read(event: _Event, reader: Callable[[Any], Any], given: Any) -> Any:
+    """Return what a reader of features makes of this, or say which line it is in."""
+    try:
+        return reader(given)
+    except (GiroError, ArithmeticError, RecursionError, TypeError, ValueError) as error:
+        raise BadParameter(f"line {event.line} has unreadable features: {error}") from None
 
 
 def _record(line: str, number: int) -> dict[str, Any]:
     """Return a line with the keys of its label in one spelling, wherever the label stands."""
     try:
         record = json.loads(line)
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, RecursionError) as error:
         raise BadFile(f"line {number} is not JSON: {error}") from None
     if not isinstance(record, dict):
         raise BadFile(f"line {number} is not an event but {line.strip()[:40]}")
@@ -93,7 +169,10 @@ def _record(line: str, number: int) -> dict[str, Any]:
         )
     inside = record["c"] if isinstance(record.get("c"), dict) else record
     label = _label(record)
-    for position, action in enumerate(inside.get("_multi", [])):
+    multi = inside.get("_multi", [])
+    if not isinstance(multi, list):
+        raise BadParameter(f"line {number} has {str(multi)[:40]!r} as _multi; a list is wanted")
+    for position, action in enumerate(multi):
         if isinstance(action, dict) and (its := _label(action)):
             label |= its | {"_labelindex": position}
     return {**record, **label, "line": number}
@@ -126,8 +205,6 @@ def _event(record: Mapping[str, Any]) -> _Event:
         else:
             arm = int(record["_label_action"])
         cost, probability = float(record["_label_cost"]), float(record["_label_probability"])
-        header = _HEADER if shared is record else ()
-        context = flattened({key: value for key, value in shared.items() if key not in header})
         all_arms = dict(zip(map(int, actions), map(float, chances), strict=True))
     except (KeyError, TypeError, ValueError) as error:
         raise BadParameter(f"line {record['line']} has no readable label: {error}") from None
@@ -135,4 +212,7 @@ def _event(record: Mapping[str, Any]) -> _Event:
     if not 1 <= arm or (n_arms and arm > n_arms):
         raise BadParameter(f"line {record['line']} has the unknown arm {arm} of {n_arms}")
     known = sorted(all_arms) == list(range(1, n_arms + 1))
-    return _Event(arm, n_arms, -cost, probability, context, all_arms if known else {})
+    header = _HEADER if shared is record else ()
+    context = {k: v for k, v in shared.items() if k not in header and k[:1] != "_"}
+    chances = all_arms if known else {}
+    return _Event(record["line"], arm, n_arms, -cost, probability, context, multi, chances)
