@@ -49,7 +49,8 @@ def main() -> None:
         },
     )
     text = f"""Measured by `python benchmarks/stores.py` on two cores, with ten arms and `thompson`. A round is a decision
-and its reward, each durable before the call returns; beside it, two inserts of the same rows, each committed:
+and its reward, each durable before the call returns; beside it, two inserts of the same rows, each committed.
+Other programs used the cores and the disk, too: what counts is the ratio, of runs taken in turns.
 
 {speed}
 
@@ -57,7 +58,8 @@ Plain inserts of several writers commit side by side; those on one bandit commit
 positions are given out under a lock, and each process reads what the others append. Threads of a process share commits.
 An append to PostgreSQL is one round trip.
 
-As the log grows (memory of the process that filled the log and opened it again):
+As the log grows (memory of the process that filled the log and opened it again; rows were measured at
+different times, on a machine that was more or less busy):
 
 {large}
 """  # noqa: E501
