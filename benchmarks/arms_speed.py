@@ -9,7 +9,7 @@ arms on offer, and against their features that are not zero, drawn from 10,000, 
 only of policies with a hashed model, as others would need a matrix of all columns.
 
 Times are µs of processor time a round, the least of some repeats, without compiling and without
-starting a run. Prints all and writes results/arms/speed.json and two figures.
+starting a run. Prints all and writes results/arms/speed.json.
 """
 
 import argparse
@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from figures import Curve, loglog
 from python_libraries import Trouble
 from ratio import cost_of, say
 from rounds_for_vw import VW, find_movielens, played_by_vw, write_rounds
@@ -217,13 +216,10 @@ def _write(
             for against, several in cost.items()
         },
     }
-    (folder / "speed.json").write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    for against, several in cost.items():
-        curves = [
-            Curve(who, np.array(sizes), 1e3 * np.array([times[who] for times in several]))
-            for who in several[0]
-        ]
-        loglog(folder / f"cost-{against.split()[0]}", curves, x=against, title="")
+    path = folder / "speed.json"
+    if path.exists():  # what arms_stream.py has written stays
+        content |= {"stream": json.loads(path.read_text()).get("stream")}
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def _rounded(times: dict[str, float]) -> dict[str, float]:

@@ -4,8 +4,8 @@
 
 Each round brings a new article, of ten words and a number, most words new; the last twenty are on
 offer to a reader of a few features. So 100,000 rounds have 100,000 arms and a million words. The
-bandit is kept in SQLite, in a folder of its own. Printed, and written to results/arms/stream.json:
-the memory of the process as rounds go by, and how long calls take, the longest above all.
+bandit is kept in SQLite, in a folder of its own. Printed, and added to results/arms/speed.json: the
+memory of the process as rounds go by, and how long calls take, the longest above all.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from ratio import say
 import giro
 from giro.seeds import stream
 
-RESULT = Path(__file__).parent.parent / "results" / "arms" / "stream.json"
+RESULT = Path(__file__).parent.parent / "results" / "arms" / "speed.json"
 ON_OFFER, WORDS = 20, 10
 
 
@@ -92,8 +92,8 @@ def main() -> None:
         "milliseconds": ms,
         "collisions": used._asdict(),
     }
-    RESULT.parent.mkdir(parents=True, exist_ok=True)
-    RESULT.write_text(json.dumps(content, indent=1) + "\n")
+    whole = json.loads(RESULT.read_text()) if RESULT.exists() else {}
+    RESULT.write_text(json.dumps(whole | {"stream": content}, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

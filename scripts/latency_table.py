@@ -42,4 +42,4 @@ def _shown(value: str | None) -> str:
 
 if __name__ == "__main__":
     DOC.write_text(BETWEEN.sub(lambda match: match[1] + table() + match[2], DOC.read_text()))
-    shutil.copy(RESULTS / "latency.png", ROOT / "docs" / "pictures" / "latency.png")
+    shutil.move(RESULTS / "latency.png", ROOT / "docs" / "pictures" / "latency.png")
