@@ -4,11 +4,10 @@
 
 Both versions take turns, each time in a process of its own that plays every policy on its problem;
 the least processor time of all repeats counts. Kernels are compiled before anything is timed.
-Writes results/bandit/simulator.csv.
+Prints nanoseconds a round, now and then, and their ratio.
 """
 
 import argparse
-import csv
 import json
 import os
 import subprocess
@@ -69,7 +68,7 @@ def main() -> None:
             for version, source in sources.items():
                 found[version].append(_in_process(source))
     least = {version: np.min(times, axis=0) for version, times in found.items()}
-    _write(least["now"], least["before"])
+    _show(least["now"], least["before"])
 
 
 def _in_process(source: Path) -> list[float]:
@@ -97,16 +96,9 @@ def _nanoseconds(policy: str, problem: str, rounds: int) -> float:
     return 1e9 * min(times) / rounds
 
 
-def _write(now: np.ndarray, before: np.ndarray) -> None:
-    path = ROOT / "results" / "bandit" / "simulator.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(("policy", "problem", "rounds", "ns_now", "ns_before", "ratio"))
-        for (policy, problem, rounds), ours, theirs in zip(PAIRS, now, before, strict=True):
-            row = (policy, problem, rounds, f"{ours:.0f}", f"{theirs:.0f}", f"{ours / theirs:.2f}")
-            rows.writerow(row)
-            print(f"{policy:<42}{problem:<32}{row[3]:>9}{row[4]:>9}{row[5]:>7}")
+def _show(now: np.ndarray, before: np.ndarray) -> None:
+    for (policy, problem, _), ours, theirs in zip(PAIRS, now, before, strict=True):
+        print(f"{policy:<42}{problem:<32}{ours:>9.0f}{theirs:>9.0f}{ours / theirs:>7.2f}")
     ratios = now / before
     print(f"geometric mean {np.exp(np.log(ratios).mean()):.2f}, worst {ratios.max():.2f}")
 
