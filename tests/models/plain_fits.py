@@ -12,7 +12,11 @@ from giro.model import Model, Sample, partial_fit, refit, start, value
 from giro.seeds import stream
 
 NAMES = ("linear", "logistic", "linear-sgd", "logistic-sgd", "online-logistic")
-ONLINE = ("online-network:hidden=3", "auto:members=[linear,extra-trees:trees=2,tree]")
+ONLINE = (
+    "hashed:bits=8",
+    "online-network:hidden=3",
+    "auto:members=[linear,extra-trees:trees=2,tree]",
+)
 
 
 def fits() -> dict[str, list[str]]:
