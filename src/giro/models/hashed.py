@@ -67,7 +67,7 @@ def _value(state: _State, slot: int, context: Context) -> float:
     entries, total = round_entries(context, scales_of(state.table), False), state.table.offset
     columns = _columns(state, slot, entries)
     for j in range(columns.size):
-        total += float(state.table.weights[columns[j], MEAN]) * float(entries.value[j])
+        total += np.float64(state.table.weights[columns[j], MEAN]) * np.float64(entries.value[j])
     return total
 
 

@@ -76,10 +76,10 @@ def shrink(values: np.ndarray, spread: float) -> None:
         return
     mean = 0.0
     for replica in range(values.size):
-        mean += float(values[replica])
+        mean += values[replica]
     mean /= values.size
     for replica in range(values.size):
-        values[replica] = mean + spread * (float(values[replica]) - mean)
+        values[replica] = mean + spread * (values[replica] - mean)
 
 
 @kernel

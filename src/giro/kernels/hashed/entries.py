@@ -52,7 +52,8 @@ def _put(
             count(scales.moments, column, value)
         entries.value[j] = distance(scales.moments, column, value)
         return
-    largest, size = float(scales.largest[column]), abs(value)
+    largest: float = np.float64(scales.largest[column])
+    size = abs(value)
     if learned and size > largest:
         largest = size if largest == 0.0 else min(size, _FASTEST * largest)
         scales.largest[column] = largest

@@ -4,7 +4,7 @@ A row holds a constant, the features of the round, those of the arm, and product
 with a key (`giro.hashing`) whose lowest bits are its column. What replica r expects is
 `offset` + Σ z_j W[column_j, r]. The replicas of a column are neighbours in memory, with their mean
 and the scale of the column, so that a feature costs a cache line or two and not one for each
-replica.
+replica. Weights are single precision, sums are double.
 
 A row that replica r takes m_r times, with the mean reward y_r, moves its weights by
 
@@ -119,9 +119,9 @@ def _sums(table: Table, rows: Rows, part: int, place: int) -> tuple[float, float
     """Return sums of a part's entries times the mean weights, and times those at a place."""
     mean, own = 0.0, 0.0
     for j in range(rows.begin[part], rows.begin[part + 1]):
-        value, column = float(rows.value[j]), rows.column[j]
-        mean += value * float(table.weights[column, MEAN])
-        own += value * float(table.weights[column, place])
+        value, column = np.float64(rows.value[j]), rows.column[j]
+        mean += value * np.float64(table.weights[column, MEAN])
+        own += value * np.float64(table.weights[column, place])
     return mean, own
 
 
@@ -155,7 +155,7 @@ def take_in(table: Table, rows: Rows, reward: float, counts: np.ndarray) -> None
     for replica in range(replicas):
         share = -math.expm1(-2.0 * table.rate * _times(counts, replica) * q) / q
         move[replica] = errors[replica] * share
-        mean += float(move[replica])
+        mean += np.float64(move[replica])
     average = np.float32(mean / replicas)
     for j in range(columns.size):
         table.weights[columns[j], MEAN] += rates[j] * average
@@ -173,9 +173,9 @@ def _errors(table: Table, rows: Rows, reward: float, counts: np.ndarray) -> np.n
     """Return how much more each replica is to expect; 0 if it does not take in the row."""
     errors = np.full(counts.shape[0], -table.offset)
     for j in range(rows.column.size):
-        value, column = float(rows.value[j]), rows.column[j]
+        value, column = np.float64(rows.value[j]), rows.column[j]
         for replica in range(errors.size):
-            errors[replica] -= value * float(table.weights[column, FIRST + replica])
+            errors[replica] -= value * np.float64(table.weights[column, FIRST + replica])
     for replica in range(errors.size):
         times = _times(counts, replica)
         target = counts[replica, REAL] * reward + counts[replica, ONE]
@@ -190,15 +190,15 @@ def _rates(
     """Count the row; return v_j z_j of each entry, float32, and Σ v_j z_j²."""
     rates, q, length = np.empty(columns.size, np.float32), 0.0, 0.0
     for j in range(columns.size):
-        square = float(values[j]) * float(values[j])
-        table.squares[columns[j]] = float(table.squares[columns[j]]) + energy * square
+        square = np.float64(values[j]) * np.float64(values[j])
+        table.squares[columns[j]] = np.float64(table.squares[columns[j]]) + energy * square
         length += square
     table.seen[0] += 1.0
     table.seen[1] += length
     norm = math.sqrt(table.seen[0] / table.seen[1])
     for j in range(columns.size):
-        z = float(values[j])
-        rate = norm * z / math.sqrt(float(table.squares[columns[j]])) if z != 0.0 else 0.0
+        z = np.float64(values[j])
+        rate = norm * z / math.sqrt(np.float64(table.squares[columns[j]])) if z != 0.0 else 0.0
         q += rate * z
         rates[j] = rate
     return rates, q
