@@ -55,7 +55,7 @@ def assert_same(one: Bandit, other: Bandit) -> None:
 # -- what features are for -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("policy", [POLICY, "squarecb:gamma=100", "lin-ucb:scale=0.1", "default"])
+@pytest.mark.parametrize("policy", [POLICY, "squarecb:gamma=100", "lin-ucb:scale=0.1"])
 def test_an_arm_never_seen_is_judged_by_its_features(policy: str) -> None:
     bandit = taught(opened(policy), 150)
     new = {"x": {"topic": "politics", "length": 300}, "y": {"topic": "sport", "length": 300}}

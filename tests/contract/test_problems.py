@@ -97,7 +97,7 @@ def dense(features: np.ndarray | SparseRows, problem: Problem) -> np.ndarray:
         return features.copy()
     table = np.zeros((features.begin.size - 1, problem.n_arm_features))
     for i in range(table.shape[0]):
-        put_features(features_at(features, i, table[0]), table[i])
+        put_features(features_at(features, i), table[i])
     return table
 
 
