@@ -2,8 +2,8 @@
 
     python benchmarks/arms_stream.py [--rounds 100000] [--replicas 20]
 
-Each round brings a new article, of ten words and a number, most words new; the last twenty are on
-offer to a reader of a few features. So 100,000 rounds have 100,000 arms and a million words. The
+Each round brings a new article, of eleven words, ten of them new, and a number; the last twenty are
+on offer to a reader of a few features. So 100,000 rounds have 100,000 arms and a million words. The
 bandit is kept in SQLite, in a folder of its own. Printed, and added to results/arms/speed.json: the
 memory of the process as rounds go by, and how long calls take, the longest above all.
 """
@@ -23,11 +23,11 @@ import giro
 from giro.seeds import stream
 
 RESULT = Path(__file__).parent.parent / "results" / "arms" / "speed.json"
-ON_OFFER, WORDS = 20, 10
+ON_OFFER, WORDS = 20, 11
 
 
 def article(number: int, rng: np.random.Generator) -> dict[str, object]:
-    """Return features: nine words of its own and one of fifty, and a length."""
+    """Return features: ten words of its own and one of fifty, and a length."""
     words = [f"w{number * (WORDS - 1) + i}" for i in range(WORDS - 1)]
     return {"words": [*words, f"topic {rng.integers(50)}"], "length": int(rng.integers(10_000))}
 

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import threading
+import time as clock
 import weakref
 import zipfile
 from abc import ABC, abstractmethod
@@ -63,7 +64,8 @@ MIGRATIONS = (
     """,
 )
 VERSION = len(MIGRATIONS)
-PART = 2**20  # bytes of a snapshot that are written at once
+PART = 2**18  # bytes of a snapshot that are written at once
+BREATH = 0.002  # seconds between parts, in which others get their turn
 
 
 def statements(script: str) -> list[str]:
@@ -475,6 +477,7 @@ class SqlStore(ABC):
         for number, part in enumerate(parts):
             with self._told(), self._aside() as connection:
                 self._ask(connection, query, *its, number, part)
+            clock.sleep(BREATH)
         with self._told(), self._aside() as connection:
             query = (
                 "INSERT INTO giro_snapshots SELECT ?, ?, ?, ? WHERE NOT EXISTS"
@@ -499,6 +502,7 @@ class SqlStore(ABC):
         for position, part in self._query(query, self._bandit, self._bandit):
             with self._told(), self._aside() as connection:
                 self._ask(connection, gone, self._bandit, position, part)
+            clock.sleep(BREATH)
 
     def snapshots(self) -> list[Snapshot]:
         """Return the snapshots, the newest first."""
