@@ -110,6 +110,16 @@ def test_dense_and_sparse_rows_of_the_same_columns_are_the_same() -> None:
         learn(sparse, Case(known, its), arm, reward, draws[1])
 
 
+@pytest.mark.parametrize("model", ["hashed:bits=12", "linear"])
+def test_greedy_takes_what_its_model_expects_most_of(model: str) -> None:
+    live = informed(f"greedy:model=[{model}]")
+    for number in range(5):
+        offer = an_offer(number)
+        best = int(np.argmax(expected(live.state.models, offer, np.inf)))
+        assert live.choose(offer) == offer.arms[best]
+        assert live.propensities(offer)[best] == 1.0
+
+
 def test_squarecb_weighs_by_inverse_gaps() -> None:
     live, offer = informed("squarecb:gamma=5,model=[hashed:bits=12]"), an_offer(2)
     values = expected(live.state.models, offer, 1.0)
