@@ -40,7 +40,7 @@ def test_a_narrow_terminal_gets_paragraphs(giro: Giro, monkeypatch: pytest.Monke
     monkeypatch.setattr(catalogue, "page_width", lambda: 50)
     out = giro("policies").out
     assert max(map(len, out.splitlines())) <= 50
-    assert "greedy  ties=random\n    Pulls the arm" in out
+    assert "greedy  model=none, ties=random\n    Pulls the arm" in out
 
 
 def test_version_and_help(giro: Giro) -> None:
