@@ -12,18 +12,9 @@ from giro.kernels.draws.uniform import integer_below
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.model import Model
-from giro.models.estimator import as_model
-from giro.models.hashed import Hashed
 from giro.offer import of_arms
-from giro.policies._arm_models import fits_to_choose
-from giro.policies._greedy_models import (
-    choose_by_model,
-    exploring,
-    learn_by_model,
-    propensities_by_model,
-    start_by_model,
-)
-from giro.policy import Case, Functions, Offer, Policy, Shape
+from giro.policies._greedy_models import MeansOrModels, exploring, start_by_model
+from giro.policy import Case, Offer, Shape
 
 _PAPER_SHARE = 0.01  # Kveton et al. (2019), Section 6.2
 
@@ -92,7 +83,7 @@ def b_for_share(share: float, rounds: int) -> float:
 
 
 @dataclass(frozen=True)
-class EpsilonGreedy(Policy, name="epsilon-greedy"):
+class EpsilonGreedy(MeansOrModels, name="epsilon-greedy"):
     """Pulls any arm with probability ε, otherwise the one with the highest mean or prediction.
 
     ε is fixed (`epsilon`), or min(1, b/t) in round t (`b`), or that with b such that the expected
@@ -118,8 +109,7 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
         given = [value for value in (self.epsilon, self.b, self.share) if value is not None]
         if len(given) > 1:
             raise BadParameter("epsilon-greedy takes one of epsilon, b and share, not several")
-        if self.model is not None:
-            object.__setattr__(self, "model", as_model(self.model))
+        super().__post_init__()
         if not given:
             object.__setattr__(self, "share", _PAPER_SHARE)
         check(self.name, optional(SHARE), epsilon=self.epsilon, share=self.share)
@@ -129,42 +119,6 @@ class EpsilonGreedy(Policy, name="epsilon-greedy"):
     def needs_rounds(self) -> bool:  # type: ignore[override]  # here it depends on parameters
         """Whether b follows from the number of rounds."""
         return self.share is not None
-
-    @property
-    def choose_mutates_state(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether a model is fitted further in every round."""
-        return self.model is not None and fits_to_choose(self.model)
-
-    @property
-    def compiles(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model, if there is one, compiles."""
-        return self.model is None or self.model.compiles
-
-    @property
-    def uses_contexts(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether there is a model."""
-        return self.model is not None
-
-    @property
-    def uses_arm_features(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether there is a model, which all arms can share."""
-        return self.model is not None
-
-    @property
-    def hashes_features(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model is hashed."""
-        return isinstance(self.model, Hashed)
-
-    def functions(self) -> Functions:
-        """Return those for means or for models."""
-        if self.model is None:
-            return super().functions()
-        functions = Functions(choose_by_model, learn_by_model, propensities_by_model)
-        return functions if self.compiles else functions.in_python
-
-    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether probabilities are known: not if a model is fitted further to choose."""
-        return not self.choose_mutates_state
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return empty histories and the schedule of ε."""

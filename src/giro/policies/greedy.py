@@ -9,17 +9,9 @@ from giro.compiling import kernel
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.model import Model
-from giro.models.estimator import as_model
-from giro.models.hashed import Hashed
 from giro.offer import of_arms
-from giro.policies._arm_models import fits_to_choose
-from giro.policies._greedy_models import (
-    choose_by_model,
-    learn_by_model,
-    propensities_by_model,
-    start_by_model,
-)
-from giro.policy import Case, Functions, Offer, Policy, Shape
+from giro.policies._greedy_models import MeansOrModels, start_by_model
+from giro.policy import Case, Offer, Shape
 
 
 class _State(NamedTuple):
@@ -52,7 +44,7 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Greedy(Policy, name="greedy"):
+class Greedy(MeansOrModels, name="greedy"):
     """Pulls the arm with the highest mean, untried arms first; never explores again.
 
     With a `model` (linear, hashed, another of `giro.models`, or from Python a scikit-learn
@@ -67,47 +59,6 @@ class Greedy(Policy, name="greedy"):
 
     model: Model | None = None
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Wrap an estimator."""
-        if self.model is not None:
-            object.__setattr__(self, "model", as_model(self.model))
-
-    @property
-    def choose_mutates_state(self) -> bool:  # type: ignore[override]  # known with the model
-        """Whether a model is fitted further in every round."""
-        return self.model is not None and fits_to_choose(self.model)
-
-    @property
-    def compiles(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model, if there is one, compiles."""
-        return self.model is None or self.model.compiles
-
-    @property
-    def uses_contexts(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether there is a model."""
-        return self.model is not None
-
-    @property
-    def uses_arm_features(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether there is a model, which all arms can share."""
-        return self.model is not None
-
-    @property
-    def hashes_features(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model is hashed."""
-        return isinstance(self.model, Hashed)
-
-    def functions(self) -> Functions:
-        """Return those for means or for models."""
-        if self.model is None:
-            return super().functions()
-        functions = Functions(choose_by_model, learn_by_model, propensities_by_model)
-        return functions if self.compiles else functions.in_python
-
-    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether probabilities are known: not if a model is fitted further to choose."""
-        return not self.choose_mutates_state
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return counts and sums of zero, or models of nothing."""
