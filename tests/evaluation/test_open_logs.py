@@ -64,13 +64,13 @@ def test_features_by_name_may_be_of_any_number() -> None:
         assert evaluate(log, policy)["ips"] == evaluate(blind, policy)["ips"]
 
 
-@pytest.mark.parametrize("policy", ["lin-ucb", "ensemble", "contextual-giro", "default"])
+@pytest.mark.parametrize("policy", ["lin-ucb", "ensemble", "contextual-giro", "lin-phe", "default"])
 def test_hashed_features_are_not_for_models_with_columns(policy: str) -> None:
     with pytest.raises(BadParameter, match="needs features in fixed columns"):
         evaluate(made(1, 10).log, policy)
 
 
-@pytest.mark.parametrize("policy", ["ucb1", "thompson", "epsilon-greedy", "lin-phe:a=1"])
+@pytest.mark.parametrize("policy", ["ucb1", "thompson", "epsilon-greedy", "phe:a=1"])
 @pytest.mark.parametrize("estimator", ["ips", "replay"])
 def test_policies_that_know_arms_by_name_are_refused(policy: str, estimator: Any) -> None:
     with pytest.raises(BadParameter, match="other arms are on offer in each event"):

@@ -230,8 +230,35 @@ def test_contextual_giro_resamples_one_history_of_all_arms(binary: bool, seed: i
     assert p_value_of_same_counts(counts, literal_counts(seen, rows, 9, 4_000, seed)) < ALPHA
 
 
+def perturbed_counts(
+    rows: np.ndarray, a: int, draws: int, seed: int, *, logistic: bool
+) -> np.ndarray:
+    """Kveton et al. (UAI 2019), with `a` coins at each row of one history, all arms by one θ."""
+    seen, rng, counts = past(), stream(seed, 36), np.zeros(len(rows))
+    table = np.tile(seen.rows, (1 + a, 1))
+    gram = seen.rows.T @ seen.rows + np.eye(D)
+    for _ in range(draws):
+        rewards = np.concatenate([seen.rewards, rng.integers(0, 2, a * ROUNDS)])
+        if logistic:
+            theta = fitted(table, np.ones(rewards.size), rewards, 1.0)
+        else:
+            theta = np.linalg.solve((a + 1) * gram, table.T @ rewards)
+        counts[np.argmax(rows @ theta)] += 1
+    return counts
+
+
+@pytest.mark.parametrize(("name", "draws"), [("lin-phe", 10_000), ("log-phe", 1_000)])
+def test_perturbed_histories_are_one_history_of_all_arms(name: str, draws: int, seed: int) -> None:
+    live, logistic = informed(Policy.parse(f"{name}:a=2"), seed), name == "log-phe"
+    asked, rows = offer(1)
+    counts = (draws * live.vote(asked, draws)).round()
+    alike, other = (perturbed_counts(rows, a, draws, seed, logistic=logistic) for a in (2, 12))
+    assert p_value_of_same_counts(counts, alike) > ALPHA
+    assert p_value_of_same_counts(counts, other) < ALPHA
+
+
 @pytest.mark.parametrize(
-    "text", ["contextual-giro", "giro-ensemble", "epsilon-greedy:model=linear"]
+    "text", ["contextual-giro", "giro-ensemble", "lin-phe", "epsilon-greedy:model=linear"]
 )
 def test_before_any_reward_all_arms_tie(text: str, seed: int) -> None:
     live = LivePolicy(Policy.parse(text), SHAPE, seed=seed)
@@ -241,12 +268,14 @@ def test_before_any_reward_all_arms_tie(text: str, seed: int) -> None:
 
 
 def test_policies_without_a_model_refuse_features_of_arms(seed: int) -> None:
-    for text in ("giro", "ucb1", "tree-bootstrap", "lin-phe", "epsilon-greedy"):
+    for text in ("giro", "ucb1", "tree-bootstrap", "epsilon-greedy"):
         with pytest.raises(BadParameter, match="cannot use features of arms; policies that can: "):
             start(Policy.parse(text), SHAPE, stream(seed))
 
 
-@pytest.mark.parametrize("text", ["lin-ucb:scale=0.5", "lin-ts:scale=0.3", "giro-ensemble"])
+@pytest.mark.parametrize(
+    "text", ["lin-ucb:scale=0.5", "lin-ts:scale=0.3", "giro-ensemble", "lin-phe:a=0.5", "log-phe"]
+)
 def test_what_one_arm_shows_is_known_of_all(text: str, seed: int) -> None:
     problem = "linear:n_arms=5,dimension=3,shared=true"
     ours, uniform = (

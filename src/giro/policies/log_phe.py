@@ -8,7 +8,15 @@ import numpy as np
 from giro.checks import POSITIVE, check
 from giro.compiling import kernel
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
-from giro.kernels.regression.design import Design, case_row, design_of, mark_untried, round_row
+from giro.kernels.regression.design import (
+    Design,
+    case_row,
+    design_of,
+    mark_untried,
+    model_of,
+    put_arm,
+    round_row,
+)
 from giro.kernels.regression.logistic import Curvature, no_curvature
 from giro.kernels.regression.perturb import pseudo_rewards_by_pull, rounded, throw
 from giro.kernels.regression.rows import append_row, positions_of
@@ -19,7 +27,7 @@ from giro.policy import Case, Offer, Policy, Shape
 
 class _State(NamedTuple):
     arms: LogisticArms  # θ fits the mean of the perturbed histories; weights are 1 + pseudo
-    pseudo: np.ndarray  # [i] pseudo rewards at the context of an arm's i-th pull
+    pseudo: np.ndarray  # [i] pseudo rewards at the context of a model's i-th reward
     start: Curvature  # room for that of the fit which the others begin at
     ones: np.ndarray  # [i] room for how many of them are 1
     design: Design
@@ -31,37 +39,40 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     values, x = np.zeros(offer.arms.size), round_row(state.design, offer.context)
     if not mark_untried(state.arms.rows.of_arm.length, state.design, offer.arms, values):
         for i in range(values.size):
-            values[i] = _perturbed_value(state, offer.arms[i], x, rng)
+            model = put_arm(state.design, offer, i)
+            if i == 0 or not state.design.shared:
+                _perturb(state, model, rng)
+            values[i] = rounded(dot(x, state.arms.workspace), 1e6)
     return argmax(values, offer.arms, state.ranking, rng)
 
 
 @kernel
-def _perturbed_value(state: _State, arm: int, x: np.ndarray, rng: np.random.Generator) -> float:
-    """Return x'θ for a fit to the rewards and fresh pseudo rewards, begun at their mean's fit."""
-    arms, pulls = state.arms, state.arms.rows.of_arm.length[arm]
+def _perturb(state: _State, model: int, rng: np.random.Generator) -> None:
+    """Fit θ, the workspace, to rewards and fresh pseudo rewards, beginning at their mean's fit."""
+    arms, pulls = state.arms, state.arms.rows.of_arm.length[model]
     throw(state.pseudo[:pulls], state.ones[:pulls], rng)
-    _set_totals(state, arm, state.ones[:pulls], 1.0)
+    _set_totals(state, model, state.ones[:pulls], 1.0)
     theta = arms.workspace
-    theta[:] = arms.theta[arm]
-    state.start.factor[:] = arms.curvature[arm]  # a copy: what is chosen leaves no trace
-    state.start.rows[0] = arms.curved[arm]
-    fit(arms, arm, theta, state.start)
-    return rounded(dot(x, theta), 1e6)
+    theta[:] = arms.theta[model]
+    state.start.factor[:] = arms.curvature[model]  # a copy: what is chosen leaves no trace
+    state.start.rows[0] = arms.curved[model]
+    fit(arms, model, theta, state.start)
 
 
 @kernel
-def _set_totals(state: _State, arm: int, pseudo: np.ndarray, each: float) -> None:
-    """Set the sum of rewards at each of the arm's contexts, with `each` for a pseudo reward."""
-    positions = positions_of(state.arms.rows, arm)
+def _set_totals(state: _State, model: int, pseudo: np.ndarray, each: float) -> None:
+    """Set the sum of rewards at each of the model's contexts, with `each` for a pseudo reward."""
+    positions = positions_of(state.arms.rows, model)
     for i in range(positions.size):
         state.arms.total[i] = state.arms.rows.rewards[positions[i]] + each * pseudo[i]
 
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-    append_row(state.arms.rows, case_row(state.design, case), arm, reward)
-    _set_totals(state, arm, state.pseudo, 0.5)
-    fit(state.arms, arm, state.arms.theta[arm], curvature_of(state.arms, arm))
+    model = model_of(state.design, arm)
+    append_row(state.arms.rows, case_row(state.design, case), model, reward)
+    _set_totals(state, model, state.pseudo, 0.5)
+    fit(state.arms, model, state.arms.theta[model], curvature_of(state.arms, model))
 
 
 @dataclass(frozen=True)
@@ -72,14 +83,16 @@ class LogPhe(Policy, name="log-phe"):
     at its context, `a` pseudo rewards 0 or 1 with equal chances. For real `a` an arm's s-th pull
     has ceil(a s) - ceil(a (s - 1)) of them, so that s pulls have ceil(a s), as in `phe`. A fit
     begins at that to the mean of all perturbed histories, so it takes few passes over the past.
-    Differs from the paper: parameters are not shared between arms, and since contexts cannot be
-    picked to span the space at first, each arm is pulled once. Scores that agree to 6 decimals
+    If arms have features, they share one history and model, and s counts the pulls of all. Differs
+    from the paper: parameters are shared only then, and since contexts cannot be picked to span
+    the space at first, an arm whose model has no reward goes first. Scores that agree to 6 decimals
     count as tied.
     """
 
     source = "Kveton et al. 2019 (UAI), Section 4"
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
+    uses_arm_features = True
 
     a: float = 2.0
     penalty: float = field(default=1.0, kw_only=True)
@@ -91,15 +104,15 @@ class LogPhe(Policy, name="log-phe"):
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""
-        n_arms, d, capacity = shape.n_arms, shape.width, shape.capacity
-        arms = empty_logistic_arms(n_arms, d, capacity, self.penalty)
+        d, capacity = shape.width, shape.capacity
+        arms = empty_logistic_arms(shape.n_models, d, capacity, self.penalty)
         pseudo = pseudo_rewards_by_pull(float(self.a), capacity)
         arms.weight[:] = 1.0 + pseudo
         return _State(
             arms,
             pseudo,
             no_curvature(d),
-            np.empty(capacity, np.int64),
+            np.empty(capacity),
             design_of(shape),
-            tie_ranking(self.ties, n_arms, rng),
+            tie_ranking(self.ties, shape.n_arms, rng),
         )

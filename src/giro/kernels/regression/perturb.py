@@ -30,28 +30,21 @@ def pseudo_rewards_by_pull(a: float, pulls: int) -> np.ndarray:
 
 
 @kernel
-def perturbed_sum(scores: np.ndarray, throws: np.ndarray, rng: np.random.Generator) -> float:
-    """Return Σ score Z, where each Z is how many of that many fair coins show 1."""
-    total, bits, left = 0.0, 0, 0
-    for i in range(scores.size):
+def throw(throws: np.ndarray, ones: np.ndarray, rng: np.random.Generator) -> None:
+    """Set each of `ones` to how many of that many fair coins show 1."""
+    bits, left = 0, 0
+    for i in range(throws.size):
         n = throws[i]
         if n > _FEW:
-            total += scores[i] * fair_binomial(n, rng)
+            ones[i] = fair_binomial(n, rng)
             continue
+        ones[i] = 0
         for _ in range(n):
             if left == 0:
                 bits, left = coins(rng), COINS
-            total += scores[i] * (bits & 1)
+            ones[i] += bits & 1
             bits >>= 1
             left -= 1
-    return total
-
-
-@kernel
-def throw(throws: np.ndarray, ones: np.ndarray, rng: np.random.Generator) -> None:
-    """Set each of `ones` to how many of that many fair coins show 1."""
-    for i in range(throws.size):
-        ones[i] = fair_binomial(throws[i], rng)
 
 
 @kernel
