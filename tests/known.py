@@ -46,15 +46,52 @@ WITH_MODELS = (
     "giro-ensemble:model=[hashed:bits=10],replicas=3",
 )
 
+# a loop takes a second to compile: only slow tests do so for policies that have the same kinds of
+# states and draws as others; in steps, which compile the same kernels, all of them play
+SLOW_IN_LOOPS = (
+    "besa",
+    "bootstrap",
+    "bootstrap-thompson",
+    "ensemble",
+    "glm-ucb",
+    "greedy",
+    "kl-ucb",
+    "lin-phe",
+    "online-bootstrap",
+    "phe",
+    "poisson-bootstrap",
+    "weighted-bootstrap",
+    "lin-ucb:half_life=7",
+    "lin-ts:window=12",
+    "thompson:half_life=7",
+    "ucb1:window=12",
+    "contextual-giro:model=logistic",
+    "epsilon-greedy:epsilon=0.1,model=linear-sgd",
+    "epsilon-greedy:epsilon=0.1,model=online-logistic",
+)
+
+
+def is_slow_in_loops(policy: Policy) -> bool:
+    """Tell whether only slow tests compile the simulator's loop for a policy."""
+    return policy.name in SLOW_IN_LOOPS or policy in map(Policy.parse, SLOW_IN_LOOPS)
+
 
 def policies_with_models() -> list[Policy]:
     """Return policies with models other than the default."""
     return list(map(Policy.parse, WITH_MODELS))
 
 
+# large by default: in plain Python smaller ones do
+SMALLER = {
+    "online-bootstrap": Policy.parse("online-bootstrap:replicas=50"),
+    "squarecb": Policy.parse("squarecb:model=[hashed:bits=10]"),
+}
+
+
 def policies_in_bandits() -> list[Policy]:
     """Return policies that differ in more than how they break ties, also with other models."""
-    return [*(p for p in policies() if "ties=" not in str(p)), *policies_with_models()]
+    found = (SMALLER.get(p.name, p) for p in policies() if "ties=" not in str(p))
+    return [*found, *policies_with_models()]
 
 
 def policies() -> list[Policy]:
@@ -82,6 +119,12 @@ PLAYED = (
 def problems() -> list[Problem]:
     """Return the problems that every policy is tried on."""
     return [Problem.parse(text) for text in PLAYED]
+
+
+def problems_for(policy: Policy) -> list[Problem]:
+    """Return those that a policy can play; how ties are broken shows on the first."""
+    found = [problem for problem in problems() if can_play(policy, problem)]
+    return found[:1] if "ties=" in str(policy) else found
 
 
 def can_play(policy: Policy, problem: Problem) -> bool:
@@ -117,7 +160,7 @@ def in_loops() -> list[tuple[Policy, Problem]]:
     """Return the pairs for which the simulator's loop is compiled: a cross of the two.
 
     Every policy on the first problem, models on one with contexts, and every problem by a policy
-    that takes it.
+    that takes it. Slow ones are among them.
     """
     first, in_context = map(Problem.parse, (PLAYED[0], IN_CONTEXT))
     found = [(policy, first) for policy in policies()]

@@ -47,7 +47,7 @@ def test_choices_follow_the_law_that_the_policy_tells(
 
 
 EXACT = ("giro", "thompson", "ucb1", "kl-ucb", "epsilon-greedy:epsilon=0.1", "greedy", "uniform")
-ALSO_EXACT = ("phe", "ensemble", "bootstrap", "bootstrap-thompson", "online-bootstrap")
+ALSO_EXACT = ("phe", "ensemble", "bootstrap", "bootstrap-thompson", "online-bootstrap:replicas=50")
 
 
 @pytest.mark.parametrize("text", [*EXACT, *ALSO_EXACT])

@@ -1,7 +1,7 @@
 """Compiled and plain Python runs pull identical arms.
 
 Every policy on every problem in steps, for which nothing is compiled but the policy and the
-problem; every policy on one problem, and every problem by one policy, in the simulator's loop.
+problem; policies on one problem, and every problem by one policy, in the simulator's loop.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,11 +12,12 @@ from contract.steps import in_steps
 from contract.without_compiling import answers_of
 from known import (
     IN_CONTEXT,
-    can_play,
+    OF_ARMS,
     in_loops,
+    is_slow_in_loops,
     policies,
     policies_with_models,
-    problems,
+    problems_for,
 )
 
 from giro import BadParameter, Policy, Problem
@@ -36,16 +37,21 @@ def plain_python_agrees() -> Iterator[Agrees]:
         yield agrees
 
 
-@pytest.mark.parametrize("problem", problems(), ids=str)
-@pytest.mark.parametrize("policy", policies(), ids=str)
+@pytest.mark.parametrize(
+    ("policy", "problem"),
+    [(policy, problem) for policy in policies() for problem in problems_for(policy)],
+    ids=str,
+)
 def test_compiled_and_plain_runs_pull_the_same_arms(
     policy: Policy, problem: Problem, plain_python_agrees: Agrees
 ) -> None:
-    if can_play(policy, problem):
-        plain_python_agrees(policy, problem, pulled_arms(in_steps(policy), problem))
-    else:
-        with pytest.raises(BadParameter, match="cannot use features of arms; policies that can: "):
-            pulled_arms(policy, problem)
+    plain_python_agrees(policy, problem, pulled_arms(in_steps(policy), problem))
+
+
+@pytest.mark.parametrize("policy", [p for p in policies() if not p.uses_arm_features], ids=str)
+def test_policies_that_cannot_use_features_of_arms_say_which_can(policy: Policy) -> None:
+    with pytest.raises(BadParameter, match="cannot use features of arms; policies that can: "):
+        pulled_arms(policy, Problem.parse(OF_ARMS))
 
 
 @pytest.mark.parametrize("policy", policies_with_models(), ids=str)
@@ -56,7 +62,14 @@ def test_compiled_and_plain_models_pull_the_same_arms(
     plain_python_agrees(policy, problem, pulled_arms(in_steps(policy), problem))
 
 
-@pytest.mark.parametrize(("policy", "problem"), in_loops(), ids=str)
+@pytest.mark.parametrize(
+    ("policy", "problem"),
+    [
+        pytest.param(*pair, marks=pytest.mark.slow if is_slow_in_loops(pair[0]) else ())
+        for pair in in_loops()
+    ],
+    ids=str,
+)
 def test_compiled_loops_and_plain_runs_pull_the_same_arms(
     policy: Policy, problem: Problem, plain_python_agrees: Agrees
 ) -> None:

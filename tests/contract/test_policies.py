@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contract.steps import in_steps
-from known import policies
+from known import is_slow_in_loops, policies
 
 from giro import Policy, Problem, simulate
 from giro.compiling import is_kernel
@@ -27,9 +27,10 @@ each_class = pytest.mark.parametrize("cls", Policy.known().values(), ids=Policy.
 
 
 def play(policy: Policy, problem: str, *, seed: int, rounds: int = ROUNDS) -> Record:
-    """Return a run, of problems other than bernoulli in steps: a policy has one compiled loop."""
+    """Return a run, of problems other than bernoulli in steps: a policy has at most one loop."""
     checkpoints, on = np.array([rounds]), Problem.parse(problem)
-    policy = policy if on.name == "bernoulli" else in_steps(policy)
+    if on.name != "bernoulli" or is_slow_in_loops(policy):
+        policy = in_steps(policy)
     return play_run(policy, on, checkpoints, seed=seed, run=0, keep_arms=True)
 
 
@@ -73,7 +74,14 @@ def test_leaves_nothing_behind_in_the_policy(policy: Policy, seed: int) -> None:
     assert pickle.loads(before) == policy
 
 
-@each_policy
+@pytest.mark.parametrize(
+    "policy",
+    [
+        pytest.param(policy, marks=pytest.mark.slow if is_slow_in_loops(policy) else ())
+        for policy in policies()
+    ],
+    ids=str,
+)
 def test_results_do_not_depend_on_the_number_of_jobs(policy: Policy, seed: int) -> None:
     def numbers(jobs: int) -> list[Any]:
         trace = simulate(policy, "bernoulli", rounds=ROUNDS, runs=6, seed=seed, jobs=jobs)

@@ -135,8 +135,10 @@ def test_a_copy_in_another_process_plays_the_same_run(problem: Problem, seed: in
     copy = pickle.loads(pickle.dumps(problem))
     assert copy == problem
     assert (copy.n_arms, copy.n_features) == (problem.n_arms, problem.n_features)
-    policy = Policy.parse("lin-ucb" if problem.n_arm_features else "uniform")
-    runs = [play_run(policy, p, np.array([20]), seed=seed, run=1) for p in (problem, copy)]
+    runs = [
+        play_run(one_for(problem), each, np.array([20]), seed=seed, run=1)
+        for each in (problem, copy)
+    ]
     assert runs[0].reward.tolist() == runs[1].reward.tolist()
 
 

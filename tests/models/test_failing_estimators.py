@@ -1,5 +1,6 @@
 """Estimators that raise, refuse or predict no number are left out until they work."""
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,11 @@ from giro.seeds import stream
 
 CONTEXTS = np.column_stack([stream(3).random((12, 2)), np.ones(12)])
 REWARDS = np.array([0.0, 1.0] * 6)
-SAMPLE = sample_of(CONTEXTS, REWARDS, np.tile([1, 0, 0], (12, 1)))
+
+
+@functools.cache
+def whole_sample() -> Sample:
+    return sample_of(CONTEXTS, REWARDS, np.tile([1, 0, 0], (12, 1)))
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +70,8 @@ class Lost(Ridge):
 
 
 def first(n: int) -> Sample:
-    return Sample(SAMPLE.rows, SAMPLE.positions[:n], SAMPLE.counts[:n])
+    whole = whole_sample()
+    return Sample(whole.rows, whole.positions[:n], whole.counts[:n])
 
 
 @pytest.mark.parametrize(
@@ -111,7 +117,7 @@ def test_rows_that_cannot_be_taken_in_are_fitted_with_all_others() -> None:
 
 
 def test_where_no_number_is_predicted_the_mean_is_expected_and_nothing_changes() -> None:
-    state = fitted(Estimator(Lost()), SAMPLE)
+    state = fitted(Estimator(Lost()), whole_sample())
     low, high = np.array([0.2, 0.2, 1.0]), np.array([0.7, 0.2, 1.0])
     before = value(state, 0, low)
     assert before != 0.5
@@ -124,7 +130,7 @@ def test_where_no_number_is_predicted_the_mean_is_expected_and_nothing_changes()
 def test_each_kind_of_failure_is_said_once_for_a_class() -> None:
     with pytest.warns(ModelWarning) as said:
         for model in (Moody(), Moody(), KNeighborsClassifier(13), Lost()):
-            value(fitted(Estimator(model), SAMPLE), 0, np.ones(3))
+            value(fitted(Estimator(model), whole_sample()), 0, np.ones(3))
     assert [str(each.message).split("(")[0] for each in said] == [
         "Moody",
         "KNeighborsClassifier",
@@ -135,7 +141,7 @@ def test_each_kind_of_failure_is_said_once_for_a_class() -> None:
 @pytest.mark.parametrize("how", [KeyboardInterrupt, SystemExit])
 def test_a_person_can_still_stop_it(how: type[BaseException]) -> None:
     with pytest.raises(how):
-        fitted(Estimator(Moody(how=how())), SAMPLE)
+        fitted(Estimator(Moody(how=how())), whole_sample())
 
 
 def test_partial_fit_waits_for_fewest_draws_too() -> None:
