@@ -20,7 +20,7 @@ from giro import Bandit, evaluate, read_log
 from giro.evaluation.evaluate import Estimator
 from giro.seeds import stream
 
-EVENTS = 24
+EVENTS = 18
 ESTIMATORS: tuple[Estimator, ...] = ("ips", "snips", "dr", "replay", "rejection-replay")
 LOGGED = {True: BY_NAME, False: IN_COLUMNS}  # by whether features are hashed
 ARMS = ["1", "2", "3"]  # as Vowpal Wabbit names them

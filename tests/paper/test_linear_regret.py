@@ -12,7 +12,7 @@ from giro.simulation.metrics import estimate
 
 @pytest.fixture(scope="module")
 def traces() -> list[Trace]:
-    return list(run(paper.experiment(rounds=12, runs=3000, seed=7)))
+    return list(run(paper.experiment(rounds=12, runs=1500, seed=7)))
 
 
 def test_every_bound_holds_exactly_in_the_first_rounds() -> None:

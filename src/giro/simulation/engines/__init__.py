@@ -14,6 +14,8 @@ from giro.simulation.trace import Trace
 
 __all__ = ["Engine", "EngineName", "Threads", "open_engine", "resolve_jobs"]
 
+_SECONDS = 0.02  # of a chunk in a thread: many short runs at a time, little to wait for at the end
+
 EngineName: TypeAlias = Literal["threads", "dask", "ray"]
 
 
@@ -25,7 +27,7 @@ class Threads(Engine):
         self._jobs = jobs
 
     def finished(self, work: Work, runs: Sequence[int]) -> Generator[Trace, None, None]:
-        """Yield the trace of each run; closing waits for the runs under way in threads."""
+        """Yield a trace for some runs at a time; closing waits for those under way in threads."""
         if min(self._jobs, len(runs)) > 1 and not is_compiled(work.policy, work.problem):
             from giro.simulation.engines.processes import processes  # noqa: PLC0415  # quick start
 
@@ -37,8 +39,8 @@ class Threads(Engine):
             crew = Crew(
                 lambda: self._jobs, pool.submit, lambda futures: [f.cancel() for f in futures]
             )
-            one_by_one = Chunks(runs, workers=self._jobs, seconds=0.0)
-            yield from drive(crew, one_by_one, work, play_chunk, work)
+            chunks = Chunks(runs, workers=self._jobs, seconds=_SECONDS)
+            yield from drive(crew, chunks, work, play_chunk, work)
 
 
 def open_engine(
