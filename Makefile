@@ -9,8 +9,9 @@ demo: $(READY)
 	$(BIN)/giro reproduce mab
 	$(BIN)/python scripts/reproduction_tables.py
 
+# Bytecode is kept even where that is switched off: tests start a hundred processes.
 test: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 -m "not slow"
 
 # With the oldest and the newest NumPy and numba that are allowed: the same draws, to the last bit.
 # The environments stay; `rm -r .venv-newest` before it looks for what has come out since.
