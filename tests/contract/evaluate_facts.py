@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from bandit.clock import counted
 from evaluation.open_logs import BY_NAME, IN_COLUMNS, Made, made
 from known import policies_in_bandits
 
@@ -28,7 +29,7 @@ ARMS = ["1", "2", "3"]  # as Vowpal Wabbit names them
 
 def events_of(*, events: int = EVENTS, contexts: bool = True, binary: bool = False) -> pl.DataFrame:
     """Return the log of a bandit that takes any arm; arm 3 is best, and worse where x is high."""
-    bandit, rng = Bandit(ARMS, "uniform", seed=2), stream(8)
+    bandit, rng = Bandit(ARMS, "uniform", seed=2, ids=counted()), stream(8)
     for _ in range(events):
         x = rng.uniform(-1.0, 1.0, 2)
         decision = bandit.decide(x if contexts else None)
