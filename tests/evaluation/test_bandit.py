@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from bandit.clock import counted
 from evaluation.known_log import assert_covers
 
 from giro import BadFile, Bandit, evaluate
@@ -20,7 +21,9 @@ RANDOM = "epsilon-greedy:epsilon=1,model=linear"  # takes features, and any arm
 
 def events_of(seed: int, number: int, decisions: int = 150) -> pl.DataFrame:
     """Rewards come ten decisions late, every tenth never."""
-    bandit = Bandit(arms=list(MEANS), policy="epsilon-greedy:epsilon=0.3", seed=number)
+    bandit = Bandit(
+        arms=list(MEANS), policy="epsilon-greedy:epsilon=0.3", seed=number, ids=counted()
+    )
     rng, waiting = stream(seed, number), []
     for i in range(decisions):
         decision = bandit.decide()
@@ -72,7 +75,7 @@ def test_events_in_a_file_are_the_same(
 
 
 def test_a_saved_bandit_is_a_log(tmp_path: Path) -> None:
-    bandit = Bandit(["a", "b"], "thompson", seed=2)
+    bandit = Bandit(["a", "b"], "thompson", seed=2, ids=counted())
     for i in range(30):
         bandit.reward(bandit.decide().id, float(i % 3 == 0))
     bandit.save(tmp_path / "z.giro")
@@ -84,7 +87,7 @@ def test_a_saved_bandit_is_a_log(tmp_path: Path) -> None:
 
 
 def test_arms_that_come_and_go_are_eligible_while_they_are_there(seed: int) -> None:
-    bandit = Bandit(arms=["a", "b"], policy="epsilon-greedy:epsilon=0.5", seed=seed)
+    bandit = Bandit(arms=["a", "b"], policy="epsilon-greedy:epsilon=0.5", seed=seed, ids=counted())
     for arms in (["a", "b"], ["a", "b", "c"], ["b", "c"]):
         if "c" in arms and "c" not in bandit.arms:
             bandit.add_arm("c")
@@ -108,7 +111,7 @@ def bandit_with_features(policy: str, seed: int, decisions: int = 80) -> Bandit:
     Numbers are as they are, for `evaluate` standardises nothing.
     """
     options = {"seed": seed, "first_decisions": None, "standardise": False}
-    bandit, rng = Bandit(list("dbca"), policy, **options), stream(seed, 3)
+    bandit, rng = Bandit(list("dbca"), policy, **options, ids=counted()), stream(seed, 3)
     for i in range(decisions):
         names = rng.permutation(list("abcd"))[: 2 + i % 3]
         arms = {str(name): rng.random(2).tolist() for name in names}
@@ -151,7 +154,7 @@ def test_shared_models_learn_what_features_say(seed: int) -> None:
 @pytest.mark.parametrize("policy", ["giro-ensemble", "poisson-bootstrap", "ensemble", "lin-ts"])
 def test_the_logs_of_ensembles_are_evaluated(policy: str, seed: int) -> None:
     """Shares of 50 replicas sum to 1 but for rounding, which is no reason to refuse them."""
-    bandit, rng = Bandit(["a", "b", "c"], policy, seed=seed), stream(seed, 4)
+    bandit, rng = Bandit(["a", "b", "c"], policy, seed=seed, ids=counted()), stream(seed, 4)
     for _ in range(150):
         decision = bandit.decide([rng.normal()])
         bandit.reward(decision.id, float(rng.random() < 0.5))
@@ -161,7 +164,7 @@ def test_the_logs_of_ensembles_are_evaluated(policy: str, seed: int) -> None:
 
 
 def test_events_of_the_first_version_lose_their_constant() -> None:
-    bandit = Bandit(["a", "b"], "uniform", seed=1)
+    bandit = Bandit(["a", "b"], "uniform", seed=1, ids=counted())
     for i in range(20):
         bandit.reward(bandit.decide([i / 20]).id, float(i % 2))
     events = bandit.events()

@@ -196,7 +196,7 @@ def test_a_bandit_learns_from_the_log_of_another() -> None:
 
 def test_an_open_bandit_learns_from_a_log_with_columns() -> None:
     mine = made(2, 40, policy=IN_COLUMNS, sizes=SIZES)
-    bandit = Bandit(policy="lin-ucb", seed=1)
+    bandit = Bandit(policy="lin-ucb", seed=1, ids=counted())
     assert bandit.learn_from(read_log(mine.bandit.events())) == 40
     assert bandit.decide([1.0, 0.5], arms={"x": [1.0, 0.0, 0.0, 2.0]}).arm == "x"
     before = bandit.position
