@@ -109,7 +109,13 @@ def position_of(offer: Any, arm: int) -> int:
         return -1
     if arm < arms.size and arms[arm] == arm:  # always, where all arms are on offer
         return arm
-    position = int(np.searchsorted(arms, arm))
+    position, end = 0, arms.size
+    while position < end:
+        middle = (position + end) // 2
+        if arms[middle] < arm:
+            position = middle + 1
+        else:
+            end = middle
     return position if position < arms.size and arms[position] == arm else -1
 
 

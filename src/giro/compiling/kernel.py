@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numpy as np
 from numba.core.datamodel.models import StructModel, UniTupleModel
-from numba.extending import intrinsic, overload
+from numba.extending import lower_builtin, overload, type_callable
 
 from giro.compiling.cache import keep_on_disk
 from giro.compiling.inner import InnerCompiler
@@ -193,20 +193,17 @@ def borrowed(value: Value) -> Value:
     return value
 
 
-@overload(borrowed, strict=False, jit_options=_INNER)  # type: ignore[untyped-decorator]  # numba is untyped
-def _borrowed(value: Any) -> Callable[..., Any]:
-    def view(value: Any) -> Any:
-        return _without_references(value)
+@type_callable(borrowed)  # type: ignore[untyped-decorator]  # numba is untyped
+def _type_of_view(context: Any) -> Callable[[Any], Any]:
+    def typed(value: Any) -> Any:
+        return value
 
-    return view
+    return typed
 
 
-@intrinsic  # type: ignore[untyped-decorator]  # numba is untyped
-def _without_references(typing_context: Any, value: Any) -> tuple[Any, Callable[..., Any]]:
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return _forget_references(context, builder, value, arguments[0])
-
-    return value(value), generate
+@lower_builtin(borrowed, numba.types.Any)  # type: ignore[untyped-decorator]  # numba is untyped
+def _without_references(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    return _forget_references(context, builder, signature.args[0], arguments[0])
 
 
 def _forget_references(context: Any, builder: Any, kind: Any, content: Any) -> Any:

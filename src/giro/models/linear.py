@@ -11,7 +11,7 @@ from giro.kernels.giro.bootstrap_counts import weights_and_totals
 from giro.kernels.regression.cholesky import factorise, solve
 from giro.kernels.regression.inverse import add_row, set_penalty
 from giro.kernels.regression.rows import weighted_gram, weighted_sum
-from giro.kernels.regression.vectors import add_multiple, dot
+from giro.kernels.regression.vectors import add_multiple, assign, dot
 from giro.model import Model, Sample
 from giro.offer import Context
 
@@ -64,7 +64,7 @@ def _absorb(state: _State, slot: int, sample: Sample, rng: np.random.Generator) 
 def _value(state: _State, slot: int, context: Context) -> float:
     theta = state.theta[slot]
     if state.phase[slot] == _BEHIND:
-        theta[:] = state.moment[slot]
+        assign(theta, state.moment[slot])
         solve(state.factor[slot], theta)
         state.phase[slot] = _SOLVED
     return dot(theta, context)

@@ -11,7 +11,7 @@ from giro.kernels.giro.bootstrap_counts import weights_and_totals
 from giro.kernels.regression.cholesky import solve
 from giro.kernels.regression.inverse import add_row, set_penalty
 from giro.kernels.regression.likelihood import sigmoid
-from giro.kernels.regression.vectors import add_multiple, dot
+from giro.kernels.regression.vectors import add_multiple, assign, dot
 from giro.model import Model, Sample
 from giro.offer import Context
 
@@ -50,7 +50,7 @@ def _take_in(state: _State, slot: int, sample: Sample, i: int) -> None:
     x, theta = sample.rows.contexts[position[0]], state.theta[slot]
     p = sigmoid(dot(theta, x))
     add_row(state.factor[slot], x, w[0] * p * (1.0 - p), state.workspace)
-    state.step[:] = x
+    assign(state.step, x)
     solve(state.factor[slot], state.step)
     add_multiple(theta, z[0] - w[0] * p, state.step)
 

@@ -14,6 +14,7 @@ from giro.kernels.highest.probabilities import argmax_probabilities, replica_pro
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
+from giro.kernels.regression.vectors import assign
 from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
@@ -162,7 +163,7 @@ def _values(state: _State, offer: Offer) -> np.ndarray:
     for i in range(offer.arms.size):
         model = put_arm(state.design, offer, i)
         if state.pulls[model] > 0:
-            values[i] = _of_replicas(state, model, x)
+            assign(values[i], _of_replicas(state, model, x))
     return values
 
 
@@ -194,7 +195,8 @@ def _propensities_by_table(state: _TableState, offer: Offer) -> np.ndarray:
     rows = offered_rows(state.table, offer)
     values = np.empty((offer.arms.size, state.counts.shape[0]))
     for replica in range(values.shape[1]):
-        values[:, replica] = expected_by_replica(state.table, rows, replica, state.spread)
+        expected = expected_by_replica(state.table, rows, replica, state.spread)
+        assign(values[:, replica], expected)
     return _shares(values, of_arms(state.ranking, offer.arms))
 
 

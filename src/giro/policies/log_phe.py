@@ -20,7 +20,7 @@ from giro.kernels.regression.design import (
 from giro.kernels.regression.logistic import Curvature, no_curvature
 from giro.kernels.regression.perturb import pseudo_rewards_by_pull, rounded, throw
 from giro.kernels.regression.rows import append_row, positions_of
-from giro.kernels.regression.vectors import dot
+from giro.kernels.regression.vectors import assign, dot
 from giro.policies._logistic_arms import LogisticArms, curvature_of, empty_logistic_arms, fit
 from giro.policy import Case, Offer, Policy, Shape
 
@@ -53,8 +53,9 @@ def _perturb(state: _State, model: int, rng: np.random.Generator) -> None:
     throw(state.pseudo[:pulls], state.ones[:pulls], rng)
     _set_totals(state, model, state.ones[:pulls], 1.0)
     theta = arms.workspace
-    theta[:] = arms.theta[model]
-    state.start.factor[:] = arms.curvature[model]  # a copy: what is chosen leaves no trace
+    assign(theta, arms.theta[model])
+    for j in range(theta.size):  # a copy: what is chosen leaves no trace
+        assign(state.start.factor[j], arms.curvature[model, j])
     state.start.rows[0] = arms.curved[model]
     fit(arms, model, theta, state.start)
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from giro.compiling import kernel
 from giro.errors import BadParameter
+from giro.kernels.regression.vectors import assign
 from giro.offer import Offer
 from giro.problem import Means, Problem
 from giro.problem import reveal as reveal_all
@@ -35,7 +36,7 @@ def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offe
     for i in range(n):
         highest = max(highest, means[instance.arms[i]])
         if offer.features.shape[0] > 0:
-            instance.features[i] = offer.features[instance.arms[i]]
+            assign(instance.features[i], offer.features[instance.arms[i]])
     features = instance.features[: n if offer.features.shape[0] > 0 else 0]
     return Offer(instance.arms[:n], offer.context, features), means, highest
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from giro.compiling import bind, dispatched, inline_kernel
 from giro.hashing import IS_NUMBER, OF_ARM, OF_ROUND, key_of
+from giro.kernels.regression.vectors import assign
 from giro.offer import SparseRow, SparseRows
 from giro.standardising import count, distance
 
@@ -137,7 +138,7 @@ def _sparse_arms(features: SparseRows, arms: np.ndarray, scales: Scales) -> Entr
     entries = _room(arms.size, features.begin[arms.size])
     for j in range(entries.key.size):
         _put(entries, j, features.column[j], features.value[j], OF_ARM, scales, False)
-    entries.begin[:] = features.begin[: arms.size + 1]
+    assign(entries.begin, features.begin)
     return entries
 
 

@@ -13,7 +13,7 @@ from giro.kernels.memory import HalfLife, Window, is_full, keep, next_place
 from giro.kernels.regression.cholesky import solve
 from giro.kernels.regression.inverse import add_row, set_penalty, take_row
 from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
-from giro.kernels.regression.vectors import add_multiple
+from giro.kernels.regression.vectors import add_multiple, assign
 
 
 class ForgettingRidge(NamedTuple):
@@ -67,9 +67,12 @@ def _fade(
 ) -> None:
     """Multiply all weights by γ: A becomes γ A + (1 - γ) penalty I, in O(d³) for each arm."""
     gamma, unit = memory.factor, np.zeros(row.size)
+    root = math.sqrt(gamma)
     for other in range(ridge.factor.shape[0]):
-        ridge.factor[other] *= math.sqrt(gamma)
-        ridge.moment[other] *= gamma
+        for j in range(unit.size):
+            ridge.moment[other, j] *= gamma
+            for i in range(unit.size):
+                ridge.factor[other, i, j] *= root
         for j in range(unit.size):
             unit[j] = 1.0
             add_row(ridge.factor[other], unit, (1.0 - gamma) * ridge.penalty, ridge.workspace)
@@ -95,7 +98,7 @@ def _exchange(
         if not is_sound or ridge.taken[gone] >= memory.size:
             _make_anew(ridge, memory, gone)
         _solve(ridge, gone)
-    memory.rows[place] = row
+    assign(memory.rows[place], row)
     keep(memory, arm, reward)
 
 
@@ -114,7 +117,7 @@ def _make_anew(ridge: ForgettingRidge, memory: Window, arm: int) -> None:
 @kernel
 def _solve(ridge: ForgettingRidge, arm: int) -> None:
     """Set the arm's θ."""
-    ridge.theta[arm] = ridge.moment[arm]
+    assign(ridge.theta[arm], ridge.moment[arm])
     solve(ridge.factor[arm], ridge.theta[arm])
 
 

@@ -54,7 +54,8 @@ def derivatives(
         for k in range(rows.first[row], rows.middle[row]):
             gradient[rows.column[k]] += slope * rows.change[k]
     add_multiple(gradient, sum_of_slopes, rows.base)
-    gradient[dense] = slopes_of_dense
+    for j in range(dense.size):
+        gradient[dense[j]] = slopes_of_dense[j]
     add_multiple(gradient, likelihood.penalty, theta)
 
 

@@ -11,7 +11,7 @@ from giro.kernels.regression.likelihood import Likelihood, best_length, derivati
 from giro.kernels.regression.quasi_newton import next_step, no_steps, remember
 from giro.kernels.regression.rare_columns import settle_rare_columns
 from giro.kernels.regression.rows import Rows, is_sparse, weighted_gram
-from giro.kernels.regression.vectors import add_multiple, dot
+from giro.kernels.regression.vectors import add_multiple, assign, dot
 
 __all__ = ["Curvature", "fit_logistic", "no_curvature", "sigmoid"]
 
@@ -57,7 +57,7 @@ def fit_logistic(
     settle_rare_columns(likelihood, theta)
     decrement, last, careful = 0.0, np.inf, False  # decrements are squared
     for passes in range(1, _MOST_PASSES + 1):
-        before[:] = gradient
+        assign(before, gradient)
         derivatives(likelihood, theta, gradient, spread)
         if passes > 1:
             remember(steps, step, before, gradient)

@@ -17,7 +17,7 @@ import numpy as np
 
 from giro.compiling import kernel
 from giro.kernels.giro.history import History, append, empty_history, rewards_of
-from giro.kernels.regression.vectors import add_multiple
+from giro.kernels.regression.vectors import add_multiple, assign
 
 _FIRST_ENCODING = 8  # rows before the first look for commonest values
 _DENSE = 0.5  # share of rows that differ from the base from which on a column is dense
@@ -76,7 +76,7 @@ def empty_rows(n_arms: int, n_features: int, capacity: int) -> Rows:
 def append_row(rows: Rows, context: np.ndarray, arm: int, reward: float) -> None:
     """Add what was observed in one round. Looks for better bases at 8, 16, 32, ... rows."""
     row = rows.filled[0]
-    rows.contexts[row] = context
+    assign(rows.contexts[row], context)
     rows.rewards[row] = reward
     rows.filled[0] = row + 1
     append(rows.of_arm, arm, row)
@@ -97,7 +97,7 @@ def positions_of(rows: Rows, arm: int) -> np.ndarray:
 @kernel
 def set_only_row(rows: Rows, context: np.ndarray, reward: float) -> None:
     """Let what was observed be the only row, number 0: for models that need no other."""
-    rows.contexts[0] = context
+    assign(rows.contexts[0], context)
     rows.rewards[0] = reward
 
 
@@ -240,12 +240,22 @@ def _gram_of_changes(
                 between[j, m] += scaled * packed[row * k + m]
             for q in range(p, end):
                 out[j, column[q]] += scaled * change[q]
-    base = np.where(rows.is_dense, 0.0, rows.base)
+    base = _sparse_base(rows)
     for j in range(base.size):  # W base base' + base c' + c base'
         left = total * base[j] + c[j]
         for other in range(j, base.size):
             out[j, other] += left * base[other] + base[j] * c[other]
         add_multiple(between[j], rows.base[j], sums)
+
+
+@kernel
+def _sparse_base(rows: Rows) -> np.ndarray:
+    """Return the base of each column, 0 of dense ones."""
+    base = rows.base.copy()
+    for j in range(base.size):
+        if rows.is_dense[j]:
+            base[j] = 0.0
+    return base
 
 
 @kernel

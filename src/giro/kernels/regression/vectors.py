@@ -24,6 +24,13 @@ def dot(left: np.ndarray, right: np.ndarray) -> float:
 
 
 @kernel
+def assign(vector: np.ndarray, other: np.ndarray) -> None:
+    """Set a vector to another of the same size; a slice would take a second more to compile."""
+    for i in range(vector.size):
+        vector[i] = other[i]
+
+
+@kernel
 def add_multiple(vector: np.ndarray, factor: float, other: np.ndarray) -> None:
     """Add `factor` times the other vector to the first one."""
     for i in range(vector.size):

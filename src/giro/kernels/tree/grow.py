@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
+from giro.kernels.regression.vectors import assign
 from giro.kernels.tree.bins import Bins
 from giro.kernels.tree.split import SQUARES, TOTAL, WEIGHT, best_split
 
@@ -61,7 +62,7 @@ def plant(trees: Trees, slot: int, positions: np.ndarray, mass: np.ndarray) -> N
     for i in range(positions.size):
         if mass[i, WEIGHT] > 0.0:
             trees.rows[slot, n] = positions[i]
-            trees.mass[slot, n] = mass[i]
+            assign(trees.mass[slot, n], mass[i])
             n += 1
     trees.nodes[slot] = 0
     _add_node(trees, slot, 0, n)
