@@ -2,16 +2,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# Bytecode is kept even where that is switched off: tests start a hundred processes. Of packages only
+# what is used becomes bytecode, when it is first used.
+export PYTHONDONTWRITEBYTECODE :=
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test test-versions test-oldest test-newest test-obp lint docs bench torture evidence contextual-evidence
+.PHONY: demo test pytest test-versions test-oldest test-newest test-obp lint docs bench torture evidence contextual-evidence
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
 	$(BIN)/python scripts/reproduction_tables.py
 
-# Bytecode is kept even where that is switched off: tests start a hundred processes.
-test: lint
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 -m "not slow"
+test: $(READY)
+	@$(MAKE) --no-print-directory --jobs 2 lint pytest
+
+pytest: $(READY)
+	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 # With the oldest and the newest NumPy and numba that are allowed: the same draws, to the last bit.
 # The environments stay; `rm -r .venv-newest` before it looks for what has come out since.
@@ -64,15 +70,15 @@ contextual-evidence: $(READY)
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	$(BIN)/python $(INSTALL) -e '.[dev]'
 	touch $@
 
 .venv-oldest/.ready: pyproject.toml tests/versions/oldest.txt
 	python3.11 -m venv .venv-oldest
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -c tests/versions/oldest.txt -e '.[plots,models]' pytest pytest-xdist
+	.venv-oldest/bin/python $(INSTALL) -c tests/versions/oldest.txt -e '.[plots,models]' pytest pytest-xdist
 	touch $@
 
 .venv-newest/.ready: pyproject.toml
 	python3.11 -m venv .venv-newest
-	.venv-newest/bin/python -m pip install --quiet --disable-pip-version-check --upgrade -e '.[plots,models]' pytest pytest-xdist
+	.venv-newest/bin/python $(INSTALL) --upgrade -e '.[plots,models]' pytest pytest-xdist
 	touch $@

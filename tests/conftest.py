@@ -2,7 +2,11 @@
 
 import functools
 import gc
+import os
 from typing import Any
+
+# before numba is imported: a twentieth of its time went into colours of errors that nobody reads
+os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 
 import numba  # noqa: F401  # registers what is taken back below
 import pytest
