@@ -65,13 +65,16 @@ def test_codes_are_the_same_for_ever_and_fit_into_a_float() -> None:
 
 
 def test_features_are_multiplied_where_an_interaction_joins_them() -> None:
-    hasher = Hasher(("user*item", "context*arm"))
+    hasher = Hasher(("user*item", "hour*price", "device.os*shop.town"))
     given = {"user": {"age": 3}, "device": {"os": "x"}, "hour": 14}
     user, device, hour = sparse_row(hasher.context(given)).column.tolist()
     rows = hasher.arms({"a": {"item": {"colour": "red"}, "price": 3.5, "shop": {"city": "y"}}})
     item, price, shop = sparse_row(rows[0]).column.tolist()
     joined = {(a, b) for a in (user, device, hour) for b in (item, price, shop) if is_crossed(a, b)}
     assert joined == {(user, item), (hour, price)}
+    whole = Hasher(("context*price",))
+    (priced,) = sparse_row(whole.arms({"a": {"price": 3.5}})[0]).column.tolist()
+    assert all(is_crossed(a, priced) for a in sparse_row(whole.context(given)).column.tolist())
     every = Hasher()
     code = sparse_row(every.context(given)).column.tolist()[1]
     assert is_crossed(code, sparse_row(every.arms(["a"])[0]).column.tolist()[0])

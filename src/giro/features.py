@@ -97,14 +97,14 @@ class Encoder:
             found[first] |= kind == "number"
         return found
 
-    def columns(self, name: str, all_of_them: str) -> range:
-        """Return the columns of a feature; of all features, if that is the word for it."""
-        if name == all_of_them:
-            return range(self.n_features)
-        if name not in self._places:
-            raise BadParameter(self._unknown(name))
-        first, kind = self._places[name]
-        return range(first, first + _width(kind))
+    def columns(self, part: str, whole: str) -> list[int]:
+        """Return the columns of the features that a part of an interaction names."""
+        names = [str(i) for i in range(self.n_given)]
+        names += [name for name, kind in self.features for _ in range(_width(kind))]
+        found = [i for i, name in enumerate(names) if part == whole or _is_in(name, part)]
+        if not found:
+            raise BadParameter(self._unknown(part))
+        return found
 
     @functools.cached_property
     def _places(self) -> dict[str, tuple[int, Kind]]:
@@ -176,10 +176,9 @@ class Hasher:
     """How contexts and features of arms become rows of pairs; see `giro.hashing`.
 
     Any names and words, in mappings that may hold others and lists, and any of them missing.
-    `interactions` names pairs of namespaces that are multiplied, as `user*item`: first one of the
-    round, then one of the arm. A namespace is a mapping inside of what is given; what stands beside
-    these is in the namespaces `context` and `arm`. None multiplies all of the round by all of the
-    arm.
+    `interactions` names what is multiplied, as `user*item`: first a part of the context, then one
+    of the arm. A part is a feature, or a mapping with all that is in it, or everything: `context`
+    and `arm`. None multiplies everything by everything.
     """
 
     interactions: Sequence[str] | None = None
@@ -202,7 +201,7 @@ class Hasher:
 
     def context(self, given: Any) -> np.ndarray:
         """Return what is known of a round, as a row of pairs."""
-        return np.array(self._pairs(given, "context", 0), np.float64)
+        return np.array(self._pairs(given, 0), np.float64)
 
     def arms(self, arms: Mapping[str, Any] | Sequence[str]) -> np.ndarray:
         """Return what is known of each arm, [i, pair]; of one of which nothing is, its name."""
@@ -210,42 +209,67 @@ class Hasher:
         for name in arms:
             features = arms[name] if isinstance(arms, Mapping) else None
             try:
-                rows.append(self._pairs(features, "arm", 1) or self._pairs({"arm": name}, "arm", 1))
+                rows.append(self._pairs(features, 1) or self._pairs({"arm": name}, 1))
             except BadParameter as error:
                 raise BadParameter(f"arm '{name}': {error}") from None
         width = max(map(len, rows))
         return np.array([row + [0.0] * (width - len(row)) for row in rows], np.float64)
 
-    def _pairs(self, given: Any, namespace: str, side: int) -> list[float]:
-        if given is None:
-            return []
-        if not isinstance(given, Mapping):
-            values = _row(given, _NOUNS[side])
-            given = {str(i): value for i, value in enumerate(values.tolist())}
+    def absent(self, context: Any, arms: Iterable[Any]) -> list[str]:
+        """Return the parts of interactions that name nothing in a context, or in any of the arms.
+
+        They may come later; or they are misspelt.
+        """
+        names = (
+            {name for name, _, _ in _features(context, 0)},
+            {name for features in arms for name, _, _ in _features(features, 1)},
+        )
+        parts = [part for text in self.interactions or () for part in enumerate(text.split("*"))]
+        return [
+            part
+            for side, part in dict.fromkeys(parts)
+            if part != _WHOLE[side] and not any(_is_in(name, part) for name in names[side])
+        ]
+
+    def _pairs(self, given: Any, side: int) -> list[float]:
         found: list[float] = []
-        for name, value in given.items():
-            inside = name if isinstance(value, Mapping) else namespace
-            crosses = self._crosses(inside, side)
-            for code, number in _entries(name, value, 1):
-                kept = code if self.standardised else code & ~IS_NUMBER
-                found += (float(crossed_by(kept, crosses)), number)
+        for name, code, number in _features(given, side):
+            crosses = 0 if self.interactions is None else _crosses(self.interactions, name, side)
+            kept = code if self.standardised else code & ~IS_NUMBER
+            found += (float(crossed_by(kept, crosses)), number)
         return found
 
-    def _crosses(self, namespace: Any, side: int) -> int:
-        """Return a bit for each interaction that the namespace takes part in."""
-        if self.interactions is None:
-            return 0
-        bits = sum(
-            1 << i for i, text in enumerate(self.interactions) if text.split("*")[side] == namespace
-        )
-        return bits or 1 << (MOST_CROSSES + side)  # which no feature of the other side has
+
+@functools.lru_cache(maxsize=65_536)
+def _crosses(interactions: Sequence[str], name: str, side: int) -> int:
+    """Return a bit for each interaction that a feature takes part in."""
+    parts = [text.split("*")[side] for text in interactions]
+    bits = sum(1 << i for i, part in enumerate(parts) if part == _WHOLE[side] or _is_in(name, part))
+    return bits or 1 << (MOST_CROSSES + side)  # which no feature of the other side has
 
 
+def _is_in(name: str, part: str) -> bool:
+    """Tell whether a part of an interaction is a feature, or a mapping that holds it."""
+    return name == part or name.startswith(f"{part}.")
+
+
+_WHOLE = ("context", "arm")
 _NOUNS = ("a context", _OF_ARM)
 
 
-def _entries(name: Any, value: Any, depth: int) -> Iterator[tuple[int, float]]:
-    """Yield code and value of each feature in something that may hold others."""
+def _features(given: Any, side: int) -> Iterator[tuple[str, int, float]]:
+    """Yield name, code and value of each feature of a context, or of an arm."""
+    if given is None:
+        return
+    if not isinstance(given, Mapping):
+        values = _row(given, _NOUNS[side])
+        given = {str(i): value for i, value in enumerate(values.tolist())}
+    for name, value in given.items():
+        yield from _entries(name, value, 1)
+
+
+def _entries(name: Any, value: Any, depth: int) -> Iterator[tuple[str, int, float]]:
+    """Yield name, code and value of each feature in something that may hold others."""
     if not isinstance(name, str):
         raise BadParameter(f"names of features are words, got {_short(name)}")
     if name.startswith("_") or _is_missing(value):
@@ -256,7 +280,7 @@ def _entries(name: Any, value: Any, depth: int) -> Iterator[tuple[int, float]]:
         )
     match value:
         case str() | bool():
-            yield code_of(name, str(value)), 1.0
+            yield name, code_of(name, str(value)), 1.0
         case Mapping():
             for inner, its in value.items():
                 known = f"{name}.{inner}" if isinstance(inner, str) else inner
@@ -267,7 +291,7 @@ def _entries(name: Any, value: Any, depth: int) -> Iterator[tuple[int, float]]:
                 known = name if isinstance(its, str | Mapping) else f"{name}.{i}"
                 yield from _entries(known, its, depth + 1)
         case _:
-            yield code_of(name), _number(f"feature '{name[:_SHOWN]}' is", value)
+            yield name, code_of(name), _number(f"feature '{name[:_SHOWN]}' is", value)
 
 
 def declared(features: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:

@@ -11,6 +11,7 @@ from laws import assert_follows
 
 from giro import BadParameter, Bandit, GiroError
 from giro.bandit import state as state_module
+from giro.features import Hasher
 from giro.state import arrays_of
 
 POLICY = "giro-ensemble:model=[hashed:bits=10],replicas=5"
@@ -85,6 +86,36 @@ def test_without_products_all_users_are_alike() -> None:
         bandit.reward(decision.id, float((decision.arm == "s") == (i % 2 == 1)))
     of = [bandit.decide({"from": country}, arms=arms).propensities for country in ("it", "de")]
     assert of[0] == of[1]
+
+
+def test_parts_of_interactions_name_the_same_features_hashed_or_not() -> None:
+    context = {"user": {"age": 3.0, "from": "it"}, "users": 2.0, "hour": 14}
+    known = {"a": {"about": {"topic": "sport", "length": 3.0}, "price": 1.0}}
+    for text, features in (
+        ("user*about", ("user.age", "user.from", "about.topic", "about.length")),
+        ("user.age*about.topic", ("user.age", "about.topic")),
+        ("context*price", ("user.age", "user.from", "users", "hour", "price")),
+        ("hour*arm", ("hour", "about.topic", "about.length", "price")),
+    ):
+        dense = Bandit(policy="lin-ucb", interactions=[text])
+        dense.decide(context, arms=known)
+        forms, part = dense._state.forms, text.split("*")
+        assert forms is not None
+        assert forms.arm is not None
+        of = [*forms.context.columns(part[0], "context"), *forms.arm.columns(part[1], "arm")]
+        width = {"user.from": 16, "about.topic": 16}  # hashed to columns
+        assert len(of) == sum(width.get(name, 1) for name in features)
+        hashed = Hasher([text])
+        pairs = np.concatenate([hashed.context(context), hashed.arms(known)[0]])
+        taking_part = [code for code in pairs[::2].astype(np.int64).tolist() if code >> 32 == 1]
+        assert len(taking_part) == len(features)
+
+
+def test_a_part_that_names_nothing_yet_is_warned_of_once() -> None:
+    bandit = opened(POLICY, interactions=["usr*topic", "context*arm", "user.from*length.x"])
+    with pytest.warns(UserWarning, match=r"nothing here is called usr, length\.x: .* misspelt\?"):
+        bandit.decide(USER, arms=ARTICLES)
+    bandit.decide(USER, arms=ARTICLES)
 
 
 def test_interactions_of_dense_models_are_named_by_features() -> None:

@@ -75,6 +75,21 @@ def test_columns_are_named_by_options(giro: Giro, log: Path, tmp_path: Path) -> 
         assert giro("evaluate", other, *words).records == wanted
 
 
+def test_features_of_actions_are_hashed_on_request(giro: Giro, log: Path, tmp_path: Path) -> None:
+    path = tmp_path / "vw.dsjson"
+    line = {"_labelIndex": 0, "_label_cost": -1.0, "_label_probability": 0.5, "a": [1, 2]}
+    line |= {"p": [0.5, 0.5], "c": {"hour": 3, "_multi": [{"topic": "sport"}, {"topic": "art"}]}}
+    path.write_text("\n".join(json.dumps(line | {"_label_cost": cost}) for cost in (0, 1, 0, 1)))
+    words = ("--reward-range=-1,0", "--estimator", "ips", "--json")
+    (row,) = giro("evaluate", path, "--policy", "squarecb", "--hashed", *words).records
+    assert row["events"] == 4
+    refused = giro("evaluate", path, "--policy", "lin-ucb", "--hashed", *words)
+    assert (refused.status, "needs features in fixed columns" in refused.error) == (2, True)
+    assert giro("evaluate", path, "--policy", "lin-ucb", "--columns", *words).status == 0
+    refused = giro("evaluate", log, "--policy", "squarecb", "--hashed")
+    assert (refused.status, "only features in logs of Vowpal" in refused.error) == (2, True)
+
+
 def test_costs_of_vw_are_evaluated(giro: Giro, tmp_path: Path) -> None:
     line = {
         "_labelIndex": 1,

@@ -90,8 +90,8 @@ class Bandit:
       Without it the first context decides: numbers stay, words are hashed to 16 columns. Decided
       once, for all contexts. Any name may be missing in a context, or be None.
     - `interactions`: which features of the context are multiplied by which of the arm, as
-      `["user*item"]`; by default all by all. With the model `hashed` these are namespaces
-      (`giro.features.Hasher`), otherwise names of features, or `context` and `arm` for all of them.
+      `["user*item"]`; by default all by all. Each part is a feature (`user.age`), a mapping with
+      all that is in it (`user`), or everything: `context` and `arm`.
     - `standardise`: whether the policy sees numbers of contexts and arms less their mean and over
       their standard deviation, both of the rewards learned so far; a missing number is then the
       mean, and otherwise 0. The log holds what was given.
@@ -685,6 +685,13 @@ class Bandit:
             policy = state.setting.policy
             if contexts[0] is not None and not policy.resolved(contextual=True).uses_contexts:
                 warnings.warn(f"{policy} logs contexts, but ignores them", stacklevel=5)
+            absent = forms.absent(contexts[0], arms)
+            if absent:
+                warnings.warn(
+                    f"nothing here is called {', '.join(absent)}: interactions with it wait until "
+                    "that comes. Is it misspelt?",
+                    stacklevel=5,
+                )
             n, m = forms.widths
             if n * m > MOST_PRODUCTS and state.setting.interactions is None:
                 warnings.warn(

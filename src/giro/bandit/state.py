@@ -117,6 +117,12 @@ class Forms(NamedTuple):
             found |= set(itertools.product(self.context.columns(left, "context"), of_arm))
         return tuple(sorted(found))
 
+    def absent(self, context: Given, arms: Arms) -> list[str]:
+        """Return the parts of interactions that name nothing here, but might later."""
+        if self.hasher is None:
+            return []
+        return self.hasher.absent(context, arms.values() if isinstance(arms, Mapping) else ())
+
     @property
     def widths(self) -> tuple[int, int]:
         """How many numbers a context and the features of an arm become."""

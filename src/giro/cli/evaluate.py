@@ -35,6 +35,12 @@ def evaluate_log(
     context: Annotated[
         str, option("NAMES", "Of a table: a,b,c, or what the names begin with.")
     ] = "context",
+    hashed: Annotated[
+        bool | None,
+        typer.Option(
+            "--hashed/--columns", help="Features in VW's JSON (default: hashed above 500)."
+        ),
+    ] = None,
     estimator: Annotated[
         list[str], option("NAME", "Also replay, rejection-replay; may be repeated.")
     ] = list(_WEIGHTED),  # noqa: B006  # read only
@@ -62,12 +68,19 @@ def evaluate_log(
       giro evaluate saved.giro --policy always:red
       giro evaluate clicks.csv --policy always:7 --arm item --probability p --context user_
       giro evaluate vw.dsjson --policy ucb1 --reward-range=-1,0 --plot forest.png
+      giro evaluate vw.dsjson --policy giro-ensemble:model=hashed --hashed --reward-range=-1,0
       giro evaluate all.csv --policy thompson --format open-bandit --replay --json
     """
     check_picture(plot)
     columns = names(context) if "," in context else context
     events = read_log(
-        log, format=format, arm=arm, reward=reward, probability=probability, context=columns
+        log,
+        format=format,
+        arm=arm,
+        reward=reward,
+        probability=probability,
+        context=columns,
+        hashed=hashed,
     )
     also_replay = replay and "replay" not in estimator
     asked: list[Any] = [*estimator, "replay"] if also_replay else estimator  # checked below
