@@ -123,7 +123,8 @@ PRIVATE = {
     "numba.core.typing.signature",
     "numba.experimental.structref",
     "numba.experimental.structref.StructRefProxy",
-    "numba.experimental.structref.define_proxy",
+    "numba.experimental.structref.define_boxing",
+    "numba.experimental.structref.new",
     "numba.experimental.structref.register",
 }
 UNSTABLE = ("numba.core", "numba.experimental")  # of which numba promises nothing

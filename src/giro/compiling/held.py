@@ -1,12 +1,14 @@
 """States handed to numba once, for callers that call kernels from Python again and again."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numba.experimental import structref
+from numba.extending import overload
 
-from giro.compiling import kernel
+from giro.compiling.kernel import CALLED_BY_KERNELS, kernel
 
 
 @structref.register
@@ -24,7 +26,22 @@ class Held(structref.StructRefProxy):  # type: ignore[misc]  # numba is untyped
     """
 
 
-structref.define_proxy(Held, _HeldType, ["state", "choosing", "learning"])
+structref.define_boxing(_HeldType, Held)
+
+
+@overload(Held, jit_options=CALLED_BY_KERNELS)  # type: ignore[untyped-decorator]  # numba is untyped
+def _made(state: Any, choosing: Any, learning: Any) -> Callable[..., Any]:
+    """Let kernels make one; `structref.define_constructor` does the same, and compiles longer."""
+    kind = _HeldType([("state", state), ("choosing", choosing), ("learning", learning)])
+
+    def make(state: Any, choosing: Any, learning: Any) -> Any:
+        held = structref.new(kind)
+        held.state = state
+        held.choosing = choosing
+        held.learning = learning
+        return held
+
+    return make
 
 
 class HeldInPython(NamedTuple):

@@ -26,7 +26,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
 _SELDOM = 50_000  # new objects before garbage is collected
-_INNER = {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}  # called by kernels only
+# options of what Python never calls
+CALLED_BY_KERNELS = {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
 
 
 def kernel(function: Function) -> Function:
@@ -51,7 +52,7 @@ def _compiled(function: Function, *, into_callers: bool) -> Function:
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     compiled = numba.njit(**options, forceinline=into_callers)(function)
     if is_kernel(compiled):  # not where numba is switched off
-        inner = numba.njit(**options, forceinline=into_callers, **_INNER)(function)
+        inner = numba.njit(**options, forceinline=into_callers, **CALLED_BY_KERNELS)(function)
         _let_kernels_call(compiled, inner)
         compiled.compile = _collecting_seldom(compiled.compile)
         keep_on_disk(compiled, function)
@@ -128,7 +129,7 @@ def _generic(function: Function, *, into_callers: bool) -> Function:
     def generic(state: Any, *rest: Any) -> Any:
         return implementation(generic, type(state))(state, *rest)
 
-    options = {"forceinline": into_callers, **_INNER}
+    options = {"forceinline": into_callers, **CALLED_BY_KERNELS}
 
     @overload(generic, strict=False, jit_options=options)  # type: ignore[untyped-decorator]  # numba is untyped
     def typed(state: Any, *rest: Any) -> Callable[..., Any]:
@@ -148,7 +149,7 @@ def inlined(function: Function) -> Function:
     def helper(*arguments: Any) -> Any:
         return function(*arguments)
 
-    @overload(helper, strict=False, jit_options={"forceinline": True, **_INNER})  # type: ignore[untyped-decorator]  # numba is untyped
+    @overload(helper, strict=False, jit_options={"forceinline": True, **CALLED_BY_KERNELS})  # type: ignore[untyped-decorator]  # numba is untyped
     def typed(*arguments: Any) -> Callable[..., Any]:
         return function
 
