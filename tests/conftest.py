@@ -13,7 +13,7 @@ import pytest
 from llvmlite.binding import ffi
 from numba.core import targetconfig
 
-gc.set_threshold(100_000)  # compiling makes many objects that stay: a tenth of its time went here
+gc.set_threshold(400_000)  # compiling makes many objects that stay: a tenth of its time went here
 _of_llvm = getattr(getattr(ffi.lib, "_lock", None), "_cblist", ())
 for _callbacks in list(_of_llvm):  # a sixteenth went into telling nobody of each call
     ffi.unregister_lock_callback(*_callbacks)

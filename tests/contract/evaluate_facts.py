@@ -24,6 +24,7 @@ from giro.seeds import stream
 EVENTS = 18
 ESTIMATORS: tuple[Estimator, ...] = ("ips", "snips", "dr", "replay", "rejection-replay")
 LOGGED = {True: BY_NAME, False: IN_COLUMNS}  # by whether features are hashed
+ANY_FORMAT = ("thompson", "lin-ucb", "giro-ensemble", "default")  # the others read tables
 ARMS = ["1", "2", "3"]  # as Vowpal Wabbit names them
 
 
@@ -78,11 +79,13 @@ def estimates(log: Any, policy: Any) -> dict[str, list[float]]:
 
 
 def facts_of(policy: Any, events: pl.DataFrame) -> dict[str, Any]:
-    """Return the estimates by the three logs."""
+    """Return the estimates by the three logs; a policy cannot tell where its log comes from."""
+    logs: dict[str, Any] = {"table": table_of(events)}
     with tempfile.TemporaryDirectory() as folder:
-        lines = Path(folder) / "log.dsjson"
-        lines.write_text(lines_of(events), "utf-8")
-        logs = {"table": table_of(events), "bandit": events, "vw": lines}
+        if policy.name in ANY_FORMAT:
+            lines = Path(folder) / "log.dsjson"
+            lines.write_text(lines_of(events), "utf-8")
+            logs |= {"bandit": events, "vw": lines}
         return {name: estimates(log, policy) for name, log in logs.items()}
 
 

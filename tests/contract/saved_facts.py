@@ -19,7 +19,7 @@ from giro import Bandit, Policy, live
 from giro.live import LivePolicy
 from giro.seeds import stream
 
-ROUNDS = 24
+ROUNDS = 18
 FEATURES = {"a": [0.1, 0.9], "b": [0.8, 0.2], "c": [0.5, 0.5], "d": [0.3, 0.1]}
 HOW: dict[str, dict[str, bool]] = {
     "binary contexts": {"binary": True, "contexts": True, "features": False},
@@ -62,13 +62,13 @@ def lived(
 
 def _change(bandit: Bandit, i: int) -> None:
     """Let arms come and go, and rewards that never came expire."""
-    if i == 8:
+    if i == 6:
         bandit.add_arm("d")
-    elif i == 12:
+    elif i == 9:
         bandit.expire(older_than=5.0, reward=-1.0)
-    elif i == 15:
+    elif i == 11:
         bandit.retire_arm("b")
-    elif i == 19:
+    elif i == 14:
         bandit.add_arm("b")
 
 

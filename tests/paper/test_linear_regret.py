@@ -15,21 +15,24 @@ def traces() -> list[Trace]:
     return list(run(paper.experiment(rounds=12, runs=1500, seed=7)))
 
 
-def test_every_bound_holds_exactly_in_the_first_rounds() -> None:
-    smalls = list(paper.exact())
+@pytest.fixture(scope="module")
+def smalls() -> list[paper.Small]:
+    return list(paper.exact())
+
+
+def test_every_bound_holds_exactly_in_the_first_rounds(smalls: list[paper.Small]) -> None:
     assert len(smalls) == 9
     verdicts = judge(paper.exact_claims(smalls))
     assert [verdict.word for verdict in verdicts] == ["holds"] * 3
     assert all((small.regret >= small.bound).all() for small in smalls)
 
 
-def test_a_bound_that_is_too_high_is_reported_as_failing() -> None:
-    smalls = [small._replace(bound=3 * small.bound) for small in paper.exact()]
-    assert judge(paper.exact_claims(smalls))[0].word == "fails"
+def test_a_bound_that_is_too_high_is_reported_as_failing(smalls: list[paper.Small]) -> None:
+    wrong = [small._replace(bound=3 * small.bound) for small in smalls]
+    assert judge(paper.exact_claims(wrong))[0].word == "fails"
 
 
-def test_simulated_regret_is_the_exact_one(traces: list[Trace]) -> None:
-    smalls = list(paper.exact())
+def test_simulated_regret_is_the_exact_one(traces: list[Trace], smalls: list[paper.Small]) -> None:
     for trace in traces:
         small = paper.exact_of(trace, smalls)
         if small is None:
