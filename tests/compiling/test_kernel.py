@@ -356,3 +356,14 @@ def test_kernels_of_versions_long_unused_are_deleted(tmp_path: Path) -> None:
 def test_the_loop_releases_the_interpreter_and_divides_as_numpy_does() -> None:
     assert play.targetoptions["nogil"]
     assert np.isinf(kernel(lambda x: 1.0 / x)(0.0))
+
+
+def test_what_cannot_be_kept_is_warned_of_and_works(tmp_path: Path) -> None:
+    code = "import giro; print(giro.simulate('uniform', 'bernoulli', rounds=5, runs=1).regret.size)"
+    unoptimised = {"NUMBA_OPT": "0", "GIRO_CACHE_DIR": str(tmp_path)}  # keeps addresses in code
+    call = [sys.executable, "-W", "always", "-c", code]
+    done = subprocess.run(
+        call, env=os.environ | unoptimised, capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) > 0
+    assert "Cannot cache compiled function" in done.stderr

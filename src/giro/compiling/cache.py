@@ -86,6 +86,7 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]  # numba is untyped
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
+        self._py_file = function.__code__.co_filename  # named where something cannot be kept
 
     def get_cache_path(self) -> str:
         return str(_folder())
