@@ -66,6 +66,8 @@ POLICIES = (
     "lin-ucb:scale=0.1",
     "lin-ts",
     "lin-ts:scale=0.1",
+    "lin-phe",
+    "lin-phe:a=0.1",
     "giro-ensemble:model=linear",
     "giro-ensemble:model=hashed,replicas=20",
     "poisson-bootstrap:model=hashed",
@@ -73,7 +75,8 @@ POLICIES = (
     "squarecb",
     "squarecb:gamma=100",
     "epsilon-greedy:epsilon=0.02,model=hashed",
-)
+    "greedy:model=hashed",
+)  # contextual-giro, log-phe and the logistic bounds go through all of the past in every round
 
 
 class Line(NamedTuple):

@@ -53,7 +53,7 @@ class Encoder:
         if context is None:
             return cls(0, ())
         if isinstance(context, Mapping):
-            return cls(0, _kinds_in(_flat(context)))
+            return cls(0, _kinds_in(_flat(context), "context"))
         return cls(_row(context, "a context").size, ())
 
     @classmethod
@@ -63,7 +63,7 @@ class Encoder:
             raise BadParameter(f"arm '{name}' has no features: give those of every arm")
         try:
             if isinstance(features, Mapping):
-                return cls(0, _kinds_in(_flat(features)), _OF_ARM)
+                return cls(0, _kinds_in(_flat(features), "row of features"), _OF_ARM)
             return cls(_row(features, _OF_ARM).size, (), _OF_ARM)
         except BadParameter as error:
             raise BadParameter(f"arm '{name}': {error}") from None
@@ -102,8 +102,12 @@ class Encoder:
         names = [str(i) for i in range(self.n_given)]
         names += [name for name, kind in self.features for _ in range(_width(kind))]
         found = [i for i, name in enumerate(names) if part == whole or _is_in(name, part)]
-        if not found:
-            raise BadParameter(self._unknown(part))
+        if not found and part != whole:
+            known = sorted({whole, *itertools.chain.from_iterable(map(_parts_with, names))})
+            raise BadParameter(
+                f"interactions name {_short(part)}, which {self.noun} does not have; "
+                f"known are {_listed(known)}{_hint(part, known)}"
+            )
         return found
 
     @functools.cached_property
@@ -153,11 +157,7 @@ class Encoder:
         """Say that nothing of this name is known, and what is."""
         if not self.features:
             return f"this bandit wants {self}, got a mapping with the name {_short(name)}"
-        import difflib  # noqa: PLC0415  # quick start
-
-        near = difflib.get_close_matches(str(name)[:_SHOWN], self._places, n=1)
-        hint = f"; did you mean {_short(near[0])}?" if near else ""
-        return f"this bandit wants {self}, got {_short(name)}{hint}"
+        return f"this bandit wants {self}, got {_short(name)}{_hint(name, self._places)}"
 
     def __str__(self) -> str:
         """Say what a context looks like."""
@@ -193,11 +193,12 @@ class Hasher:
             raise BadParameter(f"interactions is a list, as ['user*item'], got {_short(given)}")
         for text in given:
             sides = text.split("*") if isinstance(text, str) else []
-            if len(sides) != 2 or not all(sides):
+            if len(sides) != 2 or not all(map(str.strip, sides)):
                 raise BadParameter(f"an interaction is written 'user*item', got {_short(text)}")
         if len(given) > MOST_CROSSES:
             raise BadParameter(f"there can be {MOST_CROSSES} interactions, got {len(given)}")
-        object.__setattr__(self, "interactions", tuple(given))
+        parts = ([part.strip() for part in text.split("*")] for text in given)
+        object.__setattr__(self, "interactions", tuple(map("*".join, parts)))
 
     def context(self, given: Any) -> np.ndarray:
         """Return what is known of a round, as a row of pairs."""
@@ -225,11 +226,12 @@ class Hasher:
             {name for features in arms for name, _, _ in _features(features, 1)},
         )
         parts = [part for text in self.interactions or () for part in enumerate(text.split("*"))]
-        return [
+        absent = (
             part
-            for side, part in dict.fromkeys(parts)
+            for side, part in parts
             if part != _WHOLE[side] and not any(_is_in(name, part) for name in names[side])
-        ]
+        )
+        return list(dict.fromkeys(absent))
 
     def _pairs(self, given: Any, side: int) -> list[float]:
         found: list[float] = []
@@ -246,6 +248,11 @@ def _crosses(interactions: Sequence[str], name: str, side: int) -> int:
     parts = [text.split("*")[side] for text in interactions]
     bits = sum(1 << i for i, part in enumerate(parts) if part == _WHOLE[side] or _is_in(name, part))
     return bits or 1 << (MOST_CROSSES + side)  # which no feature of the other side has
+
+
+def _parts_with(name: str) -> Iterator[str]:
+    """Yield the parts of interactions that a feature is in: itself, and mappings that hold it."""
+    return itertools.accumulate(name.split("."), "{}.{}".format)
 
 
 def _is_in(name: str, part: str) -> bool:
@@ -274,24 +281,30 @@ def _entries(name: Any, value: Any, depth: int) -> Iterator[tuple[str, int, floa
         raise BadParameter(f"names of features are words, got {_short(name)}")
     if name.startswith("_") or _is_missing(value):
         return
-    if depth > _DEEPEST:
-        raise BadParameter(
-            f"mappings lie in each other more than {_DEEPEST} deep at '{name[:_SHOWN]}'"
-        )
+    _check_depth(depth, name)
     match value:
-        case str() | bool():
+        case str() | bool() | np.bool_():
             yield name, code_of(name, str(value)), 1.0
         case Mapping():
             for inner, its in value.items():
                 known = f"{name}.{inner}" if isinstance(inner, str) else inner
                 if not str(inner).startswith("_"):
                     yield from _entries(known, its, depth + 1)
-        case list() | tuple() | np.ndarray():
+        case np.ndarray():
+            yield from _entries(name, value.tolist(), depth)
+        case list() | tuple():
             for i, its in enumerate(value):
                 known = name if isinstance(its, str | Mapping) else f"{name}.{i}"
                 yield from _entries(known, its, depth + 1)
         case _:
-            yield name, code_of(name), _number(f"feature '{name[:_SHOWN]}' is", value)
+            yield from _if_known(name, value)
+
+
+def _if_known(name: str, value: Any) -> Iterator[tuple[str, int, float]]:
+    """Yield a number, unless it is NaN of any kind: float32, Decimal."""
+    number = _number(f"feature '{name[:_SHOWN]}' is", value)
+    if not math.isnan(number):
+        yield name, code_of(name), number
 
 
 def declared(features: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:
@@ -303,14 +316,22 @@ def declared(features: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:
     return tuple((str(name), _with_others(_kind(name, kind))) for name, kind in features.items())
 
 
-def _flat(given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _check_depth(depth: int, name: object) -> None:
+    if depth > _DEEPEST:
+        raise BadParameter(
+            f"mappings lie in each other more than {_DEEPEST} deep at '{str(name)[:_SHOWN]}'"
+        )
+
+
+def _flat(given: Mapping[str, Any], depth: int = 1) -> Mapping[str, Any]:
     """Return a mapping without others in it: their names begin with that of the mapping."""
     if not any(isinstance(value, Mapping) for value in given.values()):
         return given
     found: dict[str, Any] = {}
     for name, value in given.items():
         if isinstance(value, Mapping):
-            found |= {f"{name}.{inner}": its for inner, its in _flat(value).items()}
+            _check_depth(depth, name)
+            found |= {f"{name}.{inner}": its for inner, its in _flat(value, depth + 1).items()}
         else:
             found[name] = value
     return found
@@ -345,15 +366,15 @@ def _kind(name: str, kind: Any) -> Kind:
     )
 
 
-def _kinds_in(context: Mapping[str, Any]) -> tuple[tuple[str, Kind], ...]:
-    """Return a kind for each feature of a first context, in the order of names."""
+def _kinds_in(context: Mapping[str, Any], what: str) -> tuple[tuple[str, Kind], ...]:
+    """Return a kind for each feature of a first context, or arm, in the order of names."""
     if not context or not all(isinstance(name, str) for name in context):
-        raise BadParameter(f"a context maps names of features to values, got {_short(context)}")
+        raise BadParameter(f"a {what} maps names of features to values, got {_short(context)}")
     missing = [name for name, value in context.items() if value is None]
     if missing:
         raise BadParameter(
-            f"feature {_short(missing[0])} has no value in the first context, which decides what "
-            "it is: declare features=..."
+            f"feature {_short(missing[0])} has no value in the first {what}, which decides what "
+            f"it is{': declare features=...' if what == 'context' else ''}"
         )
     return tuple(
         (name, HASH_COLUMNS if isinstance(context[name], str) else "number")
@@ -445,6 +466,14 @@ def _listed(names: Iterable[object]) -> str:
     while rest and len(shown) < _SHOWN:
         shown += f"{', ' if shown else ''}{str(rest.pop(0))[:_SHOWN]}"
     return f"{shown} and {len(rest):,} more" if rest else shown or "none"
+
+
+def _hint(name: object, known: Iterable[str]) -> str:
+    """Return a question, if a known name is near."""
+    import difflib  # noqa: PLC0415  # quick start
+
+    near = difflib.get_close_matches(str(name)[:_SHOWN], list(known), n=1)
+    return f"; did you mean {_short(near[0])}?" if near else ""
 
 
 def _short(value: object) -> str:

@@ -79,7 +79,8 @@ def crossed_by(code: int, interactions: int) -> int:
 def are_pairs(rows: np.ndarray) -> bool:
     """Tell whether these are rows of pairs, [i, 2 j], with codes that there can be."""
     code = rows[:, ::2]
-    return rows.shape[1] % 2 == 0 and bool(((code >= 0.0) & (code < _NO_CODE)).all())
+    are_codes = (code >= 0.0) & (code < _NO_CODE)
+    return rows.shape[1] % 2 == 0 and bool(are_codes.all()) and not np.isnan(rows).any()
 
 
 def sparse_row(pairs: np.ndarray) -> SparseRow:

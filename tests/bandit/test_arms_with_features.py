@@ -1,6 +1,7 @@
 """Arms that come with each decision, features by name, and rankings."""
 
 import math
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -113,9 +114,58 @@ def test_parts_of_interactions_name_the_same_features_hashed_or_not() -> None:
 
 def test_a_part_that_names_nothing_yet_is_warned_of_once() -> None:
     bandit = opened(POLICY, interactions=["usr*topic", "context*arm", "user.from*length.x"])
-    with pytest.warns(UserWarning, match=r"nothing here is called usr, length\.x: .* misspelt\?"):
+    with pytest.warns(UserWarning, match=r"called 'usr', 'length\.x': .* misspelt\?"):
         bandit.decide(USER, arms=ARTICLES)
     bandit.decide(USER, arms=ARTICLES)
+
+
+@pytest.mark.parametrize("policy", ["lin-ucb", POLICY])
+def test_everything_may_be_multiplied_where_nothing_is_known(policy: str) -> None:
+    bandit = opened(policy, interactions=["context * arm"])
+    assert bandit.decide(arms={"a": {"length": 1}, "b": {"length": 2}}).arm in ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("interaction", "said"),
+    [
+        ("usr*topic", "interactions name 'usr', which a context does not have; .* mean 'user'"),
+        ("user*topics", "interactions name 'topics', which a row of features .* mean 'topic'"),
+    ],
+)
+def test_misspelt_parts_are_refused_where_columns_are_fixed(interaction: str, said: str) -> None:
+    with pytest.raises(BadParameter, match=said):
+        opened("lin-ucb", interactions=[interaction]).decide(USER, arms=ARTICLES)
+    with pytest.raises(BadParameter, match="multiply features of arms"):
+        Bandit(["a", "b"], "lin-ucb", interactions=[interaction]).decide(USER)
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [np.float32("nan"), Decimal("NaN"), np.array(math.nan), np.full(2, np.float32("nan"))],
+)
+def test_what_is_not_known_leaves_nothing_behind(unknown: Any) -> None:
+    with_gaps, without = taught(opened(), 5), taught(opened(), 5)
+    for bandit, arms in (
+        (with_gaps, {"x": {"t": "u", "n": unknown}}),
+        (without, {"x": {"t": "u"}}),
+    ):
+        bandit.reward(bandit.decide(USER, arms=arms).id, 1.0)
+    for path, array in arrays(with_gaps).items():
+        np.testing.assert_array_equal(array, arrays(without)[path])
+
+
+def test_numpy_has_the_same_features_as_python() -> None:
+    ours = {"b": True, "n": 2.5, "list": [1.0, 2.0]}
+    theirs = {"b": np.True_, "n": np.array(2.5), "list": np.array([1.0, 2.0], np.float32)}
+    np.testing.assert_array_equal(Hasher().context(ours), Hasher().context(theirs))
+
+
+def test_dense_features_that_lie_too_deep_are_refused() -> None:
+    deep: dict[str, Any] = {}
+    deep["again"] = deep
+    for context, arms in ((deep, ARTICLES), (USER, {"a": deep})):
+        with pytest.raises(BadParameter, match="more than 10 deep"):
+            opened("lin-ucb").decide(context, arms=arms)
 
 
 def test_interactions_of_dense_models_are_named_by_features() -> None:

@@ -688,8 +688,8 @@ class Bandit:
             absent = forms.absent(contexts[0], arms)
             if absent:
                 warnings.warn(
-                    f"nothing here is called {', '.join(absent)}: interactions with it wait until "
-                    "that comes. Is it misspelt?",
+                    f"nothing here is called {', '.join(map(repr, absent))}: interactions with it "
+                    "wait until that comes. Is it misspelt?",
                     stacklevel=5,
                 )
             n, m = forms.widths

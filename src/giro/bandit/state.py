@@ -111,6 +111,10 @@ class Forms(NamedTuple):
         """Return which columns of the context and of the arm these interactions multiply."""
         if interactions is None or self.hasher is not None:
             return None
+        if interactions and self.arm is None:
+            raise BadParameter(
+                "interactions multiply features of arms: give arms={name: features, ...}"
+            )
         found = set[tuple[int, int]]()
         for left, right in (text.split("*") for text in interactions):
             of_arm = () if self.arm is None else self.arm.columns(right, "arm")

@@ -78,6 +78,7 @@ class LinPhe(Policy, name="lin-phe"):
     much as going through all of the past. If arms have features, they share one history and θ, and
     s counts the pulls of all. Differs from the paper: parameters are shared only then, and since
     contexts cannot be picked to span the space at first, an arm whose θ has no reward goes first.
+    With one θ for all, features that were never seen are worth 0, and may stay untried for ever.
     Values that agree to 12 decimals count as tied.
     """
 

@@ -75,7 +75,7 @@ def read_log(
     else:
         frame = _frame_of(source)
     if hashed is not None:
-        raise BadParameter("only features in logs of Vowpal Wabbit are hashed on request")
+        raise BadParameter("only features in logs of Vowpal Wabbit are hashed, or not, on request")
     columns = Columns(arm, reward, probability, context)
     return _log_of_frame(frame, format, columns, arms, items)
 
