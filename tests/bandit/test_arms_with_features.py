@@ -1,5 +1,6 @@
 """Arms that come with each decision, features by name, and rankings."""
 
+import gc
 import math
 from decimal import Decimal
 from pathlib import Path
@@ -177,6 +178,17 @@ def test_interactions_of_dense_models_are_named_by_features() -> None:
     assert live.shape.products.shape == (2, 16)  # one column by those of a hashed word
     with pytest.raises(BadParameter, match="colur"):
         Bandit(["a", "b"], "lin-ucb", interactions=["age*colur"]).decide({"age": 1.0}, arms=known)
+
+
+def test_warming_up_leaves_no_garbage_for_later() -> None:
+    full = []
+    note = lambda phase, info: full.append(phase) if info["generation"] == 2 else None  # noqa: E731
+    gc.callbacks.append(note)
+    try:
+        opened().warm_up(USER, arms=ARTICLES)
+    finally:
+        gc.callbacks.remove(note)
+    assert full[-2:] == ["start", "stop"]
 
 
 # -- the log -------------------------------------------------------------------------------------

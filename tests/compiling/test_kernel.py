@@ -1,6 +1,5 @@
 """Kernels, dispatch on the state's class, and the cache on disk."""
 
-import gc
 import math
 import os
 import re
@@ -19,7 +18,6 @@ from giro import BadParameter, simulate
 from giro.compiling import bind, dispatched, inlined, is_kernel, kernel, plain
 from giro.compiling import cache as kernel_cache
 from giro.compiling.cache import _Files, package_digest
-from giro.compiling.kernel import _collecting_seldom
 from giro.simulation.play import play
 
 
@@ -56,27 +54,6 @@ def test_a_kernel_keeps_its_python_body() -> None:
     assert is_kernel(_doubled)
     assert not is_kernel(plain(_doubled))
     assert _doubled(Doubling(3.0)) == plain(_doubled)(Doubling(3.0)) == 6.0
-
-
-@pytest.mark.parametrize("threshold", [(500, 7, 3), (0, 10, 10), (200_000, 10, 10)])
-def test_compiling_leaves_garbage_collection_as_it_was(threshold: tuple[int, int, int]) -> None:
-    before, seen = gc.get_threshold(), []
-
-    @kernel
-    def first(values: np.ndarray) -> float:
-        return values[0]
-
-    noting = _collecting_seldom(lambda _: seen.append(gc.get_threshold()))
-    try:
-        gc.set_threshold(*threshold)
-        noting(None)
-        assert first(np.ones(3)) == 1.0
-        with pytest.raises(Exception, match="nopython"):
-            first(3.0)
-        assert gc.get_threshold() == threshold
-    finally:
-        gc.set_threshold(*before)
-    assert seen == [(50_000, 7, 3) if threshold[0] == 500 else threshold]
 
 
 def test_a_dispatched_name_calls_what_is_bound_to_the_class_compiled_or_not() -> None:

@@ -1,6 +1,7 @@
 """Bandit: arms by name, decide now, reward later, in memory or in a store that survives."""
 
 import contextlib
+import gc
 import hashlib
 import itertools
 import json
@@ -1019,6 +1020,7 @@ def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
     live.learn_all(contexts, features, np.array([offer.arms[0]] * 2), np.array([0.0, 1.0]))
     sampled(live, setting, offer, number=9, baseline=0)
     live.snapshot()  # the first one plays a little, to tell versions of giro apart
+    gc.collect()  # or Python looks through all that was loaded while somebody waits
 
 
 def checked_names(arms: object) -> list[str]:

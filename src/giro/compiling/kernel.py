@@ -9,7 +9,6 @@ Compile options live here. Beside this file only the cache on disk, held states 
 """
 
 import functools
-import gc
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -25,7 +24,6 @@ from giro.errors import BadParameter
 Function = TypeVar("Function", bound=Callable[..., Any])
 Value = TypeVar("Value")
 
-_SELDOM = 50_000  # new objects before garbage is collected
 # options of what Python never calls
 CALLED_BY_KERNELS = {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
 
@@ -54,31 +52,9 @@ def _compiled(function: Function, *, into_callers: bool) -> Function:
     if is_kernel(compiled):  # not where numba is switched off
         inner = numba.njit(**options, forceinline=into_callers, **CALLED_BY_KERNELS)(function)
         _let_kernels_call(compiled, inner)
-        compiled.compile = _collecting_seldom(compiled.compile)
         keep_on_disk(compiled, function)
         keep_on_disk(inner, function, "inner")
     return cast(Function, compiled)
-
-
-def _collecting_seldom(compile: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `compile` with garbage collection now and then only.
-
-    Compiling makes many objects, and nearly all stay: looking through them again and again took an
-    eighth of the time.
-    """
-
-    @functools.wraps(compile)
-    def quick(signature: Any) -> Any:
-        usual = gc.get_threshold()
-        if not 0 < usual[0] < _SELDOM:  # it never is, or another thread compiles, too
-            return compile(signature)
-        gc.set_threshold(_SELDOM, *usual[1:])
-        try:
-            return compile(signature)
-        finally:
-            gc.set_threshold(*usual)
-
-    return quick
 
 
 def _let_kernels_call(compiled: Any, inner: Any) -> None:
