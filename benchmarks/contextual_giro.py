@@ -13,7 +13,7 @@ from sklearn.linear_model import Ridge
 from threadpoolctl import threadpool_limits
 
 from giro import Policy, Problem
-from giro.kernels.giro.bootstrap_counts import draw_counts
+from giro.kernels.giro.pseudo_rewards import draw_counts
 from giro.kernels.regression.rows import positions_of
 from giro.model import Sample, refit, value
 from giro.offer import NO_CONTEXT, Case

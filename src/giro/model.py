@@ -15,7 +15,7 @@ class Sample(NamedTuple):
 
     rows: Rows
     positions: np.ndarray  # [i] numbers of the rows
-    counts: np.ndarray  # [i, kind] see `kernels.giro.bootstrap_counts`
+    counts: np.ndarray  # [i, kind] see `kernels.giro.pseudo_rewards`
 
 
 class Model(Named, kind="model"):

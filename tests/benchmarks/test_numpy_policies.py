@@ -3,7 +3,7 @@ from numpy_policies import N_ARMS, TWINS, KlUcb, bracket, duels_by_level
 from numpy_vectorised import instances, regrets_of
 
 from giro import Policy, simulate
-from giro.kernels.highest.kl import kl_upper
+from giro.policies.kl_ucb import kl_upper
 from giro.seeds import stream
 
 

@@ -16,7 +16,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from giro.errors import BadParameter
-from giro.kernels.giro.bootstrap_counts import draw_counts, weights_and_totals
+from giro.kernels.giro.pseudo_rewards import draw_counts, weights_and_totals
 from giro.kernels.regression.logistic import fit_logistic, no_curvature
 from giro.kernels.regression.rows import positions_of
 from giro.model import Model, Sample

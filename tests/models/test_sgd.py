@@ -16,7 +16,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from giro.compiling import plain
 from giro.errors import BadParameter
-from giro.kernels.giro.bootstrap_counts import REAL
+from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.regression import stochastic_gradient
 from giro.kernels.regression.stochastic_gradient import Descent, Entries, descend, entries_of
 from giro.model import Model

@@ -5,7 +5,7 @@ import pytest
 from laws import assert_follows
 
 from giro import BadParameter, Policy
-from giro.kernels.giro.bootstrap_counts import REAL
+from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.hashed.table import expected_by_replica
 from giro.live import LivePolicy
 from giro.offer import Case, Offer, Shape, SparseRow, SparseRows

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from giro.datasets.dataset import frozen
-from giro.kernels.regression.vectors import total
+from giro.kernels.regression.linear_algebra import total
 
 Scale: TypeAlias = Literal["column", "unit", "range", "none"]
 

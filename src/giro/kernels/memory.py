@@ -2,14 +2,18 @@
 
 All of them, the last ones (a window), or recent ones more than old ones (a half-life). The age of a
 reward is the number of rewards that came after it, of any arm. Which memory a policy has is the
-class of it, so that only that is compiled: `Everything` costs nothing.
+class of it, so that only that is compiled: `Everything` costs nothing. Policies for worlds that
+change have the parameters `window` and `half_life`, of which at most one is given.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.checks import POSITIVE, check, optional, whole
 from giro.compiling import bind, dispatched, inline_kernel
+from giro.errors import BadParameter
+from giro.offer import Shape
 
 
 class Everything(NamedTuple):
@@ -55,6 +59,23 @@ def empty_window(size: int, capacity: int, columns: int = 0) -> Window:
         np.zeros(1, np.int64),
         size,
     )
+
+
+def check_memory(policy: str, *, window: int | None, half_life: float | None = None) -> None:
+    """Check that at most one of them is given, window >= 1 and half_life > 0."""
+    check(policy, optional(whole(1)), window=window)
+    check(policy, optional(POSITIVE), half_life=half_life)
+    if window is not None and half_life is not None:
+        raise BadParameter(f"{policy} takes one of window and half_life, not both")
+
+
+def memory_of(
+    shape: Shape, *, window: int | None, half_life: float | None = None
+) -> Everything | HalfLife | Window:
+    """Return the memory that a policy's parameters ask for, without rewards."""
+    if window is not None:
+        return empty_window(int(window), shape.capacity)
+    return Everything() if half_life is None else half_life_memory(half_life)
 
 
 @inline_kernel

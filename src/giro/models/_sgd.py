@@ -7,9 +7,9 @@ import numpy as np
 
 from giro.checks import POSITIVE, check
 from giro.compiling import kernel
-from giro.kernels.regression.likelihood import sigmoid
+from giro.kernels.regression.linear_algebra import dot
+from giro.kernels.regression.logistic import sigmoid
 from giro.kernels.regression.stochastic_gradient import Descent, descend, entries_of
-from giro.kernels.regression.vectors import dot
 from giro.model import Model, Sample
 from giro.offer import Context
 

@@ -15,7 +15,7 @@ from giro.checks import check, whole
 from giro.errors import ModelWarning
 from giro.kernels.draws.binomial import binomials
 from giro.kernels.draws.uniform import integers_below
-from giro.kernels.giro.bootstrap_counts import ONE, REAL
+from giro.kernels.giro.pseudo_rewards import ONE, REAL
 from giro.model import Model, Sample
 from giro.models._abilities import Abilities, abilities_of, fresh, goes_on
 from giro.offer import Context

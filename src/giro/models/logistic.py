@@ -7,10 +7,9 @@ import numpy as np
 
 from giro.checks import LEVEL, POSITIVE, check
 from giro.compiling import kernel
-from giro.kernels.giro.bootstrap_counts import weights_and_totals
-from giro.kernels.regression.likelihood import sigmoid
-from giro.kernels.regression.logistic import Curvature, fit_logistic
-from giro.kernels.regression.vectors import dot
+from giro.kernels.giro.pseudo_rewards import weights_and_totals
+from giro.kernels.regression.linear_algebra import dot
+from giro.kernels.regression.logistic import Curvature, fit_logistic, sigmoid
 from giro.model import Model, Sample
 from giro.offer import Context
 

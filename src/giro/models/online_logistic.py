@@ -7,11 +7,16 @@ import numpy as np
 
 from giro.checks import POSITIVE, check
 from giro.compiling import kernel
-from giro.kernels.giro.bootstrap_counts import weights_and_totals
-from giro.kernels.regression.cholesky import solve
-from giro.kernels.regression.inverse import add_row, set_penalty
-from giro.kernels.regression.likelihood import sigmoid
-from giro.kernels.regression.vectors import add_multiple, assign, dot
+from giro.kernels.giro.pseudo_rewards import weights_and_totals
+from giro.kernels.regression.linear_algebra import (
+    add_multiple,
+    add_row,
+    assign,
+    dot,
+    set_penalty,
+    solve,
+)
+from giro.kernels.regression.logistic import sigmoid
 from giro.model import Model, Sample
 from giro.offer import Context
 

@@ -9,7 +9,7 @@ import numpy as np
 from giro.checks import NOT_NEGATIVE, POSITIVE, check, whole
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below, shuffle, uniforms
-from giro.kernels.giro.bootstrap_counts import REAL
+from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.network.adam import Moments, Pace, take_adam_step
 from giro.kernels.network.passes import entries_of
 from giro.kernels.network.step import (

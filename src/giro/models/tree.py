@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.checks import check, optional, whole
 from giro.compiling import kernel
-from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
+from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.kernels.tree.bins import Bins, empty_bins, take_in
 from giro.kernels.tree.grow import Limits, Trees, empty_trees, leaf_mass, plant
 from giro.kernels.tree.split import SQUARES, TOTAL, WEIGHT, empty_histogram

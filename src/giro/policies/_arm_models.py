@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.compiling import bind, dispatched, inline_kernel, inlined
-from giro.kernels.giro.bootstrap_counts import REAL
+from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.hashed.entries import arm_entries, case_entries, round_entries
 from giro.kernels.hashed.table import Rows as HashedRows
 from giro.kernels.hashed.table import Table, expected_by_replica, rows_of, scales_of, take_in

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.regression.inverse import add_row, set_penalty
+from giro.kernels.regression.linear_algebra import add_row, set_penalty
 from giro.kernels.regression.logistic import Curvature, fit_logistic
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 

@@ -7,14 +7,14 @@ import numpy as np
 
 from giro.checks import SHARE, at_least, check, optional, whole
 from giro.compiling import inlined, kernel
-from giro.kernels.draws.poisson import poisson
-from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
+from giro.kernels.draws.binomial import poisson
+from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.kernels.hashed.table import Table, expected_by_replica, take_in
 from giro.kernels.highest.probabilities import argmax_probabilities, replica_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
+from giro.kernels.regression.linear_algebra import assign
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
-from giro.kernels.regression.vectors import assign
 from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model

@@ -9,8 +9,7 @@ from giro.checks import LEVEL, NOT_NEGATIVE, POSITIVE, check, optional
 from giro.compiling import kernel
 from giro.kernels.highest.ties import Ties
 from giro.kernels.regression.design import Design, put_arm, round_row
-from giro.kernels.regression.inverse import squared_width
-from giro.kernels.regression.vectors import dot
+from giro.kernels.regression.linear_algebra import dot, squared_width
 from giro.policy import Offer, Policy
 
 NOISE = 0.5  # rewards in [0, 1] are sub-Gaussian with this R or sigma (Hoeffding, 1963)

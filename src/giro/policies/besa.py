@@ -8,9 +8,7 @@ import numpy as np
 from giro.compiling import kernel
 from giro.kernels.draws.hypergeometric import hypergeometric
 from giro.kernels.draws.uniform import shuffled
-from giro.kernels.giro.history import rewards_of
-from giro.kernels.giro.rewards import Rewards, no_rewards, remember
-from giro.kernels.giro.subsample import subsampled_sum
+from giro.kernels.giro.history import Rewards, no_rewards, remember, rewards_of
 from giro.kernels.highest.ties import Ties, beats_in_tie, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 
@@ -60,6 +58,29 @@ def _winner(state: _State, a: int, b: int, rng: np.random.Generator) -> int:
     if n < pulls[b]:
         return a
     return b if beats_in_tie(b, a, 2, state.ranking, rng) else a
+
+
+@kernel
+def subsampled_sum(rewards: np.ndarray, n: int, rng: np.random.Generator) -> float:
+    """Return the sum of n of the rewards, drawn without replacement.
+
+    The first n steps of a Fisher-Yates shuffle, done in place and taken back, because choosing an
+    arm must leave its history as it was. Costs n draws however many rewards there are.
+    """
+    positions = np.empty(n, np.int64)
+    total = 0.0
+    for i in range(n):
+        positions[i] = i + int(rng.random() * (rewards.size - i))
+        _swap(rewards, i, positions[i])
+        total += rewards[i]
+    for i in range(n - 1, -1, -1):
+        _swap(rewards, i, positions[i])
+    return total
+
+
+@kernel
+def _swap(values: np.ndarray, i: int, j: int) -> None:
+    values[i], values[j] = values[j], values[i]
 
 
 @kernel

@@ -7,16 +7,16 @@ import numpy as np
 
 from giro.checks import check, whole
 from giro.compiling import kernel
-from giro.kernels.giro.rewards import Rewards, all_binary, entries_of, no_rewards, remember
+from giro.kernels.giro.history import Rewards, all_binary, entries_of, no_rewards, remember
+from giro.kernels.giro.reweight import multinomial_mean
 from giro.kernels.highest.binomial_argmax import (
     BinomialValues,
     binomial_argmax,
+    binomial_argmax_probabilities,
     empty_values,
     set_bootstrap,
 )
-from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
-from giro.kernels.regression.reweight import multinomial_mean
 from giro.policy import Case, Offer, Policy, Shape
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.checks import NOT_NEGATIVE, check
 from giro.compiling import kernel
-from giro.kernels.giro.bootstrap_counts import draw_counts
+from giro.kernels.giro.pseudo_rewards import draw_counts
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import (
     Design,

@@ -8,13 +8,11 @@ import numpy as np
 
 from giro.checks import POSITIVE, check, whole
 from giro.compiling import inline_kernel, kernel
-from giro.kernels.draws.normal import normals, standard_normal
+from giro.kernels.draws.ziggurat import normals, standard_normal
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax
-from giro.kernels.regression.cholesky import solve
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
-from giro.kernels.regression.inverse import add_row, set_penalty
-from giro.kernels.regression.vectors import dot
+from giro.kernels.regression.linear_algebra import add_row, dot, set_penalty, solve
 from giro.policy import Case, Offer, Policy, Shape
 
 _CENTRE = 0.5  # the middle of the rewards, where the prior of the values is centred

@@ -8,7 +8,6 @@ import numpy as np
 from giro.checks import POSITIVE, check
 from giro.compiling import kernel
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
-from giro.kernels.regression.cholesky import solve
 from giro.kernels.regression.design import (
     Design,
     case_row,
@@ -18,10 +17,9 @@ from giro.kernels.regression.design import (
     put_arm,
     round_row,
 )
-from giro.kernels.regression.inverse import add_row, set_penalty
+from giro.kernels.regression.linear_algebra import add_multiple, add_row, dot, set_penalty, solve
 from giro.kernels.regression.perturb import pseudo_rewards_by_pull, rounded, throw
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, weighted_sum
-from giro.kernels.regression.vectors import add_multiple, dot
 from giro.policy import Case, Offer, Policy, Shape
 
 

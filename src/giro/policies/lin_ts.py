@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.draws.normal import standard_normal
-from giro.kernels.highest.normal_probabilities import normal_argmax_probabilities
+from giro.kernels.draws.ziggurat import standard_normal
+from giro.kernels.highest.densities import normal_argmax_probabilities
 from giro.kernels.highest.ties import argmax
+from giro.kernels.memory import check_memory
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
-from giro.kernels.regression.forgetting import take_in
-from giro.kernels.regression.vectors import dot
-from giro.policies._forgetting import check_memory, ridge_of
+from giro.kernels.regression.linear_algebra import dot
+from giro.kernels.regression.ridge import ridge_of, take_in
 from giro.policies._widths import NOISE, check_width, scores_and_widths
 from giro.policy import Case, Offer, Policy, Shape
 

@@ -9,12 +9,11 @@ import numpy as np
 from giro.compiling import kernel
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax, tie_ranking
-from giro.kernels.regression.cholesky import log_det
+from giro.kernels.memory import check_memory
 from giro.kernels.regression.design import Design, case_row, design_of, model_of
-from giro.kernels.regression.forgetting import forgets, take_in
-from giro.kernels.regression.inverse import squared_width
+from giro.kernels.regression.linear_algebra import log_det, squared_width
+from giro.kernels.regression.ridge import forgets, ridge_of, take_in
 from giro.offer import of_arms
-from giro.policies._forgetting import check_memory, ridge_of
 from giro.policies._widths import NOISE, OptimisticPolicy, scores_and_widths
 from giro.policy import Case, Offer, Shape
 

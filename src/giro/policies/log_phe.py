@@ -17,10 +17,10 @@ from giro.kernels.regression.design import (
     put_arm,
     round_row,
 )
+from giro.kernels.regression.linear_algebra import assign, dot
 from giro.kernels.regression.logistic import Curvature, no_curvature
 from giro.kernels.regression.perturb import pseudo_rewards_by_pull, rounded, throw
 from giro.kernels.regression.rows import append_row, positions_of
-from giro.kernels.regression.vectors import assign, dot
 from giro.policies._logistic_arms import LogisticArms, curvature_of, empty_logistic_arms, fit
 from giro.policy import Case, Offer, Policy, Shape
 

@@ -1,4 +1,9 @@
-"""RandUCB: one random multiple of the confidence width for all arms (Vaswani et al., 2020)."""
+"""RandUCB: one random multiple of the confidence width for all arms (Vaswani et al., 2020).
+
+An arm is chosen for its mean + u width, with one u = |N(0, 1)| for all. As u grows from 0, the
+highest of these lines changes along their upper envelope, from an arm to one with a larger width.
+An arm's probability is that of u falling into its stretch.
+"""
 
 import math
 from dataclasses import dataclass, field
@@ -8,11 +13,10 @@ import numpy as np
 
 from giro.checks import NOT_NEGATIVE, POSITIVE, check
 from giro.compiling import kernel
-from giro.kernels.draws.normal import standard_normal
-from giro.kernels.highest.envelope import envelope_probabilities
+from giro.kernels.draws.ziggurat import standard_normal
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of
-from giro.kernels.regression.inverse import add_row
+from giro.kernels.regression.linear_algebra import add_row
 from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
 from giro.model import Model, value
 from giro.models.estimator import as_model
@@ -115,6 +119,57 @@ def _propensities_by_model(state: _ModelState, offer: Offer) -> np.ndarray:
     means = expected(state.models, offer, _UNTRIED)
     widths = _widths(state.ridge, _sd(state.sd, state.shortfall), state.models.design, offer)
     return envelope_probabilities(means, widths, of_arms(state.ranking, offer.arms))
+
+
+@kernel
+def envelope_probabilities(
+    means: np.ndarray, widths: np.ndarray, ranking: np.ndarray
+) -> np.ndarray:
+    """Return the probability [i] that line i is the highest; equal lines as `ranking` says.
+
+    Each step goes from one line of the envelope to the next, in O(arms); widths are >= 0.
+    """
+    found, line, low = np.zeros(means.size), 0, 0.0
+    for i in range(1, means.size):
+        if means[i] > means[line] or (means[i] == means[line] and widths[i] > widths[line]):
+            line = i
+    while line >= 0:
+        following, high = -1, math.inf
+        for i in range(means.size):
+            if widths[i] > widths[line]:
+                crossing = (means[line] - means[i]) / (widths[i] - widths[line])
+                if crossing < high or (
+                    crossing == high and following >= 0 and widths[i] > widths[following]
+                ):
+                    following, high = i, crossing
+        stretch = math.erfc(low / math.sqrt(2.0)) - math.erfc(high / math.sqrt(2.0))
+        _share(found, stretch, means, widths, line, ranking)
+        line, low = following, high
+    return found
+
+
+@kernel
+def _share(
+    found: np.ndarray,
+    stretch: float,
+    means: np.ndarray,
+    widths: np.ndarray,
+    line: int,
+    ranking: np.ndarray,
+) -> None:
+    """Add a stretch to the lines that equal this one, or to the one of them with most rank."""
+    best, tied = line, 0
+    for i in range(means.size):
+        if means[i] == means[line] and widths[i] == widths[line]:
+            tied += 1
+            if ranking.size > 0 and ranking[i] > ranking[best]:
+                best = i
+    if ranking.size > 0:
+        found[best] += stretch
+        return
+    for i in range(means.size):
+        if means[i] == means[line] and widths[i] == widths[line]:
+            found[i] += stretch / tied
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,8 @@ from giro.compiling import inline_kernel, kernel
 from giro.kernels.draws.gamma import beta as beta_draw
 from giro.kernels.draws.uniform import bernoulli_rounded
 from giro.kernels.highest.beta_argmax import beta_argmax
-from giro.kernels.highest.beta_probabilities import beta_argmax_probabilities
-from giro.kernels.memory import exchange, fade
-from giro.policies._forgetting import check_memory, memory_of
+from giro.kernels.highest.densities import beta_argmax_probabilities
+from giro.kernels.memory import check_memory, exchange, fade, memory_of
 from giro.policy import Case, Offer, Policy, Shape
 
 

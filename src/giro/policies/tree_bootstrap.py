@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.checks import check, whole
 from giro.compiling import kernel
-from giro.kernels.giro.bootstrap_counts import REAL
+from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, round_row
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of

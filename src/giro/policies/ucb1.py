@@ -9,9 +9,8 @@ import numpy as np
 from giro.compiling import inline_kernel, kernel
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
-from giro.kernels.memory import exchange, fade
+from giro.kernels.memory import check_memory, exchange, fade, memory_of
 from giro.offer import of_arms
-from giro.policies._forgetting import check_memory, memory_of
 from giro.policy import Case, Offer, Policy, Shape
 
 

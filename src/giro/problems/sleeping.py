@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernels.regression.vectors import assign
+from giro.kernels.regression.linear_algebra import assign
 from giro.offer import Offer
 from giro.problem import Means, Problem
 from giro.problem import reveal as reveal_all

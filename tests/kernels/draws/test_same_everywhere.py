@@ -5,13 +5,11 @@ from collections.abc import Callable
 import pytest
 from kernels.draws.filled import filled
 
-from giro.kernels.draws.binomial import binomial, fair_binomial
-from giro.kernels.draws.exponential import standard_exponential
+from giro.kernels.draws.binomial import binomial, fair_binomial, poisson
 from giro.kernels.draws.gamma import beta, standard_gamma
 from giro.kernels.draws.hypergeometric import hypergeometric
-from giro.kernels.draws.normal import standard_normal
-from giro.kernels.draws.poisson import poisson
 from giro.kernels.draws.uniform import coins, integer_below, shuffled
+from giro.kernels.draws.ziggurat import standard_exponential, standard_normal
 from giro.seeds import stream
 
 Known = tuple[Callable[..., float], tuple[float, ...], list[float]]

@@ -1,4 +1,4 @@
-"""Whole numbers, coins, orders, and numbers from an interval."""
+"""Whole numbers, coins, orders, numbers from an interval, and rewards made 0 or 1."""
 
 from itertools import permutations
 
@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from giro.kernels.draws.uniform import (
     COINS,
+    bernoulli_rounded,
     coins,
     integer_below,
     integers_below,
@@ -137,3 +138,18 @@ def test_numbers_of_an_interval_are_uniform(seed: int) -> None:
     assert_follows_cdf(draws.ravel(), stats.uniform(-2.0, 5.0).cdf)
     with pytest.raises(AssertionError, match="p ="):
         assert_follows_cdf(draws.ravel(), stats.uniform(-2.0, 5.5).cdf)
+
+
+def test_a_rounded_reward_is_one_with_the_reward_as_probability(seed: int) -> None:
+    rng = stream(seed)
+    rounded = [int(bernoulli_rounded(0.3, rng)) for _ in range(20_000)]
+    assert_follows(rounded, [0.7, 0.3])
+    with pytest.raises(AssertionError, match="p ="):
+        assert_follows(rounded, [0.66, 0.34])
+
+
+def test_rewards_of_zero_and_one_stay_and_draw_nothing() -> None:
+    rng, untouched = stream(1), stream(1)
+    assert bernoulli_rounded(0.0, rng) == 0.0
+    assert bernoulli_rounded(1.0, rng) == 1.0
+    assert rng.random() == untouched.random()

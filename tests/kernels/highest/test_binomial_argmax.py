@@ -10,9 +10,11 @@ from giro.kernels.highest.binomial_argmax import (
     empty_values,
     prior_values,
     set_bootstrap,
+    set_key,
     set_share,
     set_untried,
     set_variant,
+    without_keys,
 )
 from giro.seeds import stream
 
@@ -139,3 +141,18 @@ def test_without_prior_rewards_untried_arms_go_first(seed: int) -> None:
     set_bootstrap(race, 1, 4, 4.0)
     counts = _winners(race, ANEW, 1_000, stream(seed))
     assert counts[1] == 0 and counts.min() == 0 and (counts > 0).sum() == 2
+
+
+def test_the_order_holds_after_every_change_of_a_key(seed: int) -> None:
+    rng = stream(seed)
+    for n_arms in (1, 2, 3, 10, 33):
+        order, keys = without_keys(n_arms), np.full(n_arms, -np.inf)
+        for _ in range(200):
+            arm, key = int(rng.integers(n_arms)), float(rng.integers(20))
+            set_key(order, arm, key)
+            keys[arm] = key
+            assert np.array_equal(order.keys, np.sort(keys)[::-1])
+            assert np.array_equal(order.keys, keys[order.arms])
+            assert np.array_equal(order.arms[order.positions], np.arange(n_arms))
+            equal = order.keys[1:] == order.keys[:-1]
+            assert np.all(np.diff(order.arms)[equal] > 0)

@@ -7,15 +7,13 @@ from scipy.stats import binom
 
 from giro.kernels.highest.binomial_argmax import (
     binomial_argmax,
+    binomial_argmax_probabilities,
+    binomial_law,
+    binomial_range,
     empty_values,
     set_bootstrap,
     set_share,
     set_variant,
-)
-from giro.kernels.highest.binomial_probabilities import (
-    binomial_argmax_probabilities,
-    binomial_law,
-    binomial_range,
 )
 from giro.kernels.highest.probabilities import Points, winning_law
 from giro.seeds import stream

@@ -9,8 +9,8 @@ from laws import assert_follows, assert_same_law
 from scipy.stats import binom
 
 from giro.compiling import kernel
+from giro.kernels.regression.linear_algebra import dot
 from giro.kernels.regression.perturb import pseudo_rewards_by_pull, rounded, throw
-from giro.kernels.regression.vectors import dot
 from giro.seeds import stream
 
 DRAWS = 20_000

@@ -1,20 +1,37 @@
-"""Binomial draws."""
+"""Binomial and Poisson draws, and binomial draws that matter only from some number on.
+
+Small means are drawn by inversion, others by transformed rejection (Hörmann, 1993, algorithms BTRD
+and PTRD): a point (u, v) of the unit square stands for k = floor(G(u)), and is kept if v is below
+P(k) G'(u), up to a constant.
+
+Of draws that matter only if they are at least k, more than the mean (`binomial_from`), few need be
+made. The ratios of successive probabilities b(z + 1) / b(z) = (n - z) p / ((z + 1) q) fall with z.
+So with r the first of them, b(z) <= b(k) r^(z - k) for all z >= k. Thus a draw S from Bin(n, p) is
+k or more exactly if an exponential variable exceeds
+
+    C = -log[b(k) / (1 - r)],
+
+and then, for Z = k + G with P(G = g) = (1 - r) r^g, a second exponential exceeds the logarithm of
+b(k) r^G / b(Z); Z then is distributed as S given that it is at least k. What the first
+exponential has beyond C is exponential again, so it gives G without another draw.
+"""
 
 import math
 
 import numpy as np
 
 from giro.compiling import borrowed, inline_kernel, kernel
-from giro.kernels.draws.rejection import KEPT, proposed
-from giro.kernels.draws.stirling import binomial_surprise
+from giro.kernels.draws.logarithms import binomial_surprise, poisson_surprise
 from giro.kernels.draws.uniform import COINS, coins
+from giro.kernels.draws.ziggurat import standard_exponential
 
-_FEW = 6 * COINS  # up to here fair coins are counted faster than a general binomial is drawn
-_SMALL_MEAN = 10.0  # from here on the constants of the rejection below hold
-_NEAR = 15  # of the mode: ratios of successive probabilities are multiplied
+_SMALL_MEAN = 10.0  # from here on the constants of the rejections hold
+_KEPT = -1.0  # in place of v
 _NEVER = 1e-18  # chance below which a search ends, if rounding did not let it end before
 _TINY = 1e-300  # has a logarithm, unlike 0
 _EXACT = 4096  # powers up to this one are multiplied out
+_NEAR = 15  # of the mode: ratios of successive probabilities are multiplied
+_FEW = 6 * COINS  # up to here fair coins are counted faster than a general binomial is drawn
 
 
 @kernel
@@ -28,12 +45,12 @@ def binomial(n: int, p: float, rng: np.random.Generator) -> int:
 @inline_kernel
 def _up_to_half(n: int, p: float, rng: np.random.Generator) -> int:
     if n * p < _SMALL_MEAN:
-        return _by_inversion(n, p, rng)
-    return _by_rejection(n, p, rng)
+        return _binomial_by_inversion(n, p, rng)
+    return _binomial_by_rejection(n, p, rng)
 
 
 @inline_kernel
-def _by_inversion(n: int, p: float, rng: np.random.Generator) -> int:
+def _binomial_by_inversion(n: int, p: float, rng: np.random.Generator) -> int:
     """Return the first number whose cumulated probability a uniform number does not reach."""
     none = _power(1.0 - p, n) if n <= _EXACT else math.exp(n * math.log1p(-p))
     odds = p / (1.0 - p)
@@ -58,11 +75,10 @@ def _power(q: float, n: int) -> float:
 
 
 @inline_kernel
-def _by_rejection(n: int, p: float, rng: np.random.Generator) -> int:
-    """Return the draw by transformed rejection, p <= 1/2 (Hörmann, 1993, algorithm BTRD).
+def _binomial_by_rejection(n: int, p: float, rng: np.random.Generator) -> int:
+    """Return the draw by algorithm BTRD, p <= 1/2.
 
-    A point (u, v) of the unit square stands for k = floor(G(u)); it is kept if v is below
-    P(k) G'(u) / alpha, relative to the mode.
+    A point is kept if v is below P(k) G'(u) / alpha, P relative to the mode.
     """
     rng = borrowed(rng)
     sd = np.sqrt(n * p * (1.0 - p))
@@ -71,9 +87,9 @@ def _by_rejection(n: int, p: float, rng: np.random.Generator) -> int:
     c = n * p + 0.5
     v_r = 0.92 - 4.2 / b
     while True:
-        u, v = proposed(v_r, rng)
+        u, v = _proposed(v_r, rng)
         distance = 0.5 - abs(u)
-        if v == KEPT:
+        if v == _KEPT:
             return int((2.0 * a / distance + b) * u + c)
         if distance <= 0.0:
             continue
@@ -153,3 +169,106 @@ def _ones_in(bits: int) -> int:
     bits += bits >> 16
     bits += bits >> 32
     return bits & 0x7F
+
+
+@kernel
+def binomial_from(k: int, n: int, p: float, patience: float, rng: np.random.Generator) -> int:
+    """Return a draw from Bin(n, p) if it is k or more, else -1; np < k.
+
+    `patience` is an exponential variable of which no more is known than that it exceeds some number
+    below C. Any c = 2 (k - np)^2 / n >= 1/2 is such a number: C is at least c plus the logarithm of
+    s = sqrt(2π k (n - k) / n) (1 - r), by Pinsker and Stirling, and s > 1. For 1 - r is more than
+    (k - np) / ((k + 1) q), which makes s^2 > 2π (k / (k + 1))^2 / 4 > 1 if k > 3, whether n - k is
+    less than k - np or not; smaller k, where n is at most 36, were tried (see the tests).
+    """
+    if k >= n or p == 0.0:
+        return n if k == n and p > 0.0 and patience >= -n * math.log(p) else -1
+    odds = p / (1.0 - p)
+    ratio = (n - k) * odds / (k + 1)
+    missing = 1.0 - ratio
+    at_k = binomial_surprise(k, n, p)
+    left = patience - at_k - math.log(missing)
+    if left < 0.0:
+        return -1
+    log_ratio = math.log(ratio)
+    more = int(-left / log_ratio)
+    if k + more > n:
+        return -1
+    excess = binomial_surprise(k + more, n, p) - at_k + more * log_ratio
+    return k + more if standard_exponential(rng) >= excess else -1
+
+
+@inline_kernel
+def poisson(mean: float, rng: np.random.Generator) -> int:
+    """Return how many points of rate 1 fall into an interval of length `mean` >= 0."""
+    if mean < _SMALL_MEAN:
+        return poisson_of_few(mean, math.exp(-mean), rng)
+    return _poisson_by_rejection(mean, borrowed(rng))
+
+
+@inline_kernel
+def poisson_of_few(mean: float, none: float, rng: np.random.Generator) -> int:
+    """Return a draw of mean below 10, given `none` = exp(-mean), which is the chance of 0.
+
+    The first cumulated probability that a uniform number does not reach. Up to 2 they are compared
+    with it all at once, because a processor cannot guess where a search would end.
+    """
+    rest = rng.random()
+    one = none * mean
+    two = one * mean * 0.5
+    up_to_1 = none + one
+    up_to_2 = up_to_1 + two
+    if rest < up_to_2:
+        return int(rest >= none) + int(rest >= up_to_1)
+    return _three_or_more(rest - up_to_2, two, mean)
+
+
+@kernel
+def _three_or_more(rest: float, two: float, mean: float) -> int:
+    """Go on from the chance of 2."""
+    k, here = 3, two * mean / 3.0
+    while rest >= here > _NEVER:
+        rest -= here
+        k += 1
+        here *= mean / k
+    return k
+
+
+@kernel
+def _poisson_by_rejection(mean: float, rng: np.random.Generator) -> int:
+    """Return the draw by algorithm PTRD: a point is kept if v is below P(k) G'(u) alpha."""
+    rng = borrowed(rng)
+    b = 0.931 + 2.53 * np.sqrt(mean)
+    a = -0.059 + 0.02483 * b
+    c = mean + 0.445
+    v_r = 0.9277 - 3.6224 / (b - 2.0)
+    while True:
+        u, v = _proposed(v_r, rng)
+        distance = 0.5 - abs(u)
+        if v == _KEPT:
+            return int((2.0 * a / distance + b) * u + c)
+        if distance < 0.013 and v > distance:
+            continue
+        x = (2.0 * a / distance + b) * u + c
+        if x < 0.0:
+            continue
+        v *= (1.1239 + 1.1328 / (b - 3.4)) / (a / (distance * distance) + b)
+        if math.log(max(v, _TINY)) <= -poisson_surprise(int(x), mean):
+            return int(x)
+
+
+@inline_kernel
+def _proposed(v_r: float, rng: np.random.Generator) -> tuple[float, float]:
+    """Return a uniform point (u, v) of [-1/2, 1/2] x [0, 1].
+
+    Every point of the part |u| <= 0.43, v <= v_r is kept by the rejection that calls this. There, v
+    is `_KEPT`: one uniform number gives v, and divided by v_r it gives u.
+    """
+    rng = borrowed(rng)
+    v = rng.random()
+    if v <= 0.86 * v_r:
+        return v / v_r - 0.43, _KEPT
+    if v >= v_r:
+        return rng.random() - 0.5, v
+    u = v / v_r - 0.93  # then |u| > 0.43
+    return (0.5 if u > 0.0 else -0.5) - u, v_r * rng.random()

@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from giro.compiling import borrowed, inline_kernel, kernel
-from giro.kernels.draws.exponential import standard_exponential
-from giro.kernels.draws.normal import standard_normal
+from giro.kernels.draws.ziggurat import standard_exponential, standard_normal
 
 _SMALLEST = 1e-300  # any smaller shape gives 0 as this one does
 _ONE_OVER_E = math.exp(-1.0)

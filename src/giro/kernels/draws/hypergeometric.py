@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from giro.compiling import borrowed, inline_kernel, kernel
-from giro.kernels.draws.stirling import log_factorial
+from giro.kernels.draws.logarithms import log_factorial
 
 _FEW = 12  # entries: up to here they are drawn one by one faster than otherwise
 _NARROW = 25.0  # variance up to which a search from the mode is faster than rejection

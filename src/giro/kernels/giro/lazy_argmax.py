@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.draws.exponential import standard_exponential
+from giro.kernels.draws.ziggurat import standard_exponential
 from giro.kernels.giro.partial_sample import PartialSamples, cumulant, finish, refine, restart
 from giro.kernels.giro.tail_test import rate_of, tail_test
 from giro.kernels.highest.ties import an_untried_arm, beats_in_tie, highest

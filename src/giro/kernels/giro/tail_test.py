@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.draws.exponential import standard_exponential
+from giro.kernels.draws.ziggurat import standard_exponential
 from giro.kernels.giro.partial_sample import PartialSamples, finish, weight_of
 
 _STEEPEST = 3.0  # a larger u would make draws from the weighted distribution slow

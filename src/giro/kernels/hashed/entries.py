@@ -11,7 +11,7 @@ import numpy as np
 
 from giro.compiling import bind, dispatched, inline_kernel
 from giro.hashing import IS_NUMBER, OF_ARM, OF_ROUND, key_of
-from giro.kernels.regression.vectors import assign
+from giro.kernels.regression.linear_algebra import assign
 from giro.offer import SparseRow, SparseRows
 from giro.standardising import count, distance
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from giro.compiling import inline_kernel, kernel
 from giro.hashing import KEYS, OF_CONSTANT, is_crossed, product_key
-from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
+from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.kernels.hashed.entries import Entries, Scales
 from giro.standardising import no_moments
 

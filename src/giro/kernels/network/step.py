@@ -29,7 +29,7 @@ from giro.compiling.lanes import (
     within,
     zeros,
 )
-from giro.kernels.giro.bootstrap_counts import ONE, ZERO
+from giro.kernels.giro.pseudo_rewards import ONE, ZERO
 from giro.kernels.regression.rows import Rows
 
 LARGEST = 1e50  # weights are held within this: far from any fit, and no product overflows

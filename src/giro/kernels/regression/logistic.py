@@ -1,23 +1,56 @@
-"""Logistic regression by penalised maximum likelihood, quick for many fits to similar rows."""
+"""Logistic regression by penalised maximum likelihood, quick for many fits to similar rows.
 
+P(reward 1 | x) = 1 / (1 + exp(-x'θ)). Steps towards the minimum follow from an old Hessian and the
+last few steps, by the limited-memory method of Nocedal (1980, Mathematics of Computation 35), also
+known as L-BFGS: how the gradient changed along the last steps corrects the Hessian that one begins
+with.
+
+Coefficients of columns that few rows change are first solved for one by one. A one-hot column seen
+in three rows, all of them rewarded, wants a coefficient as large as the penalty lets it be.
+Newton's method goes there in ten steps over all rows, because each step only divides the slope by
+e; alone, the column needs its three rows.
+"""
+
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from giro.compiling import kernel
-from giro.kernels.regression.cholesky import factorise
-from giro.kernels.regression.inverse import set_penalty
-from giro.kernels.regression.likelihood import Likelihood, best_length, derivatives, sigmoid
-from giro.kernels.regression.quasi_newton import next_step, no_steps, remember
-from giro.kernels.regression.rare_columns import settle_rare_columns
-from giro.kernels.regression.rows import Rows, is_sparse, weighted_gram
-from giro.kernels.regression.vectors import add_multiple, assign, dot
-
-__all__ = ["Curvature", "fit_logistic", "no_curvature", "sigmoid"]
+from giro.compiling import inline_kernel, kernel
+from giro.kernels.regression.linear_algebra import (
+    add_multiple,
+    assign,
+    dot,
+    factorise,
+    set_penalty,
+    solve,
+)
+from giro.kernels.regression.rows import Rows, is_sparse, scores, weighted_gram
 
 _MOST_PASSES = 100
 _GROWTH = 1.2  # of the rows, after which the Hessian of dense rows is made again
 _SLOW = 0.25  # of the squared decrement may be left after a step
+_REMEMBERED = 8  # steps
+_RARE = 0.05  # of the rows change a rare column
+_MOST_TRIALS = 30  # of its coefficient alone
+_NEAR_ENOUGH = 1e-3  # of a standard deviation of it; what is left is for all columns together
+
+
+class Likelihood(NamedTuple):
+    """L(θ) = Σ [w log(1 + exp(x'θ)) - z x'θ] + penalty |θ|² / 2, a sum over rows; convex."""
+
+    rows: Rows
+    positions: np.ndarray  # [i] numbers of the rows
+    weight: np.ndarray  # [i] w, how often the row is taken
+    total: np.ndarray  # [i] z, the sum of its rewards in [0, 1]
+    penalty: float
+
+
+@inline_kernel
+def sigmoid(score: float) -> float:
+    """Return 1 / (1 + exp(-score)), without overflow."""
+    e = math.exp(-abs(score))
+    return (1.0 if score >= 0.0 else e) / (1.0 + e)
 
 
 class Curvature(NamedTuple):
@@ -60,7 +93,7 @@ def fit_logistic(
         assign(before, gradient)
         derivatives(likelihood, theta, gradient, spread)
         if passes > 1:
-            remember(steps, step, before, gradient)
+            remember_step(steps, step, before, gradient)
         elif is_sparse(rows) or positions.size > _GROWTH * curvature.rows[0]:
             _find_curvature(likelihood, spread, curvature)
         next_step(steps, curvature.factor, gradient, step)
@@ -108,3 +141,205 @@ def _careful_step(
     for j in range(step.size):
         step[j] *= length
     return decrement
+
+
+@kernel
+def derivatives(
+    likelihood: Likelihood, theta: np.ndarray, gradient: np.ndarray, spread: np.ndarray
+) -> None:
+    """Set `gradient` to that of L, and spread[i] to w p (1 - p), of which the Hessian is made.
+
+    One pass: a row's score, and then its part of the gradient while the row is still at hand.
+    """
+    rows, positions, weight = likelihood.rows, likelihood.positions, likelihood.weight
+    dense = rows.dense[: rows.filled[1]]
+    inner, slopes_of_dense = theta[dense], np.zeros(dense.size)
+    level, sum_of_slopes = dot(rows.base, theta) - dot(rows.base[dense], inner), 0.0
+    gradient[:] = 0.0
+    for i in range(positions.size):
+        row = positions[i]
+        packed = rows.packed[row * dense.size : (row + 1) * dense.size]
+        score = level + dot(packed, inner)
+        for k in range(rows.first[row], rows.middle[row]):
+            score += rows.change[k] * theta[rows.column[k]]
+        p = sigmoid(score)
+        slope = weight[i] * p - likelihood.total[i]
+        spread[i] = weight[i] * p * (1.0 - p)
+        sum_of_slopes += slope
+        add_multiple(slopes_of_dense, slope, packed)
+        for k in range(rows.first[row], rows.middle[row]):
+            gradient[rows.column[k]] += slope * rows.change[k]
+    add_multiple(gradient, sum_of_slopes, rows.base)
+    for j in range(dense.size):
+        gradient[dense[j]] = slopes_of_dense[j]
+    add_multiple(gradient, likelihood.penalty, theta)
+
+
+@kernel
+def best_length(likelihood: Likelihood, theta: np.ndarray, step: np.ndarray) -> float:
+    """Return about how many steps from θ lead to the smallest L on that line.
+
+    The derivative along the line grows and is brought below a third of what it was, by Newton's
+    method with bisection where that leaves the bracket. Costs no pass over the rows per trial.
+    """
+    score = np.empty(likelihood.positions.size)
+    climb = np.empty(likelihood.positions.size)  # of the scores, per step
+    scores(likelihood.rows, likelihood.positions, theta, score)
+    scores(likelihood.rows, likelihood.positions, step, climb)
+    across, square = likelihood.penalty * dot(theta, step), likelihood.penalty * dot(step, step)
+    slope, _ = _derivatives_along(likelihood, score, climb, 0.0)
+    enough = abs(slope + across) / 3.0
+    low, high, length = 0.0, np.inf, 1.0
+    for _ in range(50):
+        slope, curvature = _derivatives_along(likelihood, score, climb, length)
+        slope += across + length * square
+        if abs(slope) <= enough:
+            break
+        if slope < 0.0:
+            low = length
+        else:
+            high = length
+        length -= slope / (curvature + square)
+        if not low < length < high:
+            length = 2.0 * low if high == np.inf else 0.5 * (low + high)
+    return length
+
+
+@kernel
+def _derivatives_along(
+    likelihood: Likelihood, score: np.ndarray, climb: np.ndarray, length: float
+) -> tuple[float, float]:
+    """Return the first two derivatives along a line, of the sum over the rows."""
+    slope, curvature = 0.0, 0.0
+    for i in range(score.size):
+        w = likelihood.weight[i]
+        p = sigmoid(score[i] + length * climb[i])
+        slope += (w * p - likelihood.total[i]) * climb[i]
+        curvature += w * p * (1.0 - p) * climb[i] * climb[i]
+    return slope, curvature
+
+
+class Steps(NamedTuple):
+    """The last steps; the newest is number `taken - 1`, kept at that number modulo eight."""
+
+    step: np.ndarray  # [i, feature]
+    change: np.ndarray  # [i, feature] of the gradient along the step
+    taken: np.ndarray  # [1] how many there were
+
+
+@kernel
+def no_steps(n_features: int) -> Steps:
+    """Return room for steps."""
+    return Steps(
+        np.empty((_REMEMBERED, n_features)),
+        np.empty((_REMEMBERED, n_features)),
+        np.zeros(1, np.int64),
+    )
+
+
+@kernel
+def remember_step(steps: Steps, step: np.ndarray, before: np.ndarray, after: np.ndarray) -> None:
+    """Keep a step, with the gradients before and after it."""
+    position = steps.taken[0] % _REMEMBERED
+    for j in range(step.size):
+        steps.step[position, j] = step[j]
+        steps.change[position, j] = after[j] - before[j]
+    if dot(steps.step[position], steps.change[position]) > 0.0:  # else only rounding is left
+        steps.taken[0] += 1
+
+
+@kernel
+def next_step(steps: Steps, factor: np.ndarray, gradient: np.ndarray, step: np.ndarray) -> None:
+    """Set `step` to minus the inverse Hessian times the gradient, U'U being the first Hessian."""
+    shares = np.empty(_REMEMBERED)
+    oldest = max(steps.taken[0] - _REMEMBERED, 0)
+    for j in range(step.size):
+        step[j] = -gradient[j]
+    for i in range(steps.taken[0] - 1, oldest - 1, -1):
+        s, y = steps.step[i % _REMEMBERED], steps.change[i % _REMEMBERED]
+        share = dot(s, step) / dot(s, y)
+        add_multiple(step, -share, y)
+        shares[i % _REMEMBERED] = share
+    solve(factor, step)
+    for i in range(oldest, steps.taken[0]):
+        s, y = steps.step[i % _REMEMBERED], steps.change[i % _REMEMBERED]
+        add_multiple(step, shares[i % _REMEMBERED] - dot(y, step) / dot(s, y), s)
+
+
+@kernel
+def settle_rare_columns(likelihood: Likelihood, theta: np.ndarray) -> None:
+    """Set each rare column's coefficient to the best one given the others.
+
+    As if a column were zero but in the rows that change it, which is nearly true of rare ones.
+    """
+    begin = _rare_begins(likelihood, theta.size)
+    entry, change = np.empty(begin[-1], np.int64), np.empty(begin[-1])
+    if entry.size == 0:
+        return
+    _list_changes(likelihood, begin, entry, change)
+    score = np.empty(likelihood.positions.size)
+    scores(likelihood.rows, likelihood.positions, theta, score)
+    for j in range(theta.size):
+        if begin[j] < begin[j + 1]:
+            of_column = slice(begin[j], begin[j + 1])
+            theta[j] = _best_coefficient(
+                likelihood, entry[of_column], change[of_column], score, theta[j]
+            )
+
+
+@kernel
+def _rare_begins(likelihood: Likelihood, n_features: int) -> np.ndarray:
+    """Return where each column's entries begin; columns that are not rare have none."""
+    rows, positions = likelihood.rows, likelihood.positions
+    count = np.zeros(n_features, np.int64)
+    for i in range(positions.size):
+        for k in range(rows.first[positions[i]], rows.middle[positions[i]]):
+            count[rows.column[k]] += 1
+    begin = np.zeros(n_features + 1, np.int64)
+    for j in range(n_features):
+        begin[j + 1] = begin[j] + (count[j] if count[j] <= _RARE * positions.size else 0)
+    return begin
+
+
+@kernel
+def _list_changes(
+    likelihood: Likelihood, begin: np.ndarray, entry: np.ndarray, change: np.ndarray
+) -> None:
+    """List, for each rare column, the rows that change it and by how much."""
+    rows, positions = likelihood.rows, likelihood.positions
+    end = begin.copy()
+    for i in range(positions.size):
+        for k in range(rows.first[positions[i]], rows.middle[positions[i]]):
+            j = rows.column[k]
+            if begin[j] < begin[j + 1]:
+                entry[end[j]] = i
+                change[end[j]] = rows.change[k]
+                end[j] += 1
+
+
+@kernel
+def _best_coefficient(
+    likelihood: Likelihood, entry: np.ndarray, change: np.ndarray, score: np.ndarray, start: float
+) -> float:
+    """Return the coefficient where the slope is 0, by Newton's method within a bracket."""
+    low, high, t = -np.inf, np.inf, start
+    for _ in range(_MOST_TRIALS):
+        slope, curvature = likelihood.penalty * t, likelihood.penalty
+        for e in range(entry.size):
+            i, x = entry[e], change[e]
+            w = likelihood.weight[i]
+            p = sigmoid(score[i] + x * (t - start))
+            slope += (w * p - likelihood.total[i]) * x
+            curvature += w * p * (1.0 - p) * x * x
+        if slope * slope <= _NEAR_ENOUGH * _NEAR_ENOUGH * curvature:
+            break
+        if slope > 0.0:
+            high = t
+        else:
+            low = t
+        t -= slope / curvature
+        if not low < t < high:
+            t = 0.5 * (low + high)
+    for e in range(entry.size):
+        score[entry[e]] += change[e] * (t - start)
+    return t

@@ -17,7 +17,7 @@ import numpy as np
 
 from giro.compiling import kernel
 from giro.kernels.giro.history import History, append, empty_history, rewards_of
-from giro.kernels.regression.vectors import add_multiple, assign
+from giro.kernels.regression.linear_algebra import add_multiple, assign
 
 _FIRST_ENCODING = 8  # rows before the first look for commonest values
 _DENSE = 0.5  # share of rows that differ from the base from which on a column is dense

@@ -12,9 +12,9 @@ import numpy as np
 
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import shuffled
-from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO
+from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
+from giro.kernels.regression.linear_algebra import dot
 from giro.kernels.regression.rows import Rows
-from giro.kernels.regression.vectors import dot
 
 _MOST_PASSES = 1000
 _PATIENCE = 5  # passes without improvement

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.regression.vectors import assign
+from giro.kernels.regression.linear_algebra import assign
 from giro.kernels.tree.bins import Bins
 from giro.kernels.tree.split import SQUARES, TOTAL, WEIGHT, best_split
 

@@ -10,7 +10,7 @@ from giro.cli.output import print_line, print_table, progress
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import shuffled
-from giro.kernels.giro.bootstrap_counts import REAL
+from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Model, Sample, refit, start, value
 from giro.paper.claims import Claim, Comparison, judge, record, verdict_table

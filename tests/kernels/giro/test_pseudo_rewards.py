@@ -8,7 +8,7 @@ import pytest
 from laws import assert_follows
 from scipy.stats import binom, multinomial
 
-from giro.kernels.giro.bootstrap_counts import ONE, REAL, ZERO, draw_counts, weights_and_totals
+from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO, draw_counts, weights_and_totals
 from giro.seeds import stream
 
 DRAWS = 20_000

@@ -11,10 +11,9 @@ import numpy as np
 
 from giro.compiling import kernel
 from giro.kernels.draws.binomial import binomial
-from giro.kernels.draws.exponential import standard_exponential
 from giro.kernels.draws.gamma import beta, standard_gamma
-from giro.kernels.draws.normal import standard_normal
-from giro.kernels.giro.rewards import Entries
+from giro.kernels.draws.ziggurat import standard_exponential, standard_normal
+from giro.kernels.giro.history import Entries
 
 
 @kernel

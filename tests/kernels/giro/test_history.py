@@ -1,6 +1,6 @@
 """What a resampling policy remembers."""
 
-from giro.kernels.giro.rewards import entries_of, no_rewards, remember
+from giro.kernels.giro.history import entries_of, no_rewards, remember
 
 
 def test_an_arm_is_binary_until_it_has_a_reward_inside_zero_and_one() -> None:

@@ -6,8 +6,8 @@ from laws import assert_follows, assert_follows_cdf, assert_same_law
 from scipy import stats
 
 from giro.compiling import kernel
-from giro.kernels.giro.rewards import Entries
-from giro.kernels.regression.reweight import (
+from giro.kernels.giro.history import Entries
+from giro.kernels.giro.reweight import (
     exponential_mean,
     gaussian_mean,
     multinomial_mean,

@@ -1,4 +1,4 @@
-"""Stirling's formula, what it lacks, and probabilities by it."""
+"""Logarithms in whole numbers, of factorials, and of probabilities."""
 
 from fractions import Fraction
 
@@ -7,9 +7,11 @@ import pytest
 from scipy.special import gammaln
 from scipy.stats import binom, poisson
 
-from giro.kernels.draws.fixed_point import UNIT, fixed, log1p
-from giro.kernels.draws.stirling import (
+from giro.kernels.draws.logarithms import (
+    UNIT,
     binomial_surprise,
+    fixed,
+    log1p,
     log_factorial,
     poisson_surprise,
     stirling_error,

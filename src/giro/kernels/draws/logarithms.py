@@ -1,16 +1,47 @@
-"""Stirling's formula for log k!, what it lacks, and probabilities by it."""
+"""Logarithms: in whole numbers, of factorials, and of the probabilities of whole numbers.
+
+Tables computed at import need logarithms that are the same on every machine, whose own log and exp
+may differ from those of another in the last digit: these are made of whole numbers. Factorials and
+probabilities follow from the tables and, where these end, from Stirling's formula.
+"""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
 from giro.compiling import inline_kernel, kernel
-from giro.kernels.draws.fixed_point import UNIT, fixed, log1p
 
+UNIT = 1 << 100
 _HALF_LOG_2_PI = "0.918938533204672741780329736405617639861"
 _LOG_2_PI = 2.0 * float(_HALF_LOG_2_PI)
 _FEW = 16  # from here on four terms of Stirling's series are enough for double precision
 _MANY = 1024  # below, log k! is in a table
+
+
+def fixed(number: str) -> int:
+    """Return a decimal number in units of 1 / UNIT.
+
+    >>> fixed("0.5") == UNIT // 2
+    True
+    """
+    return int(Fraction(number) * UNIT)
+
+
+def log1p(t: int) -> int:
+    """Return log(1 + t) = 2 artanh(t / (2 + t)), t >= 0, both in units of 1 / UNIT.
+
+    >>> log1p(UNIT) / UNIT
+    0.6931471805599453
+    """
+    z = t * UNIT // (2 * UNIT + t)
+    square = z * z // UNIT
+    total, power, k = 0, z, 1
+    while power:
+        total += power // k
+        power = power * square // UNIT
+        k += 2
+    return 2 * total
 
 
 def _tables() -> tuple[np.ndarray, np.ndarray]:
