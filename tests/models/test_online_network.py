@@ -10,8 +10,8 @@ from models.contexts import dense, drawn_counts
 
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below, shuffle
-from giro.kernels.network.passes import entries_of
 from giro.kernels.network.step import Weights
+from giro.kernels.network.training import entries_of
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Sample
 from giro.models.online_network import OnlineNetwork

@@ -8,7 +8,7 @@ import numpy as np
 from giro.checks import at_least, check, whole
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
-from giro.kernels.tree.bins import Bins, empty_bins, take_in
+from giro.kernels.tree.bins import SQUARES, TOTAL, WEIGHT, Bins, empty_bins, take_in
 from giro.kernels.tree.random_trees import (
     Pool,
     Workspace,
@@ -17,7 +17,6 @@ from giro.kernels.tree.random_trees import (
     grow_tree,
     leaf_of,
 )
-from giro.kernels.tree.split import SQUARES, TOTAL, WEIGHT
 from giro.model import Model, Sample
 from giro.offer import Context
 

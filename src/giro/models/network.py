@@ -9,7 +9,6 @@ import numpy as np
 from giro.checks import POSITIVE, check, whole
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import uniforms
-from giro.kernels.network.passes import entries_of, train
 from giro.kernels.network.step import (
     Weights,
     Workspace,
@@ -19,6 +18,7 @@ from giro.kernels.network.step import (
     sigmoid,
     width_of,
 )
+from giro.kernels.network.training import entries_of, train
 from giro.model import Model, Sample
 from giro.offer import Context
 

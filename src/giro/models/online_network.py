@@ -10,8 +10,6 @@ from giro.checks import NOT_NEGATIVE, POSITIVE, check, whole
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below, shuffle, uniforms
 from giro.kernels.giro.pseudo_rewards import REAL
-from giro.kernels.network.adam import Moments, Pace, take_adam_step
-from giro.kernels.network.passes import entries_of
 from giro.kernels.network.step import (
     Weights,
     Workspace,
@@ -22,6 +20,7 @@ from giro.kernels.network.step import (
     sigmoid,
     width_of,
 )
+from giro.kernels.network.training import Moments, Pace, entries_of, take_adam_step
 from giro.model import Model, Sample
 from giro.offer import Context
 

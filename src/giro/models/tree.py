@@ -8,9 +8,8 @@ import numpy as np
 from giro.checks import check, optional, whole
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
-from giro.kernels.tree.bins import Bins, empty_bins, take_in
-from giro.kernels.tree.grow import Limits, Trees, empty_trees, leaf_mass, plant
-from giro.kernels.tree.split import SQUARES, TOTAL, WEIGHT, empty_histogram
+from giro.kernels.tree.bins import SQUARES, TOTAL, WEIGHT, Bins, empty_bins, take_in
+from giro.kernels.tree.grow import Limits, Trees, empty_histogram, empty_trees, leaf_mass, plant
 from giro.model import Model, Sample
 from giro.offer import Context
 

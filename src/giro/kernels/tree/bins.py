@@ -1,4 +1,4 @@
-"""Contexts as numbers of bins, a byte each, so that a tree finds its splits by counting.
+"""Contexts as numbers of bins, a byte each, so that trees find their splits by counting.
 
 As long as a feature has had at most 255 different values, each has its own bin, and nothing is
 lost. Then neighbours share a bin, of about as many rows each when bins are made again, at 256, 512,
@@ -12,6 +12,8 @@ import numpy as np
 from giro.compiling import kernel
 
 MOST = 255
+WEIGHT, TOTAL, SQUARES = 0, 1, 2  # columns of a row's mass: draws, and sums of rewards and squares
+BETTER = 1.0 + 1e-12  # factor by which one split is better than another; less is rounding
 
 
 class Bins(NamedTuple):

@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import borrowed, kernel
-from giro.kernels.tree.bins import Bins
-from giro.kernels.tree.split import BETTER, SQUARES, TOTAL, WEIGHT
+from giro.kernels.tree.bins import BETTER, SQUARES, TOTAL, WEIGHT, Bins
 
 _LEAF = -1  # instead of a child
 _PURE = 2.0**-40  # a variance that is only rounding
@@ -45,7 +44,7 @@ class Workspace(NamedTuple):
     """What the growth of one tree needs."""
 
     rows: np.ndarray  # [i] numbers of the rows, those of a node together
-    mass: np.ndarray  # [row, column] see `tree.split`
+    mass: np.ndarray  # [row, column] see `tree.bins`
     begin: np.ndarray  # [i] stack of nodes to be split
     end: np.ndarray
     node: np.ndarray
@@ -59,7 +58,7 @@ class Workspace(NamedTuple):
 def empty_pool(trees: int, capacity: int) -> Pool:
     """Return trees of no rows, with room for `capacity` rows in each. Memory is taken as needed."""
     live = _NODES * (trees * capacity + trees)
-    nodes = live + live // 2 + _NODES * capacity + _SPARE  # see `_has_waste`
+    nodes = live + live // 2 + _NODES * capacity + _SPARE  # see `grow_tree`
     pool = Pool(
         np.arange(trees),
         np.ones(trees, np.int64),
@@ -110,13 +109,14 @@ def grow_tree(
     least: float,
     rng: np.random.Generator,
 ) -> None:
-    """Grow a tree anew on these rows, whose masses are in the workspace."""
+    """Grow a tree again, on these rows, whose masses are in the workspace."""
     n = 0
     for i in range(positions.size):
         if workspace.mass[positions[i], WEIGHT] > 0.0:
             workspace.rows[n] = positions[i]
             n += 1
-    if _has_waste(pool):
+    live = pool.size.sum()
+    if pool.used[0] > live + live // 2 + _SPARE:  # a third of the nodes belongs to no tree
         _take_back(pool)
     pool.root[tree] = pool.used[0]
     stack = 1
@@ -145,13 +145,6 @@ def _add_node(pool: Pool) -> int:
     pool.child[node] = _LEAF
     pool.used[0] = node + 1
     return node
-
-
-@kernel
-def _has_waste(pool: Pool) -> bool:
-    """Tell whether more than a third of the nodes belong to no tree."""
-    live = pool.size.sum()
-    return bool(pool.used[0] > live + live // 2 + _SPARE)
 
 
 @kernel

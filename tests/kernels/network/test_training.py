@@ -5,7 +5,6 @@ import pytest
 from kernels.network.plain_adam import PlainAdam
 from models.contexts import dense, one_hot, rows_of
 
-from giro.kernels.network.adam import Moments, Pace, take_adam_step
 from giro.kernels.network.step import (
     LARGEST,
     Weights,
@@ -14,6 +13,7 @@ from giro.kernels.network.step import (
     empty_workspace,
     width_of,
 )
+from giro.kernels.network.training import Moments, Pace, take_adam_step
 from giro.kernels.regression.rows import Rows, is_sparse
 from giro.seeds import stream
 
