@@ -31,8 +31,7 @@ from sklearn.svm import LinearSVC
 from giro import Policy, Problem, Trace, simulate
 from giro.errors import BadParameter, GiroError
 from giro.model import Model, Sample, partial_fit, refit, start, value
-from giro.models._abilities import abilities_of
-from giro.models.estimator import Estimator, as_model
+from giro.models.estimator import Estimator, abilities_of, as_model
 from giro.models.linear import Linear
 from giro.policies.contextual_giro import ContextualGiro
 from giro.seeds import stream

@@ -17,9 +17,9 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 from giro.compiling import plain
 from giro.errors import BadParameter
 from giro.kernels.giro.pseudo_rewards import REAL
-from giro.kernels.regression import stochastic_gradient
-from giro.kernels.regression.stochastic_gradient import Descent, Entries, descend, entries_of
 from giro.model import Model
+from giro.models import sgd
+from giro.models.sgd import Descent, Entries, descend, entries_of
 from giro.seeds import stream
 
 TWINS = {
@@ -43,7 +43,7 @@ def test_fits_are_scikit_learns_if_nothing_is_shuffled(
 ) -> None:
     X = dense(150, 5, seed) if kind is dense else 0.2 * one_hot(150, seed)
     theta, twin = np.zeros(X.shape[1]), clone(TWINS[logistic]).set_params(alpha=penalty)
-    monkeypatch.setattr(stochastic_gradient, "shuffled", lambda n, rng: np.arange(n))
+    monkeypatch.setattr(sgd, "shuffled", lambda n, rng: np.arange(n))
     for again in range(3):  # the second and third begin where the one before ended
         y = rewards_for(X, seed + again)
         twin.fit(X, y)
@@ -54,9 +54,9 @@ def test_fits_are_scikit_learns_if_nothing_is_shuffled(
 
 
 def test_every_pass_has_an_order_of_its_own(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    orders, shuffled = [], stochastic_gradient.shuffled
+    orders, shuffled = [], sgd.shuffled
     monkeypatch.setattr(
-        stochastic_gradient,
+        sgd,
         "shuffled",
         lambda n, rng: orders.append(order := shuffled(n, rng)) or order,
     )

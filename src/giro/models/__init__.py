@@ -1,4 +1,4 @@
-"""Every reward model, one a file; being here is registration.
+"""Every reward model, one idea a file; being here is registration.
 
 >>> from giro.models import Linear
 """
@@ -12,12 +12,11 @@ from giro.models.estimator import Estimator
 from giro.models.extra_trees import ExtraTrees
 from giro.models.hashed import Hashed
 from giro.models.linear import Linear
-from giro.models.linear_sgd import LinearSgd
 from giro.models.logistic import Logistic
-from giro.models.logistic_sgd import LogisticSgd
 from giro.models.network import Network
 from giro.models.online_logistic import OnlineLogistic
 from giro.models.online_network import OnlineNetwork
+from giro.models.sgd import LinearSgd, LogisticSgd
 from giro.models.tree import Tree
 
 __all__ = [
