@@ -5,7 +5,7 @@ import pytest
 from models.contexts import dense, drawn_counts, one_hot, rewards_for, sample_of
 
 from giro import BadParameter, Policy, simulate
-from giro.kernels.hashed.table import LARGEST
+from giro.kernels.hashed import LARGEST
 from giro.model import Sample, partial_fit, refit, start, value
 from giro.models.hashed import Hashed
 from giro.seeds import stream

@@ -6,7 +6,7 @@ from laws import assert_follows
 
 from giro import BadParameter, Policy
 from giro.kernels.giro.pseudo_rewards import REAL
-from giro.kernels.hashed.table import expected_by_replica
+from giro.kernels.hashed import expected_by_replica
 from giro.live import LivePolicy
 from giro.offer import Case, Offer, Shape, SparseRow, SparseRows
 from giro.policies._arm_models import expected, offered_rows

@@ -40,7 +40,7 @@ from giro.bandit.stores import MemoryStore, Store, StoreError, Taken, names_in, 
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary
 from giro.errors import BadParameter, GiroError
 from giro.features import Given
-from giro.kernels.hashed.table import Collisions, collisions
+from giro.kernels.hashed import Collisions, collisions
 from giro.live import LivePolicy
 from giro.named import text_of
 from giro.offer import MOST_PRODUCTS, Offer, case_of

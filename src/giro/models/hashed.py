@@ -8,8 +8,16 @@ import numpy as np
 from giro.checks import POSITIVE, SHARE, Needed, check
 from giro.compiling import kernel
 from giro.hashing import mixed, product_key
-from giro.kernels.hashed.entries import Entries, round_entries
-from giro.kernels.hashed.table import MEAN, Rows, Table, empty_table, scales_of, take_in
+from giro.kernels.hashed import (
+    MEAN,
+    Entries,
+    Rows,
+    Table,
+    empty_table,
+    round_entries,
+    scales_of,
+    take_in,
+)
 from giro.model import Model, Sample
 from giro.offer import Context
 
@@ -77,7 +85,7 @@ class Hashed(Model, name="hashed"):
 
     A feature's weight stands in one of 2^`bits` columns, found by hashing; features that meet there
     share it. Each reward is taken in once, by a gradient step of size `rate` that adapts to every
-    column's past and cannot go beyond the reward; see `giro.kernels.hashed.table`. The size of
+    column's past and cannot go beyond the reward; see `giro.kernels.hashed`. The size of
     numbers does not matter. Where nothing was learned, `offset` is expected: 1 is optimistic.
 
     In `giro-ensemble`, `poisson-bootstrap`, `epsilon-greedy` and `squarecb` one table holds all

@@ -10,9 +10,17 @@ import numpy as np
 
 from giro.compiling import bind, dispatched, inline_kernel, inlined
 from giro.kernels.giro.pseudo_rewards import REAL
-from giro.kernels.hashed.entries import arm_entries, case_entries, round_entries
-from giro.kernels.hashed.table import Rows as HashedRows
-from giro.kernels.hashed.table import Table, expected_by_replica, rows_of, scales_of, take_in
+from giro.kernels.hashed import Rows as HashedRows
+from giro.kernels.hashed import (
+    Table,
+    arm_entries,
+    case_entries,
+    expected_by_replica,
+    round_entries,
+    rows_of,
+    scales_of,
+    take_in,
+)
 from giro.kernels.regression.design import (
     Design,
     case_row,

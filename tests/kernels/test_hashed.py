@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from giro.compiling import kernel, plain
 from giro.hashing import IS_NUMBER
-from giro.kernels.hashed.entries import round_entries
-from giro.kernels.hashed.table import (
+from giro.kernels.hashed import (
     LARGEST,
     MEAN,
     Rows,
     Table,
     empty_table,
     expected_by_replica,
+    round_entries,
     scales_of,
     take_in,
 )

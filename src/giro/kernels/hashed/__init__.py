@@ -1,1 +1,0 @@
-"""Linear models of hashed features, many replicas side by side."""
