@@ -1,11 +1,89 @@
-"""Dataset: rows of numbers, each with a class."""
+"""Dataset: rows of numbers, each with a class, from arrays, a table, or a file."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from giro.errors import BadParameter
+from giro.errors import BadFile, BadParameter, UnknownName
+from giro.features import matrix_of_columns
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_NUMERIC = "biuf"  # NumPy's kinds of true and false, whole and other numbers
+_WORDS = "OUST"  # its kinds of objects and strings
+FORMATS = (".parquet", ".csv")
+_MOST_WORDS = 1_000  # different ones in a column: more are rather keys or free text
+
+
+class Dataset(NamedTuple):
+    """Rows of features and their classes, unscaled; the arrays cannot be written to."""
+
+    features: np.ndarray  # [row, feature] float64, finite
+    labels: np.ndarray  # [row] place of the row's class in `classes`
+    classes: tuple[Any, ...]  # in sorted order
+    columns: tuple[str, ...]  # names of the features
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """Return the array, which from now on cannot be written to."""
+    array.flags.writeable = False
+    return array
+
+
+def dataset_from_arrays(features: Any, labels: Any) -> Dataset:
+    """Return rows of numbers and one label for each, of any kind that can be sorted."""
+    matrix = _matrix(features)
+    if isinstance(labels, list | tuple):  # NumPy would make 1 and "one" words, and of pairs a table
+        given, labels = labels, np.empty(len(labels), object)
+        for i, label in enumerate(given):
+            labels[i] = label
+    labels = _array(labels, "labels")
+    if labels.ndim != 1:
+        raise BadParameter(f"labels are a list, one for each row, got shape {labels.shape}")
+    if labels.dtype.kind not in _NUMERIC + _WORDS:
+        raise BadParameter(f"labels are words or whole numbers, got an array of {labels.dtype}")
+    if labels.size != matrix.shape[0]:
+        raise BadParameter(
+            f"each row has one label, got {matrix.shape[0]} rows and {labels.size} labels"
+        )
+    codes, classes = encoded(labels)
+    names = tuple(f"x{j}" for j in range(matrix.shape[1]))
+    return Dataset(frozen(matrix), frozen(codes), classes, names)
+
+
+def _matrix(features: Any) -> np.ndarray:
+    """Return a copy of finite numbers, [row, feature], column by column in memory."""
+    array = _array(features, "contexts")
+    if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] < 1:
+        raise BadParameter(
+            f"contexts are a table of at least one row and one column, got shape {array.shape}"
+        )
+    if array.dtype.kind not in _NUMERIC + "O":
+        raise BadParameter(f"contexts are numbers, got an array of {array.dtype}")
+    for value in array.ravel() if array.dtype.kind == "O" else ():
+        if not isinstance(value, Real):
+            raise BadParameter(f"contexts are numbers, got {value!r}")
+    matrix = np.array(array, np.float64, order="F")
+    wrong = np.argwhere(~np.isfinite(matrix))
+    if wrong.size:
+        row, column = (int(place) for place in wrong[0])
+        raise BadParameter(
+            f"contexts are finite numbers, got {matrix[row, column]} in row {row}, column {column}"
+        )
+    return matrix
+
+
+def _array(values: Any, what: str) -> np.ndarray:
+    if np.ma.is_masked(values):
+        raise BadParameter(f"{what} have masked values: fill them or leave their rows out")
+    try:
+        return np.asarray(values)
+    except ValueError as error:  # ragged lists
+        raise BadParameter(f"{what} do not form an array: {error}") from None
 
 
 def encoded(labels: np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
@@ -41,16 +119,76 @@ def _check_labels(labels: Iterable[Any]) -> None:
             raise BadParameter(f"labels are classes, such as words or whole numbers, got {label}")
 
 
-class Dataset(NamedTuple):
-    """Rows of features and their classes, unscaled; the arrays cannot be written to."""
-
-    features: np.ndarray  # [row, feature] float64, finite
-    labels: np.ndarray  # [row] place of the row's class in `classes`
-    classes: tuple[Any, ...]  # in sorted order
-    columns: tuple[str, ...]  # names of the features
+def is_file_name(text: str) -> bool:
+    """Tell whether a text names a file that can be read as a data set."""
+    return text.lower().endswith(FORMATS)
 
 
-def frozen(array: np.ndarray) -> np.ndarray:
-    """Return the array, which from now on cannot be written to."""
-    array.flags.writeable = False
-    return array
+def read_dataset(path: Path, *, label: str) -> Dataset:
+    """Return the data set in a Parquet or CSV file, with the classes of column `label`."""
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    if not path.is_file():
+        raise BadFile(f"there is no file {path}")
+    try:
+        if path.suffix.lower() == ".csv":
+            frame = pl.read_csv(path, infer_schema_length=None)
+        else:
+            frame = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        reason = str(error).split("\n")[0]
+        raise BadFile(f"{path} cannot be read as {path.suffix[1:].lower()}: {reason}") from None
+    try:
+        return dataset_of(frame, label=label)
+    except (BadParameter, UnknownName) as error:
+        raise BadFile(f"{path}: {error}") from None
+
+
+def dataset_of(frame: "pl.DataFrame", *, label: str) -> Dataset:
+    """Return the rows of a table, with the classes of column `label`.
+
+    Columns of numbers come first, as they are (true and false are 1 and 0). A column of words gives
+    a feature for each word in it, in sorted order, which is 1 in the rows with that word.
+    """
+    if label not in frame.columns:
+        raise UnknownName("column", label, known=frame.columns)
+    if frame.height == 0:
+        raise BadParameter("a data set needs at least one row, got none")
+    if frame.width == 1:
+        raise BadParameter(f"a data set needs columns besides '{label}'")
+    for column in frame:
+        _check_complete(column)
+    values = frame[label] if _is_numeric(frame[label]) else frame[label].cast(str)
+    labels, classes = encoded(values.to_numpy())
+    for column in frame.drop(label):
+        if not _is_numeric(column) and (words := column.n_unique()) > _MOST_WORDS:
+            raise BadParameter(
+                f"column '{column.name}' has {words} different words, more than {_MOST_WORDS} "
+                "are not made into features: leave it out of the table"
+            )
+    columns = sorted((c for c in frame if c.name != label), key=lambda c: not _is_numeric(c))
+    features, names = matrix_of_columns(frame, [column.name for column in columns])
+    return Dataset(frozen(np.asfortranarray(features)), frozen(labels), classes, names)
+
+
+def _is_numeric(column: "pl.Series") -> bool:
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    return column.dtype.is_numeric() or column.dtype == pl.Boolean
+
+
+def _check_complete(column: "pl.Series") -> None:
+    """Check that a column holds numbers or words, that none is missing, and all are finite."""
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    if not _is_numeric(column) and column.dtype not in (pl.String, pl.Categorical, pl.Enum):
+        raise BadParameter(
+            f"column '{column.name}' has numbers or words in a data set, got {column.dtype}"
+        )
+    if missing := column.null_count():
+        raise BadParameter(
+            f"column '{column.name}' has no value in {missing} of {len(column)} rows: "
+            "fill them or leave these rows out"
+        )
+    if column.dtype.is_float() and not column.is_finite().all():
+        raise BadParameter(f"column '{column.name}' has numbers that are not finite: NaN or inf")

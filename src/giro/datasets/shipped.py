@@ -7,8 +7,7 @@ Riquelme et al. (2018), whom the paper follows, up to the scaling.
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from giro.datasets.dataset import Dataset
-from giro.datasets.files import dataset_of
+from giro.datasets.dataset import Dataset, dataset_of
 from giro.errors import UnknownName
 
 if TYPE_CHECKING:

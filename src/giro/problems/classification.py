@@ -10,9 +10,14 @@ from typing import Any, NamedTuple, Self, get_args
 import numpy as np
 
 from giro.compiling import kernel
-from giro.datasets.arrays import dataset_from_arrays
-from giro.datasets.dataset import Dataset, frozen
-from giro.datasets.files import FORMATS, is_file_name, read_dataset
+from giro.datasets.dataset import (
+    FORMATS,
+    Dataset,
+    dataset_from_arrays,
+    frozen,
+    is_file_name,
+    read_dataset,
+)
 from giro.datasets.scaling import Scale, contexts_of
 from giro.datasets.shipped import SHAPES, load
 from giro.errors import BadParameter, UnknownName
