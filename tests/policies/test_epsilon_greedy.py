@@ -8,7 +8,7 @@ from laws import assert_follows
 from policies.choosing import choice_counts, shape_for
 
 from giro.errors import BadParameter
-from giro.policies.epsilon_greedy import EpsilonGreedy, b_for_share
+from giro.policies.epsilon_greedy import EpsilonGreedy, b_for_share, means_of
 from giro.policy import Policy
 from giro.seeds import stream
 
@@ -71,3 +71,13 @@ def test_epsilon_and_share_are_probabilities(value: float) -> None:
 def test_b_is_finite_and_not_negative(value: float) -> None:
     with pytest.raises(BadParameter, match="finite b >= 0"):
         EpsilonGreedy(b=value)
+
+
+def test_an_arm_never_pulled_has_an_infinite_mean() -> None:
+    means = means_of(np.array([2, 0, 4]), np.array([1.0, 0.0, 0.5]), np.arange(3))
+    assert means.tolist() == [0.5, np.inf, 0.125]
+
+
+def test_only_the_arms_asked_for_are_told() -> None:
+    pulls, total = np.array([2, 0, 4]), np.array([1.0, 0.0, 0.5])
+    assert means_of(pulls, total, np.array([1, 2])).tolist() == [np.inf, 0.125]

@@ -38,7 +38,7 @@ def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Genera
 
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Begin anew and take in one row after the other."""
+    """Begin again and take in one row after the other."""
     set_penalty(state.factor[slot], state.penalty)
     state.theta[slot] = 0.0
     for i in range(sample.positions.size):

@@ -1,5 +1,6 @@
 """A logistic regression for each arm, fitted again to all of its rewards after each of them."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -70,3 +71,13 @@ def fit(arms: LogisticArms, arm: int, theta: np.ndarray, curvature: Curvature) -
     positions = positions_of(arms.rows, arm)
     weight, total = arms.weight[: positions.size], arms.total[: positions.size]
     fit_logistic(arms.rows, positions, weight, total, arms.penalty, TOLERANCE, theta, curvature)
+
+
+def logistic_slope(score: float) -> float:
+    """Return the derivative of 1 / (1 + exp(-score)), which falls on both sides of 0.
+
+    >>> logistic_slope(0.0)
+    0.25
+    """
+    e = math.exp(-abs(score))
+    return e / (1.0 + e) ** 2

@@ -56,13 +56,3 @@ def check_width(
     check(policy, POSITIVE, penalty=penalty)
     check(policy, LEVEL, delta=delta)
     check(policy, NOT_NEGATIVE, norm=norm)
-
-
-def logistic_slope(score: float) -> float:
-    """Return the derivative of 1 / (1 + exp(-score)), which falls on both sides of 0.
-
-    >>> logistic_slope(0.0)
-    0.25
-    """
-    e = math.exp(-abs(score))
-    return e / (1.0 + e) ** 2

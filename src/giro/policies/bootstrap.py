@@ -7,8 +7,8 @@ import numpy as np
 
 from giro.checks import check, whole
 from giro.compiling import kernel
-from giro.kernels.giro.history import Rewards, all_binary, entries_of, no_rewards, remember
-from giro.kernels.giro.reweight import multinomial_mean
+from giro.kernels.giro.history import Rewards, all_binary, no_rewards, remember
+from giro.kernels.giro.reweight import entries_of, multinomial_mean
 from giro.kernels.highest.binomial_argmax import (
     BinomialValues,
     binomial_argmax,

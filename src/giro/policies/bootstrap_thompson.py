@@ -8,8 +8,8 @@ import numpy as np
 from giro.checks import check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernels.giro.history import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
-from giro.kernels.giro.reweight import exponential_mean, multinomial_mean
+from giro.kernels.giro.history import Rewards, all_binary, no_rewards, remember
+from giro.kernels.giro.reweight import beta_of, entries_of, exponential_mean, multinomial_mean
 from giro.kernels.highest.beta_argmax import beta_argmax
 from giro.kernels.highest.binomial_argmax import (
     BinomialValues,

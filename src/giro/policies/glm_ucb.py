@@ -12,8 +12,8 @@ from giro.kernels.highest.ties import argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.kernels.regression.logistic import sigmoid
 from giro.offer import of_arms
-from giro.policies._logistic_arms import LogisticArms, empty_logistic_arms, observe
-from giro.policies._widths import OptimisticPolicy, logistic_slope, scores_and_widths
+from giro.policies._logistic_arms import LogisticArms, empty_logistic_arms, logistic_slope, observe
+from giro.policies._widths import OptimisticPolicy, scores_and_widths
 from giro.policy import Case, Offer, Shape
 
 

@@ -96,13 +96,9 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 @kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    return argmax_probabilities(_indices(state, offer.arms), of_arms(state.ranking, offer.arms))
-
-
-@kernel
-def _indices(state: _State, arms: np.ndarray) -> np.ndarray:
-    budget = _budget(_pulls_of(state, arms)[0] + 1, state.c)
-    return np.array([_index(state, arm, budget) for arm in arms])
+    budget = _budget(_pulls_of(state, offer.arms)[0] + 1, state.c)
+    indices = np.array([_index(state, arm, budget) for arm in offer.arms])
+    return argmax_probabilities(indices, of_arms(state.ranking, offer.arms))
 
 
 @kernel

@@ -8,8 +8,14 @@ import numpy as np
 from giro.checks import POSITIVE, check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernels.giro.history import Rewards, all_binary, beta_of, entries_of, no_rewards, remember
-from giro.kernels.giro.reweight import exponential_mean, gaussian_mean, shifted_mean
+from giro.kernels.giro.history import Rewards, all_binary, no_rewards, remember
+from giro.kernels.giro.reweight import (
+    beta_of,
+    entries_of,
+    exponential_mean,
+    gaussian_mean,
+    shifted_mean,
+)
 from giro.kernels.highest.beta_argmax import beta_argmax
 from giro.kernels.highest.densities import beta_argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking

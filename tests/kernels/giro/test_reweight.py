@@ -6,8 +6,10 @@ from laws import assert_follows, assert_follows_cdf, assert_same_law
 from scipy import stats
 
 from giro.compiling import kernel
-from giro.kernels.giro.history import Entries
+from giro.kernels.giro.history import no_rewards, remember
 from giro.kernels.giro.reweight import (
+    Entries,
+    entries_of,
     exponential_mean,
     gaussian_mean,
     multinomial_mean,
@@ -130,3 +132,14 @@ def test_the_gaussian_mean_is_that_of_a_weight_per_entry(rewards, seed: int) -> 
     if rewards is REAL:
         with pytest.raises(AssertionError, match="p ="):
             assert_same_law(narrower, literal)
+
+
+def test_entries_hold_the_rewards_and_the_prior() -> None:
+    rewards = no_rewards(2, 20)
+    for i in range(10):
+        remember(rewards, 1, i / 10)
+    entries = entries_of(rewards, 1, 2, 3)
+    assert entries.rewards.tolist() == [i / 10 for i in range(10)]
+    assert entries.total == sum(i / 10 for i in range(10))
+    assert (entries.binary, entries.zeros, entries.ones) == (False, 2, 3)
+    assert entries_of(rewards, 0, 0, 0).rewards.size == 0

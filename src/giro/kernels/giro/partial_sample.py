@@ -105,7 +105,7 @@ def remove(samples: PartialSamples, arm: int, reward: float) -> None:
     its.tilt = 0.0
     if its.fractional:
         take_out(samples.rewards, arm, reward)
-        its.total, its.squares = 0.0, 0.0  # summed anew, or rounding errors would add up
+        its.total, its.squares = 0.0, 0.0  # summed again, or rounding errors would add up
         for entry in range(its.begin, its.begin + its.length):
             its.total += samples.rewards.pool[entry]
             its.squares += samples.rewards.pool[entry] * samples.rewards.pool[entry]

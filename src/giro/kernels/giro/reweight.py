@@ -6,6 +6,7 @@ distribution.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,34 @@ from giro.compiling import kernel
 from giro.kernels.draws.binomial import binomial
 from giro.kernels.draws.gamma import beta, standard_gamma
 from giro.kernels.draws.ziggurat import standard_exponential, standard_normal
-from giro.kernels.giro.history import Entries
+from giro.kernels.giro.history import Rewards, rewards_of
+from giro.offer import of_arms
+
+
+class Entries(NamedTuple):
+    """The rewards of one arm together with its prior ones."""
+
+    rewards: np.ndarray  # [i]
+    total: float  # sum of the rewards
+    binary: bool  # whether each of them is 0 or 1
+    zeros: int  # prior ones
+    ones: int
+
+
+@kernel
+def entries_of(rewards: Rewards, arm: int, zeros: int, ones: int) -> Entries:
+    """Return the arm's rewards, with these numbers of prior zeros and ones."""
+    total, binary = rewards.total[arm], rewards.binary[arm]
+    return Entries(rewards_of(rewards.history, arm), total, binary, zeros, ones)
+
+
+@kernel
+def beta_of(
+    rewards: Rewards, arms: np.ndarray, zeros: int, ones: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ones and zeros of these arms, prior ones included, where rewards are 0 or 1."""
+    total, length = of_arms(rewards.total, arms), of_arms(rewards.history.length, arms)
+    return total + ones, length - total + zeros
 
 
 @kernel
