@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from giro import Policy, Problem, simulate
 from giro.simulation import chunks
-from giro.simulation.chunks import Work
 from giro.simulation.engines import EngineName, open_engine
-from giro.simulation.experiment import make_setting
+from giro.simulation.play import Work
+from giro.simulation.simulate import make_setting
 
 POLICIES = ("ucb1", "thompson", "kl-ucb", "giro:a=1")
 ROUNDS = 10_000

@@ -3,7 +3,7 @@
 import textwrap
 from typing import Any
 
-from giro.cli._app import app
+from giro.cli.main import app
 from giro.cli.options import Json
 from giro.cli.output import page_width, print_json, print_line, print_table
 from giro.named import defaults, has_text, summary, text_of

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from giro.cli import options
-from giro.cli._app import app, help_without_command
+from giro.cli.main import app, help_without_command
 from giro.cli.options import number, numbers, option, whole_numbers
 from giro.cli.output import (
     check_folder,

@@ -19,8 +19,8 @@ from giro.paper.studies._bakeoff_sets import PAPER, BakeoffSet, paper_sets, sets
 from giro.paper.study import Outcome, Study
 from giro.policy import Policy
 from giro.problem import Problem
-from giro.simulation.experiment import Experiment
 from giro.simulation.metrics import estimate
+from giro.simulation.simulate import Experiment
 from giro.simulation.trace import Trace
 from giro.tables import Column, Record, fixed
 

@@ -15,8 +15,8 @@ from giro.paper.theory.linear_regret import linear_regret_bound, linear_regret_r
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.problems.bernoulli import Bernoulli
-from giro.simulation.experiment import Experiment
 from giro.simulation.metrics import Estimate, estimate, final_record
+from giro.simulation.simulate import Experiment
 from giro.simulation.trace import Trace
 from giro.tables import Column, Record, decimals_for, fixed
 

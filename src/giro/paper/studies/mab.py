@@ -10,8 +10,8 @@ from giro.paper.growth import grows_logarithmically
 from giro.paper.study import Outcome, Study, show_results, show_test, tables_of
 from giro.policy import Policy
 from giro.problem import Problem
-from giro.simulation.experiment import Experiment
 from giro.simulation.metrics import final_record
+from giro.simulation.simulate import Experiment
 from giro.simulation.trace import Trace
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from giro.cli.output import print_line, print_table
 from giro.paper.claims import Played, Verdict, finding_records, judge, record
 from giro.paper.studies.contextual import DATA, Fit, Setup, claims
 from giro.paper.study import Outcome, Study
-from giro.simulation.experiment import Experiment
 from giro.simulation.metrics import Estimate, estimate, final_record
+from giro.simulation.simulate import Experiment
 from giro.simulation.trace import Trace
 from giro.tables import Column, Record, fixed
 
