@@ -5,9 +5,9 @@ import pytest
 
 from giro.paper.claims import Verdict
 from giro.paper.reports import exact, lemmas
-from giro.paper.reports._formats import digits, from_log, listed, power, text, yes
 from giro.paper.reports.general_bound import _all_above_zero
-from giro.paper.theory.checks import at_most
+from giro.paper.reports.report import digits, from_log, listed, power, text, yes
+from giro.paper.theory.terms import at_most
 from giro.tables import fixed
 
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from giro.paper.claims import Claim, Comparison, Played, beats, judge, record
-from giro.paper.growth import grows_logarithmically
+from giro.paper.claims import Claim, Comparison, Played, beats, grows_logarithmically, judge, record
 from giro.paper.study import Outcome, Study, show_results, show_test, tables_of
 from giro.policy import Policy
 from giro.problem import Problem
