@@ -102,7 +102,7 @@ def test_unknown_names_are_refused_with_a_suggestion() -> None:
         simulate("ucb1", "bernouli", rounds=10)
 
 
-# -- experiments: run what is missing, keep what is there ---------------------------------------
+# -- experiments: run what is missing, keep what was played ---------------------------------------
 
 
 SMALL = Experiment(["bernoulli", "beta"], ["ucb1", "greedy"], rounds=50, runs=5, seed=3)

@@ -92,7 +92,7 @@ def play_run(
     """Return what happened in one run, numbered `run`, of the simulation with this seed.
 
     It ends with the last checkpoint; `rounds` are those that the policy is started for, if more.
-    Problem, policy and rewards have streams of their own: in run 7 every policy meets the same
+    Problem, policy and rewards each have a stream: in run 7 every policy meets the same
     instance. The loop is compiled unless policy or problem are plain Python.
     """
     last = int(checkpoints[-1])

@@ -39,12 +39,6 @@ def lemmas_report(most: int) -> Report:
     if most < 2:
         raise BadParameter(f"the grids need n >= 2, got n={most}")
     lemmas, proofs = _lemma_checks(most), _proof_checks(most)
-    statements = []
-    for claim, checks in lemmas.items():
-        failures, tightest = _failures(checks), min(checks, key=lambda check: check.margin)
-        where = f"first at {_where(failures[0])}" if failures else f"closest at {_where(tightest)}"
-        figures = f"{len(failures)} of {len(checks)} cases violated, {where}"
-        statements.append(Verdict(claim, not failures, figures))
     return Report(
         command=f"giro theory lemmas --n {most}",
         tables=(
@@ -54,7 +48,7 @@ def lemmas_report(most: int) -> Report:
             _summary("proofs", "Steps of the proofs in Appendices B and C", proofs),
             _violations({**lemmas, **proofs}),
         ),
-        statements=statements,
+        statements=[_statement(claim, checks) for claim, checks in lemmas.items()],
         draw=partial(_draw, lemmas),
     )
 
@@ -163,6 +157,14 @@ def _violations(groups: Mapping[str, Sequence[Check]]) -> Table:
         for check in _failures(checks)[:_SHOWN]
     ]
     return table("violations", f"Violations, the first {_SHOWN} of each", columns, rows)
+
+
+def _statement(claim: str, checks: Sequence[Check]) -> Verdict:
+    failures = _failures(checks)
+    tightest = min(checks, key=lambda check: check.margin)
+    where = f"first at {_where(failures[0])}" if failures else f"closest at {_where(tightest)}"
+    figures = f"{len(failures)} of {len(checks)} cases violated, {where}"
+    return Verdict(claim, not failures, figures)
 
 
 def _draw(lemmas: Mapping[str, Sequence[Check]]) -> "Figure":

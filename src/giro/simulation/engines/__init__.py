@@ -56,7 +56,7 @@ def open_engine(
     """Return an engine to be opened with `with`, which then closes what was started for it.
 
     Without an address, Dask and Ray start a cluster of `jobs` processes here (default: one per
-    core). With one, they use the cluster that is there, which has workers of its own.
+    core). With one, they use the cluster at it and its workers.
     """
     if name not in get_args(EngineName):
         raise UnknownName("engine", str(name), known=get_args(EngineName))
