@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from giro import Policy, Problem, simulate
-from giro.simulation import chunks
-from giro.simulation.chunks import Work
+from giro.simulation import engines
 from giro.simulation.engines import EngineName, open_engine
-from giro.simulation.experiment import make_setting
+from giro.simulation.play import Work
+from giro.simulation.simulate import make_setting
 
 POLICIES = ("ucb1", "thompson", "kl-ucb", "giro:a=1")
 ROUNDS = 10_000
@@ -94,7 +94,7 @@ def all_lines() -> Iterator[Line]:
     for policy in POLICIES:
         yield from policy_lines(policy)
     yield from granted("after")
-    chunks._SECONDS = chunks._SECONDS_PER_WORKER = 0.0  # so that every chunk is a single run
+    engines._SECONDS = engines._SECONDS_PER_WORKER = 0.0  # so that every chunk is a single run
     yield from engine_lines("threads")
     for engine, module in (("dask", "distributed"), ("ray", "ray")):
         if importlib.util.find_spec(module):

@@ -15,8 +15,8 @@ from matplotlib.figure import Figure
 import giro
 from giro.model import value
 from giro.offer import NO_CONTEXT, Case, Shape, offer_of
-from giro.paper.theory.binomial import log_binomial
 from giro.paper.theory.choice_probabilities import giro_probabilities
+from giro.paper.theory.terms import log_binomial
 from giro.plots import regret_figure, save
 from giro.plots.style import COLOURS, DASHES, STYLE
 from giro.policies.contextual_giro import ContextualGiro

@@ -5,10 +5,7 @@ import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from typing import Any, NamedTuple
 
 Record = Mapping[str, Any]
 
@@ -39,13 +36,26 @@ def table_text(
 ) -> str:
     """Return an aligned table without decoration, of at most `width` columns if its numbers fit."""
     from rich.console import Console  # noqa: PLC0415  # quick start
+    from rich.table import Table  # noqa: PLC0415  # quick start
 
     shown = list(columns)
     while _narrowest(shown, records) > width and any(column.optional for column in shown):
         shown.remove([column for column in shown if column.optional][-1])
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="")
+    for column in shown:
+        is_text = any(isinstance(record[column.key], str) for record in records)
+        table.add_column(
+            column.heading,
+            justify="right" if (not is_text if column.right is None else column.right) else "left",
+            no_wrap=not column.words,
+            overflow="fold",
+            min_width=_least(column, records),
+        )
+    for record in records:
+        table.add_row(*(column.show(record[column.key]) for column in shown))
     page = io.StringIO()
     console = Console(file=page, width=UNLIMITED, markup=False, emoji=False, highlight=False)
-    console.print(_table(shown, records), width=max(width, _narrowest(shown, records)))
+    console.print(table, width=max(width, _narrowest(shown, records)))
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 
 
@@ -57,24 +67,6 @@ def _least(column: Column, records: Sequence[Record]) -> int:
     """Return the columns of the terminal that a column needs."""
     longest = max(map(len, [column.heading, *(column.show(r[column.key]) for r in records)]))
     return min(longest, _NARROWEST) if column.words else longest
-
-
-def _table(columns: Sequence[Column], records: Sequence[Record]) -> "Table":
-    from rich.table import Table  # noqa: PLC0415  # quick start
-
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="")
-    for column in columns:
-        is_text = any(isinstance(record[column.key], str) for record in records)
-        table.add_column(
-            column.heading,
-            justify="right" if (not is_text if column.right is None else column.right) else "left",
-            no_wrap=not column.words,
-            overflow="fold",
-            min_width=_least(column, records),
-        )
-    for record in records:
-        table.add_row(*(column.show(record[column.key]) for column in columns))
-    return table
 
 
 def fixed(decimals: int) -> Callable[[float | None], str]:

@@ -18,9 +18,9 @@ from giro.cli.options import policies as split_policies
 from giro.paper.studies import linear_regret, mab
 from giro.paper.study import Study
 from giro.seeds import stream
-from giro.simulation.experiment import run
 from giro.simulation.kept import Kept, load_folder
 from giro.simulation.metrics import final_regret
+from giro.simulation.simulate import run
 
 SMALL = ("--rounds", 60, "--runs", 4, "--seed", 3)
 VERDICTS = {"holds", "fails", "undecided"}

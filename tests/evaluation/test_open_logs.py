@@ -12,8 +12,7 @@ from laws import assert_follows
 
 from giro import BadParameter, Bandit, GiroError, evaluate
 from giro.evaluation import Log, fitted_rewards, read_log
-from giro.evaluation.replay import replayed
-from giro.evaluation.target import Learning, target_of
+from giro.evaluation.target import Learning, replayed, target_of
 from giro.policy import Policy
 from giro.seeds import stream
 

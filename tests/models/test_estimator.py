@@ -35,9 +35,9 @@ from giro.models.estimator import Estimator, abilities_of, as_model
 from giro.models.linear import Linear
 from giro.policies.contextual_giro import ContextualGiro
 from giro.seeds import stream
-from giro.simulation.experiment import Experiment, run
 from giro.simulation.kept import Kept
 from giro.simulation.play import play_run
+from giro.simulation.simulate import Experiment, run
 from giro.simulation.trace import load_traces
 
 LINEAR = Problem.parse("linear:n_arms=3,dimension=4")

@@ -6,8 +6,8 @@ import pytest
 from giro import Trace
 from giro.paper.claims import judge
 from giro.paper.studies import linear_regret as paper
-from giro.simulation.experiment import run
 from giro.simulation.metrics import estimate
+from giro.simulation.simulate import run
 
 
 @pytest.fixture(scope="module")

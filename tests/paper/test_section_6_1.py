@@ -5,7 +5,7 @@ import pytest
 from giro import BadParameter, Trace
 from giro.paper.claims import Verdict, judge, size_of_family
 from giro.paper.studies import mab as paper
-from giro.simulation.experiment import run
+from giro.simulation.simulate import run
 
 HOLD, FAIL = ("1", "2", "3", "4", "6"), ("5", "2, c = 0", "5, c = 0")
 

@@ -1,5 +1,6 @@
 """Threads, Dask and Ray: the same numbers, whatever happens to the workers."""
 
+import dataclasses
 import socket
 import subprocess
 import sys
@@ -9,17 +10,29 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from simulation.notes import ONE_ARM, Notes, noting
+from simulation.traces import small_trace
 
 from giro import BadParameter, GiroError, Policy, Problem, Trace, UnknownName, simulate
 from giro.errors import MissingExtra
 from giro.policies.randomized import Randomized
-from giro.simulation.chunks import Chunks, Work, play_chunk
-from giro.simulation.engines import EngineName, _driver, open_engine
-from giro.simulation.engines._driver import Crew, drive
-from giro.simulation.experiment import Experiment, make_setting, run
+from giro.simulation import engines
+from giro.simulation.engines import (
+    Chunks,
+    Crew,
+    EngineName,
+    drive,
+    open_engine,
+    play_chunk,
+    play_sent,
+    received,
+    send,
+)
 from giro.simulation.kept import Kept, load_folder
+from giro.simulation.play import Work
+from giro.simulation.simulate import Experiment, make_setting, run
 from giro.simulation.trace import merge
 
 GIRO = (sys.executable, "-c", "from giro.cli.main import main; main()")
@@ -96,7 +109,7 @@ def test_runs_that_kill_every_worker_are_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dask = pytest.importorskip("dask", reason="engine dask is an extra")
-    monkeypatch.setattr(_driver, "_ATTEMPTS", 1)
+    monkeypatch.setattr(engines, "_ATTEMPTS", 1)
     notes = Notes(tmp_path / "notes")
     notes.go.touch()
     policy = noting(notes.path, waits_after=0, dies="always")
@@ -281,3 +294,46 @@ def test_dask_which_would_try_for_long_is_not_asked_where_nobody_listens(
     with pytest.raises(GiroError, match="no Dask scheduler answers at"):
         simulate("ucb1", "beta", rounds=2, engine="dask", address=f"tcp://127.0.0.1:{free_port}")
     assert not asked
+
+
+# -- chunks -------------------------------------------------------------------------------------
+
+
+def lasting(seconds: float) -> Chunks:
+    """Chunks of 10,000 runs for two workers, after one run has taken so long."""
+    chunks = Chunks(range(10_000), workers=2)
+    chunks.adapt(dataclasses.replace(small_trace(), seconds=np.full(2, seconds)))
+    return chunks
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1e-4, 0.01, 100.0])
+def test_every_run_is_in_one_chunk(seconds: float) -> None:
+    assert [run for chunk in lasting(seconds) for run in chunk] == list(range(10_000))
+
+
+def test_a_chunk_takes_about_two_seconds_and_the_last_ones_less() -> None:
+    sizes = [len(chunk) for chunk in lasting(0.01)]
+    assert sizes[0] == max(sizes) == 200
+    assert min(sizes[:-1]) == 10
+    assert sizes[:-1] == sorted(sizes[:-1], reverse=True)
+
+
+def test_a_long_run_is_a_chunk_of_its_own() -> None:
+    assert {len(chunk) for chunk in lasting(100.0)} == {1}
+
+
+def test_a_chunk_is_played_as_its_runs_are_alone() -> None:
+    setting = make_setting("ucb1", "beta", rounds=50, seed=4)
+    work = Work(Policy.parse("ucb1"), Problem.parse("beta"), setting)
+    chunk = received(play_sent(*send(work), [5, 2]))
+    alone = simulate("ucb1", "beta", rounds=50, runs=6, seed=4)
+    assert chunk.runs.tolist() == [2, 5]
+    assert chunk.regret.tolist() == alone.regret[[2, 5]].tolist()
+
+
+def test_a_worker_with_other_versions_refuses() -> None:
+    setting = make_setting("ucb1", "beta", rounds=50, seed=4)
+    work = Work(Policy.parse("ucb1"), Problem.parse("beta"), setting)
+    answer = play_sent(send(work)[0], "giro 0", [1])
+    with pytest.raises(GiroError, match="this process has giro 0: install the same on every"):
+        received(answer)

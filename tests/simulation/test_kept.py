@@ -18,10 +18,9 @@ from giro.policies.randomized import Randomized
 from giro.seeds import stream
 from giro.simulation import kept as kept_module
 from giro.simulation import play
-from giro.simulation.chunks import Work
-from giro.simulation.experiment import Experiment, run
 from giro.simulation.kept import FILE, Kept, is_reproduced, load_folder
-from giro.simulation.play import play_run
+from giro.simulation.play import Work, play_run
+from giro.simulation.simulate import Experiment, run
 from giro.simulation.trace import Setting, load_traces, save_traces
 from giro.version import __version__
 from tests.known import bootstrap_mean, policies

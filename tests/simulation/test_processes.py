@@ -11,9 +11,9 @@ from simulation.notes import ONE_ARM, Notes, noting
 
 from giro import BadParameter, GiroError, Problem, simulate
 from giro.policies.randomized import Randomized
-from giro.simulation.chunks import Work
 from giro.simulation.engines import Threads
-from giro.simulation.experiment import make_setting
+from giro.simulation.play import Work
+from giro.simulation.simulate import make_setting
 
 SETTING: dict[str, Any] = {"rounds": 2, "runs": 4, "seed": 5}
 
@@ -39,9 +39,9 @@ def test_an_error_there_is_the_error_here() -> None:
 UNGUARDED = """
 from giro import simulate
 from giro.policies.randomized import Randomized
-from giro.simulation.chunks import Work
+from giro.simulation.play import Work
 from giro.simulation.engines import Threads
-from giro.simulation.experiment import make_setting
+from giro.simulation.simulate import make_setting
 
 def draw(history, rng):
     print("a policy may print")

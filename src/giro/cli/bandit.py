@@ -8,7 +8,7 @@ import typer
 from giro.bandit import Bandit
 from giro.bandit.stores import names_in
 from giro.cli import options
-from giro.cli._app import app, help_without_command
+from giro.cli.main import app, help_without_command
 from giro.cli.output import print_json, print_line, print_table
 from giro.errors import BadParameter
 from giro.tables import Column, fixed

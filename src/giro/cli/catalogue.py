@@ -3,7 +3,7 @@
 import textwrap
 from typing import Any
 
-from giro.cli._app import app
+from giro.cli.main import app
 from giro.cli.options import Json
 from giro.cli.output import page_width, print_json, print_line, print_table
 from giro.named import defaults, has_text, summary, text_of
@@ -44,7 +44,19 @@ def problems(json: Json = False) -> None:
 
 def _print_catalogue(kind: type[Policy] | type[Problem], *, json: bool) -> None:
     """Print every policy or problem with its parameters, what it does, and its source."""
-    records = [_record(cls) for cls in kind.known().values()]
+    records = [
+        {
+            "name": cls.name,
+            "parameters": {  # null where one has no default
+                key: None if value is ... else text_of(value)
+                for key, value in defaults(cls).items()
+            },
+            "text": has_text(cls),
+            "summary": summary(cls),
+            "source": cls.source,
+        }
+        for cls in kind.known().values()
+    ]
     if json:
         print_json(records)
     elif page_width() < _WIDE:
@@ -57,19 +69,6 @@ def _print_catalogue(kind: type[Policy] | type[Problem], *, json: bool) -> None:
             Column("source", words=True),
         ]
         print_table(columns, [{**record, "shown": _parameters(record)} for record in records])
-
-
-def _record(cls: type[Policy] | type[Problem]) -> dict[str, Any]:
-    """Return what a program may want to know; a parameter without a default has null."""
-    return {
-        "name": cls.name,
-        "parameters": {
-            key: None if value is ... else text_of(value) for key, value in defaults(cls).items()
-        },
-        "text": has_text(cls),
-        "summary": summary(cls),
-        "source": cls.source,
-    }
 
 
 def _paragraph(record: dict[str, Any], width: int) -> str:

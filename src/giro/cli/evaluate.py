@@ -6,12 +6,12 @@ from typing import Annotated, Any
 import typer
 
 from giro.cli import options
-from giro.cli._app import app
+from giro.cli.main import app
 from giro.cli.options import names, option
 from giro.cli.output import check_picture, print_json, print_line, print_table, write_picture
 from giro.errors import BadParameter
+from giro.evaluation.estimators import Interval
 from giro.evaluation.evaluate import evaluate
-from giro.evaluation.intervals import Interval
 from giro.evaluation.readers import Format, read_log
 from giro.evaluation.result import joined
 from giro.version import __version__

@@ -1,4 +1,4 @@
-"""Where `giro` starts: every command is loaded, every error becomes one sentence."""
+"""The program `giro`: every command adds itself, every error becomes one sentence."""
 
 import contextlib
 import importlib
@@ -6,18 +6,60 @@ import os
 import pkgutil
 import sys
 from collections.abc import Sequence
-from typing import TextIO, cast
+from typing import Annotated, cast
 
 import typer
 
-from giro.cli._app import app
 from giro.cli.output import complain
 from giro.errors import GiroError
+from giro.version import __version__
 
-_DONE, _FAILED, _REFUSED, _INTERRUPTED = 0, 1, 2, 130
+_DONE, _FAILED, _REFUSED, INTERRUPTED = 0, 1, 2, 130  # exit statuses
 
 # what every complaint of Typer about the arguments has in common; it has no public name
 _UsageError = cast(type[typer.BadParameter], typer.BadParameter.__bases__[0])
+
+app = typer.Typer(
+    name="giro",
+    rich_markup_mode=None,  # plain help: it reads the same in a narrow terminal and in a pipe
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"giro {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def giro(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Bandits that explore by resampling their own history.
+
+    \b
+    Examples:
+      giro policies
+      giro simulate giro:a=1 ucb1 --problem bernoulli --rounds 1000 --runs 20
+      giro simulate giro:a=1/3 ucb1 --out results/first --plot regret.png
+      giro plot results/first -o regret.svg --x log
+
+    Results go to standard output, progress and complaints to standard error. Exit status: 0 done,
+    1 a run failed, 2 asked for wrongly, 130 interrupted. After `giro --install-completion` the
+    shell completes commands and options.
+    """
+    help_without_command(context)
+
+
+def help_without_command(context: typer.Context) -> None:
+    """Show the help of a group of commands if none of them is named."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 def main() -> None:
@@ -30,12 +72,15 @@ def status_of(arguments: Sequence[str]) -> int:
     for package in ("giro.cli", "giro.paper.commands"):
         for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
             importlib.import_module(f"{package}.{module.name}")
-    _accept_any_character(sys.stdout, sys.stderr)
+    for output in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):  # not every stream can
+            output.reconfigure(errors="replace")  # type: ignore[union-attr]  # ± may become ?
     try:
         status = _status_of_command(arguments)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        _silence(sys.stdout)
+        with contextlib.suppress(OSError, ValueError):  # the interpreter would complain at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _FAILED
     return status
 
@@ -51,22 +96,9 @@ def _status_of_command(arguments: Sequence[str]) -> int:
         return _REFUSED
     except (KeyboardInterrupt, typer.Abort):
         complain("interrupted")
-        return _INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:
         raise
     except OSError as error:
         complain(str(error))
         return _FAILED
-
-
-def _accept_any_character(*outputs: TextIO) -> None:
-    """Let a terminal that cannot show a character such as ± show a ? instead."""
-    for output in outputs:
-        with contextlib.suppress(AttributeError, ValueError):
-            output.reconfigure(errors="replace")  # type: ignore[attr-defined]  # not on every stream
-
-
-def _silence(output: TextIO) -> None:
-    """Send what is still waiting nowhere, so that the interpreter does not complain at its end."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from giro.cli import options
-from giro.cli._app import app
+from giro.cli.main import app
 from giro.cli.output import check_picture, write_picture
 from giro.simulation.kept import load_folder
 

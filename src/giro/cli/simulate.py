@@ -1,32 +1,50 @@
-"""`giro simulate`: policies on problems, as a table, records, files and a picture."""
+"""`giro simulate`: policies on problems, as a table, records, files and a picture.
 
+Below it stands what all commands share that play experiments: progress, Ctrl-C, and remarks on
+kept runs.
+"""
+
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 
 from giro.cli import options
-from giro.cli._app import app
+from giro.cli.main import INTERRUPTED, app
 from giro.cli.options import option
 from giro.cli.output import (
     check_folder,
     check_picture,
+    complain,
     print_json,
     print_results,
+    progress,
+    tell,
     write_picture,
 )
-from giro.cli.playing import INTERRUPTED, Place, finished_traces, say_interrupted
 from giro.errors import BadParameter
 from giro.problem import Problem
-from giro.problems import Classification
-from giro.simulation.experiment import Experiment
+from giro.problems.classification import Classification
+from giro.simulation.engines import EngineName
 from giro.simulation.kept import Kept
 from giro.simulation.metrics import final_record
-from giro.simulation.trace import Spacing, Trace
+from giro.simulation.play import Work
+from giro.simulation.simulate import Experiment, run
+from giro.simulation.trace import Setting, Spacing, Trace
 
 _POLICIES = typer.Argument(
     metavar="POLICY", help="As giro:a=1; see giro policies.", show_default=False
 )
+
+
+class Place(NamedTuple):
+    """Where runs are played."""
+
+    jobs: int | None = None
+    engine: EngineName = "threads"
+    address: str | None = None
+    fresh: bool = True  # whether runs are played where only another version's are kept
 
 
 @app.command()
@@ -66,7 +84,10 @@ def simulate(
       giro simulate lin-ucb --data flowers.parquet --label species --plot reward.png
       giro simulate giro --runs 1000000 --out big --engine dask --address tcp://head:8786
     """
-    problems = _problems(problem, data, label)
+    if label is not None and data is None:
+        raise BadParameter(f"a label is a column of a file: --data FILE --label {label}")
+    own = [Classification(str(data), label)] if data is not None else []
+    problems: list[Problem | str] = [*(problem or ([] if own else ["bernoulli"])), *own]
     experiment = Experiment(problems, policies, rounds, runs, seed, points, spacing)
     if out is not None:
         check_folder(out)
@@ -87,14 +108,6 @@ def simulate(
         raise typer.Exit(INTERRUPTED)
 
 
-def _problems(texts: list[str] | None, data: Path | None, label: str | None) -> list[Problem | str]:
-    """Return the problems asked for: by text, by a file, or else the one that is usual."""
-    if label is not None and data is None:
-        raise BadParameter(f"a label is a column of a file: --data FILE --label {label}")
-    own = [Classification(str(data), label)] if data is not None else []
-    return [*(texts or ([] if own else ["bernoulli"])), *own]
-
-
 def record(trace: Trace) -> dict[str, Any]:
     """Return the numbers of one policy on one problem, with all that is needed to repeat them."""
     return {
@@ -102,3 +115,55 @@ def record(trace: Trace) -> dict[str, Any]:
         "seconds": float(trace.seconds.sum()),
         "version": trace.setting.version,
     }
+
+
+# -- playing ---------------------------------------------------------------------------------------
+
+
+def check(kept: Kept, all_work: Iterable[Work]) -> None:
+    """Find out which of the kept runs of this work the present code plays again, with progress."""
+    begun = [work for work in all_work if kept.newest(work.setting)]
+    if not begun:
+        return
+    with progress(len(begun)) as advance:
+        for work in begun:
+            advance(f"checking {work.setting.policy}", 1)
+            kept.check([work])
+
+
+def finished_traces(
+    experiments: Sequence[Experiment], kept: Kept, place: Place
+) -> tuple[list[Trace], bool]:
+    """Return the traces of all runs that ended, and whether Ctrl-C stopped the others."""
+    all_work = [work for experiment in experiments for work in experiment.work]
+    check(kept, all_work)
+    others = (work.setting for work in all_work if not kept.present(work.setting))
+    versions = {trace.setting.version for trace in map(kept.newest, others) if trace}
+    if place.fresh and versions:
+        made_by = " and ".join(sorted(versions))
+        tell(
+            f"the present code does not play the runs that giro {made_by} left in {kept.folder}: "
+            "its own are played, and kept beside them"
+        )
+    wanted = sum(experiment.runs * len(experiment.work) for experiment in experiments)
+    traces: list[Trace] = []
+    try:
+        with progress(wanted) as advance:
+
+            def on_runs(setting: Setting, count: int) -> None:
+                advance(setting.policy, count)
+
+            for experiment in experiments:
+                for trace in run(experiment, kept, on_runs=on_runs, **place._asdict()):
+                    traces.append(trace)  # one by one: those before Ctrl-C are kept
+    except KeyboardInterrupt:
+        return traces, True
+    return traces, False
+
+
+def say_interrupted(experiments: Sequence[Experiment], traces: list[Trace], kept: Kept) -> None:
+    """Complain that not all runs were played, and say where the others are."""
+    finished = sum(trace.runs.size for trace in traces)
+    wanted = sum(experiment.runs * len(experiment.work) for experiment in experiments)
+    where = f", kept in {kept.folder}" if kept.folder else ""
+    complain(f"interrupted: {finished} of {wanted} runs finished{where}")

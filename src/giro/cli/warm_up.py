@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from giro.bandit import Bandit
-from giro.cli._app import app
+from giro.cli.main import app
 from giro.cli.output import print_line
 
 

@@ -1,17 +1,21 @@
-"""Estimates of a target's mean reward: each is a ratio of two sums over events."""
+"""Estimates of a target's mean reward, ratios of two sums over events, and their intervals."""
 
+import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from giro.evaluation.log import Log
-from giro.evaluation.reward_model import fitted_rewards
 from giro.evaluation.target import Target
+from giro.kernels.draws.uniform import integers_below
+
+Interval: TypeAlias = Literal["normal", "bootstrap", "bernstein"]
 
 _FEW_EVENTS, _SMALL_SHARE = 100, 0.01  # of the effective sample below which a note warns
 _FAR = 5.0  # standard errors of the mean weight from 1 above which a note warns
 _ROUNDING = 1e-6
+_RESAMPLES, _CHUNK = 1000, 2_000_000  # resamples, and counts drawn at once
 
 
 class Weights(NamedTuple):
@@ -73,8 +77,7 @@ class Inputs(NamedTuple):
     log: Log
     target: Target
     weights: Weights
-    folds: int | None
-    predicted: np.ndarray | None  # [event, arm] rewards expected by a model of the caller's
+    predicted: np.ndarray | None  # [event, arm] rewards that a model expects, for DR
     low: float  # of rewards
     high: float
 
@@ -98,8 +101,8 @@ def dr(given: Inputs) -> Terms:
     Unbiased as IPS is, with a smaller error the better the model. The model of an event has not
     seen that event.
     """
-    log, w = given.log, given.weights.each
-    model = fitted_rewards(log, given.folds) if given.predicted is None else given.predicted
+    log, w, model = given.log, given.weights.each, given.predicted
+    assert model is not None
     expected = np.sum(given.target.probabilities * model, axis=1)
     surprise = log.reward - model[np.arange(log.events), log.arm]
     low, high = min(given.low, float(model.min())), max(given.high, float(model.max()))
@@ -108,3 +111,72 @@ def dr(given: Inputs) -> Terms:
 
 
 ESTIMATORS: dict[str, Callable[[Inputs], Terms]] = {"ips": ips, "snips": snips, "dr": dr}
+
+
+# -- intervals -------------------------------------------------------------------------------------
+
+
+class Estimate(NamedTuple):
+    """An estimate with its uncertainty."""
+
+    value: float
+    se: float
+    low: float
+    high: float
+
+
+def estimate(
+    terms: Terms, *, level: float, interval: Interval, rng: np.random.Generator
+) -> Estimate:
+    """Return sum(numerator) / sum(denominator) with its standard error and confidence interval.
+
+    The standard error is that of the delta method: residuals e = numerator - value * denominator
+    have mean 0, and se = sd(e) / (sqrt(n) mean(denominator)). Intervals of level `level`:
+
+    - normal: value ± z se, right when no few events carry the sum.
+    - bootstrap: bootstrap-t (Efron and Tibshirani, 1993, Section 12.5) with 1000 resamples of
+      events: (resampled value - value) / its se stands in for z, and is skewed as the weights are.
+    - bernstein: empirical Bernstein bound (Maurer and Pontil, 2009, Theorem 4), for any sample
+      size, from the largest weight there can be. Wide. Of a self-normalised estimate it bounds
+      the residuals at the estimated value.
+    """
+    n = terms.numerator.size
+    total = float(terms.denominator.sum())
+    if total == 0.0:
+        return Estimate(math.nan, math.nan, math.nan, math.nan)
+    value = float(terms.numerator.sum()) / total
+    residuals = terms.numerator - value * terms.denominator
+    se = math.sqrt(float(residuals @ residuals) * n / (n - 1)) / total if n > 1 else math.nan
+    if interval == "normal" or math.isnan(se):
+        from scipy.special import ndtri  # noqa: PLC0415  # quick start without scipy
+
+        below = above = float(ndtri((1.0 + level) / 2.0)) * se
+    elif interval == "bernstein":  # sqrt(2 var ln(4/δ) / n) + 7 span ln(4/δ) / (3 (n - 1))
+        mean, ln = float(terms.denominator.mean()), math.log(4.0 / (1.0 - level))
+        below = above = se * math.sqrt(2.0 * ln) + 7.0 * terms.span * ln / (3.0 * (n - 1)) / mean
+    else:
+        ratios = _studentised(terms, value, rng)
+        low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
+        below, above = float(high) * se, -float(low) * se
+    return Estimate(value, se, value - below, value + above)
+
+
+def _studentised(terms: Terms, value: float, rng: np.random.Generator) -> np.ndarray:
+    """Return (resampled value - value) / resampled standard error, of resamples that have one."""
+    a, b = terms.numerator - value * terms.denominator, terms.denominator
+    n = a.size
+    columns = np.column_stack([a, b, a * a, a * b, b * b])  # a has sum 0: no digits are lost
+    chunk = max(1, _CHUNK // n)
+    sums = []
+    for begin in range(0, _RESAMPLES, chunk):
+        k = min(chunk, _RESAMPLES - begin)
+        drawn = integers_below(n, k * n, rng) + n * np.repeat(np.arange(k), n)
+        counts = np.bincount(drawn, minlength=k * n).reshape(k, n)  # [resample, event]
+        sums.append(counts.astype(np.float64) @ columns)
+    s_a, s_b, s_aa, s_ab, s_bb = np.concatenate(sums).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        moved = s_a / s_b
+        squares = s_aa - 2.0 * moved * s_ab + moved**2 * s_bb
+        ratios = moved * s_b / np.sqrt(np.maximum(squares, 0.0) * n / (n - 1))
+    known: np.ndarray = ratios[np.isfinite(ratios)]
+    return known if known.size else np.zeros(1)

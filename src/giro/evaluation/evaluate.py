@@ -7,14 +7,28 @@ import numpy as np
 
 from giro.checks import LEVEL, POSITIVE, check, finite_range, optional, whole
 from giro.errors import BadParameter, UnknownName
-from giro.evaluation.estimators import ESTIMATORS, Inputs, Terms, notes_on, weights_of
-from giro.evaluation.intervals import Estimate, Interval, estimate
+from giro.evaluation.estimators import (
+    ESTIMATORS,
+    Estimate,
+    Inputs,
+    Interval,
+    Terms,
+    estimate,
+    notes_on,
+    weights_of,
+)
 from giro.evaluation.log import Log
 from giro.evaluation.readers import read_log
-from giro.evaluation.replay import replayed, replayed_target
 from giro.evaluation.result import Evaluation, Row
-from giro.evaluation.reward_model import checked_predictions
-from giro.evaluation.target import ALWAYS, LOGGED, Learning, target_of
+from giro.evaluation.reward_model import checked_predictions, fitted_rewards
+from giro.evaluation.target import (
+    ALWAYS,
+    LOGGED,
+    Learning,
+    replayed,
+    replayed_target,
+    target_of,
+)
 from giro.policy import Policy
 from giro.seeds import stream
 
@@ -66,7 +80,7 @@ def evaluate(
     Estimators are "ips" (unbiased), "snips" (smaller variance, bias of order 1 / events), "dr"
     (unbiased, small variance where rewards can be predicted), "replay" (uniform logs only) and
     "rejection-replay" (any log, thinned to a uniform one). `clip` cuts weights to trade variance
-    for bias. See `intervals.estimate` for `interval`. `reward_range` maps rewards to the [0, 1]
+    for bias. See `estimators.estimate` for `interval`. `reward_range` maps rewards to the [0, 1]
     that policies learn from; estimates keep the log's units. `folds` are those of the model in dr:
     5, or for a bandit's own events none, then an event's model knows earlier events only.
     `predicted` is an array [event, arm] of the rewards that a model of yours expects, which takes
@@ -98,7 +112,10 @@ def _weighted_rows(
     target = target_of(policy, log, settings.learning)
     weights = weights_of(target, log, settings.clip)
     low, high = settings.learning.reward_range or (float(log.reward.min()), float(log.reward.max()))
-    inputs = Inputs(log, target, weights, settings.folds, settings.predicted, low, high)
+    predicted = settings.predicted
+    if predicted is None and "dr" in estimators:
+        predicted = fitted_rewards(log, settings.folds)
+    inputs = Inputs(log, target, weights, predicted, low, high)
     notes = [*notes_on(weights), *([target.note] if target.note else [])]
     for position, name in enumerate(estimators):
         terms = ESTIMATORS[name](inputs)

@@ -6,6 +6,9 @@ of any wrong verdict in the family is at most that level. A claim holds if every
 significantly positive, fails if any is significantly negative, and is undecided otherwise, also as
 long as something that it compares was not played. What was not played has its share of the level
 all the same, so that a verdict does not change because something else is played.
+
+Comparisons are of regret and of reward per round on the same instances, and of how regret grows:
+whether log n or n explains it better over the last decade of rounds.
 """
 
 import math
@@ -16,7 +19,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from giro.errors import BadParameter
-from giro.simulation.metrics import Estimate, paired_difference
+from giro.simulation.metrics import Estimate, estimate, paired_difference
 from giro.simulation.trace import Trace
 from giro.tables import Column, Record, decimals_for, fixed
 
@@ -103,7 +106,10 @@ def judge(
     for number, text, comparisons, missing in claims:
         if not comparisons:
             raise BadParameter(f"claim {number} compares nothing")
-        findings = [_finding(comparison, each) for comparison in comparisons]
+        findings = []
+        for one in comparisons:
+            p_value = p_value_of(one.gain, one.runs)
+            findings.append(Finding(one, p_value, one.gain.mean > 0 if p_value <= each else None))
         found = {finding.holds for finding in findings}
         holds = False if False in found else True if found == {True} and not missing else None
         verdicts.append(Verdict(text, holds, "", number, findings, missing))
@@ -113,6 +119,34 @@ def judge(
 def size_of_family(claims: Sequence[Claim]) -> int:
     """Return how many comparisons share the level, those not played yet among them."""
     return sum(len(claim.comparisons) + claim.missing for claim in claims)
+
+
+def _in_favour(finding: Finding) -> tuple[float, float]:
+    """Return how sure a finding is, negative if it speaks against; gains in errors break ties.
+
+    Errors of different numbers of runs are not alike: three of them are much from a hundred runs
+    and next to nothing from two.
+    """
+    gain = finding.comparison.gain
+    return math.copysign(1.0 - finding.p_value, gain.mean), _t(gain)
+
+
+def p_value_of(gain: Estimate, runs: int) -> float:
+    """Return the probability of a gain this far from 0, either way, if there were none."""
+    t = _t(gain)
+    if math.isinf(t) or t == 0.0:
+        return 0.0 if t else 1.0
+    return float(2 * stdtr(runs - 1, -abs(t)))
+
+
+def _t(gain: Estimate) -> float:
+    """Return the gain in standard errors: infinite if it never varies, 0 if that is unknown."""
+    if gain.se > 0:
+        return gain.mean / gain.se
+    return math.copysign(math.inf, gain.mean) if gain.mean and gain.se == 0 else 0.0
+
+
+# -- comparisons of traces -------------------------------------------------------------------------
 
 
 class Played(NamedTuple):
@@ -165,6 +199,60 @@ def earns_the_same(first: Trace, second: Trace, *, margin: float) -> Comparison:
 def _of_rewards(what: str, gain: Estimate, first: Trace, second: Trace) -> Comparison:
     runs = np.intersect1d(first.runs, second.runs).size
     return Comparison(what, first.setting.problem, "reward per round", gain, runs)
+
+
+# -- how regret grows: whether log n or n explains it better ---------------------------------------
+
+
+def grows_logarithmically(trace: Trace) -> Comparison:
+    """Return R² of the fit of mean regret to log n, minus R² of the fit to n."""
+    return _comparison(trace, "log fit against linear", 1.0)
+
+
+def grows_linearly(trace: Trace) -> Comparison:
+    """Return R² of the fit of mean regret to n, minus R² of the fit to log n."""
+    return _comparison(trace, "linear fit against log", -1.0)
+
+
+def _comparison(trace: Trace, what: str, sign: float) -> Comparison:
+    gain = estimate(sign * log_fit_gains(trace))
+    label = f"{trace.setting.policy}, {what}"
+    return Comparison(label, trace.setting.problem, "R²", gain, trace.runs.size)
+
+
+def log_fit_gains(trace: Trace) -> np.ndarray:
+    """Return, for each run, what it adds to R²(log n) - R²(n) of the mean curve, [run].
+
+    A run alone is a staircase and says little of either shape; what is logarithmic is expected
+    regret. So the fits are made to the mean over runs, from round n/10 to n, and the uncertainty
+    is found by leaving out one run at a time: these are the jackknife's pseudo-values, whose mean
+    is the estimate and whose standard error is that of any mean.
+    """
+    rounds = trace.checkpoints[trace.checkpoints * 10 >= trace.setting.rounds]
+    regret = trace.regret[:, -rounds.size :]
+    n = trace.runs.size
+    whole = _fit_gain(rounds, regret.mean(axis=0, keepdims=True))
+    if n == 1:
+        return whole
+    without_one = (regret.sum(axis=0) - regret) / (n - 1)
+    return np.asarray(n * whole - (n - 1) * _fit_gain(rounds, without_one))
+
+
+def _fit_gain(rounds: np.ndarray, curves: np.ndarray) -> np.ndarray:
+    gain = _r_squared(np.log(rounds), curves) - _r_squared(rounds.astype(float), curves)
+    return np.asarray(gain)
+
+
+def _r_squared(x: np.ndarray, curves: np.ndarray) -> np.ndarray:
+    """Return the share of each curve's variance that a straight line in x explains, [curve]."""
+    x = x - x.mean()
+    curves = curves - curves.mean(axis=-1, keepdims=True)
+    squares = (x @ x) * (curves**2).sum(axis=-1)
+    explained = np.divide((curves @ x) ** 2, squares, where=squares > 0, out=np.zeros(len(curves)))
+    return np.asarray(explained)
+
+
+# -- verdicts as data and tables -------------------------------------------------------------------
 
 
 def record(verdict: Verdict) -> dict[str, Any]:
@@ -238,33 +326,3 @@ def _shown(verdict: Verdict) -> Record:
         "se": show(gain.se),
         "weakest": f"{comparison.what}, {problem}",
     }
-
-
-def _finding(comparison: Comparison, level: float) -> Finding:
-    p_value = p_value_of(comparison.gain, comparison.runs)
-    return Finding(comparison, p_value, comparison.gain.mean > 0 if p_value <= level else None)
-
-
-def _in_favour(finding: Finding) -> tuple[float, float]:
-    """Return how sure a finding is, negative if it speaks against; gains in errors break ties.
-
-    Errors of different numbers of runs are not alike: three of them are much from a hundred runs
-    and next to nothing from two.
-    """
-    gain = finding.comparison.gain
-    return math.copysign(1.0 - finding.p_value, gain.mean), _t(gain)
-
-
-def p_value_of(gain: Estimate, runs: int) -> float:
-    """Return the probability of a gain this far from 0, either way, if there were none."""
-    t = _t(gain)
-    if math.isinf(t) or t == 0.0:
-        return 0.0 if t else 1.0
-    return float(2 * stdtr(runs - 1, -abs(t)))
-
-
-def _t(gain: Estimate) -> float:
-    """Return the gain in standard errors: infinite if it never varies, 0 if that is unknown."""
-    if gain.se > 0:
-        return gain.mean / gain.se
-    return math.copysign(math.inf, gain.mean) if gain.mean and gain.se == 0 else 0.0

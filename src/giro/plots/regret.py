@@ -105,7 +105,10 @@ def bound_figure(
             here = [i for i, line in enumerate(lines) if line.problem == problem]
             for panel in (above, below):
                 _draw(panel, [lines[i] for i in here], looks)
-                _draw_bounds(panel, [(lines[i], besides[i]) for i in here], looks)
+                for i in here:
+                    if (bound := besides[i].bound) is not None:
+                        color = looks[lines[i].label].color
+                        panel.plot(lines[i].curve.rounds, bound, color=color, linewidth=0.7)
             _finish(above, problem, "regret", "linear", "linear")
             _show_first_rounds(below, [(lines[i], besides[i]) for i in here], looks)
         rows[0, 0].set_ylabel("cumulative regret")
@@ -189,15 +192,6 @@ def _fit_to_curves(panel: Axes, lines: Sequence[_Line], closer: bool) -> None:
     shown = ends[ends > ends.max() / 2] if closer else all_means
     if (room := 0.05 * np.ptp(shown)) > 0.0:
         panel.set_ylim(shown.min() - room, shown.max() + room)
-
-
-def _draw_bounds(
-    panel: Axes, lines: Sequence[tuple[_Line, Beside]], looks: dict[str, _Look]
-) -> None:
-    for line, beside in lines:
-        if beside.bound is not None:
-            color = looks[line.label].color
-            panel.plot(line.curve.rounds, beside.bound, color=color, linewidth=0.7)
 
 
 def _show_first_rounds(

@@ -19,8 +19,7 @@ import numpy as np
 
 from giro.errors import BadFile, GiroError
 from giro.policy import Policy
-from giro.simulation.chunks import Work
-from giro.simulation.play import play_run
+from giro.simulation.play import Work, play_run
 from giro.simulation.trace import Setting, Trace, holds_traces, load_traces, merge, save_traces
 from giro.version import __version__
 
@@ -110,7 +109,9 @@ class Kept:
         choices = [*made, (self._version(), played)]
         version, chosen = max(reversed(choices), key=lambda choice: _count(choice[1], runs))
         found = [
-            _relabelled(trace, version) if trace else self.newest(setting)
+            dataclasses.replace(trace, setting=_made_by(version, setting))
+            if trace
+            else self.newest(setting)
             for setting, trace in zip(settings, chosen, strict=True)
         ]
         asked_for = [trace.only(runs) for trace in found if trace]
@@ -143,21 +144,21 @@ def is_reproduced(work: Work, kept: Trace) -> bool:
 
     Of a policy whose text does not say all about it, that is never said.
     """
-    if not _is_repeatable(work.policy):
+    try:
+        if Policy.parse(work.policy.text) != work.policy:  # a user's function has only a name
+            return False
+    except GiroError:
         return False
-    rounds = kept.setting.rounds
+    rounds, seed, run = kept.setting.rounds, kept.setting.seed, int(kept.runs[0])
     enough = min(rounds, max(rounds // _SHARE, _LEAST))
     points = 1 + int(np.searchsorted(kept.checkpoints, enough))
-    return all(_plays(work, kept, upto) for upto in (1, points))  # others mostly differ at once
-
-
-def _plays(work: Work, kept: Trace, points: int) -> bool:
-    """Tell whether the first run that is kept is played again up to some checkpoint."""
-    rounds, seed = kept.setting.rounds, kept.setting.seed
-    stops, run = kept.checkpoints[:points], int(kept.runs[0])
-    record = play_run(work.policy, work.problem, stops, seed=seed, run=run, rounds=rounds)
-    curves = ((record.regret, kept.regret), (record.reward, kept.reward), (record.best, kept.best))
-    return all(np.array_equal(now, then[0, :points]) for now, then in curves)
+    for upto in (1, points):  # others mostly differ at once
+        stops = kept.checkpoints[:upto]
+        record = play_run(work.policy, work.problem, stops, seed=seed, run=run, rounds=rounds)
+        same = (record.regret, kept.regret), (record.reward, kept.reward), (record.best, kept.best)
+        if not all(np.array_equal(now, then[0, :upto]) for now, then in same):
+            return False
+    return True
 
 
 def load_folder(folder: Path) -> list[Trace]:
@@ -180,20 +181,8 @@ def _read(folder: Path | None) -> list[Trace]:
     return [trace for path in older if holds_traces(path) for trace in load_traces(path)]
 
 
-def _is_repeatable(policy: Policy) -> bool:
-    """Tell whether the policy's text says all about it (a user's function has only a name)."""
-    try:
-        return Policy.parse(policy.text) == policy
-    except GiroError:
-        return False
-
-
 def _made_by(version: str, setting: Setting) -> Setting:
     return dataclasses.replace(setting, version=version)
-
-
-def _relabelled(trace: Trace, version: str) -> Trace:
-    return dataclasses.replace(trace, setting=_made_by(version, trace.setting))
 
 
 def _count(traces: Iterable[Trace | None], runs: int) -> int:

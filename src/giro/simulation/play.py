@@ -1,5 +1,6 @@
 """The loop: one policy, one problem, one run."""
 
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +13,18 @@ from giro.policy import start as start_policy
 from giro.problem import Problem, reveal, reward
 from giro.problem import start as start_problem
 from giro.seeds import stream
+from giro.simulation.trace import Setting, Trace
+
+
+class Work(NamedTuple):
+    """What to play, besides the numbers of the runs.
+
+    Objects and not their text, because the text of a user's function does not say all about it.
+    """
+
+    policy: Policy
+    problem: Problem
+    setting: Setting
 
 
 class Streams(NamedTuple):
@@ -79,19 +92,47 @@ def play_run(
     """Return what happened in one run, numbered `run`, of the simulation with this seed.
 
     It ends with the last checkpoint; `rounds` are those that the policy is started for, if more.
-    Problem, policy and rewards have streams of their own: in run 7 every policy meets the same
+    Problem, policy and rewards each have a stream: in run 7 every policy meets the same
     instance. The loop is compiled unless policy or problem are plain Python.
     """
     last = int(checkpoints[-1])
     streams = Streams(*(stream(seed, run, side) for side in range(3)))
     instance = start_problem(problem, streams.problem)
     state = start_policy(policy, shape_of(problem, rounds or last), streams.policy)
-    record = _empty_record(checkpoints, problem.n_arms, last if keep_arms else 0)
+    points = checkpoints.size
+    record = Record(
+        checkpoints,
+        np.zeros(points),
+        np.zeros(points),
+        np.zeros(points, np.int64),
+        np.zeros(problem.n_arms, np.int64),
+        np.zeros(last if keep_arms else 0, np.int64),
+    )
     loop = play if is_compiled(policy, problem) else plain(play)
     played, arm, value = loop(state, instance, streams, record)
     if played < last:
-        _complain(policy, problem, f"run {run}, round {played + 1}", int(arm), float(value))
+        where = f"run {run}, round {played + 1}"
+        if 0.0 <= value <= 1.0:
+            raise GiroError(f"{where}: {policy} chose arm {int(arm)}, which is not on offer")
+        raise GiroError(f"{where}: {problem} gave reward {float(value)}, rewards lie in [0, 1]")
     return record
+
+
+def timed_run(work: Work, run: int) -> Trace:
+    """Return what happened in one run, with its computing time."""
+    began = time.perf_counter()
+    setting = work.setting
+    record = play_run(work.policy, work.problem, setting.checkpoints, seed=setting.seed, run=run)
+    seconds = time.perf_counter() - began
+    return Trace(
+        setting,
+        np.array([run]),
+        record.regret[None],
+        record.reward[None],
+        record.best[None],
+        record.pulls[None],
+        np.array([seconds]),
+    )
 
 
 def is_compiled(policy: Policy, problem: Problem) -> bool:
@@ -102,21 +143,3 @@ def is_compiled(policy: Policy, problem: Problem) -> bool:
 def shape_of(problem: Problem, rounds: int) -> Shape:
     """Return the shape of states for this many rounds of a problem."""
     return Shape(problem.n_arms, problem.n_features, problem.n_arm_features, rounds, rounds)
-
-
-def _empty_record(checkpoints: np.ndarray, n_arms: int, n_kept: int) -> Record:
-    points = checkpoints.size
-    return Record(
-        checkpoints,
-        np.zeros(points),
-        np.zeros(points),
-        np.zeros(points, np.int64),
-        np.zeros(n_arms, np.int64),
-        np.zeros(n_kept, np.int64),
-    )
-
-
-def _complain(policy: Policy, problem: Problem, where: str, arm: int, value: float) -> None:
-    if 0.0 <= value <= 1.0:
-        raise GiroError(f"{where}: {policy} chose arm {arm}, which is not on offer")
-    raise GiroError(f"{where}: {problem} gave reward {value}, rewards lie in [0, 1]")

@@ -1,12 +1,23 @@
-"""Many runs of one policy on one problem, side by side."""
+"""Many runs side by side: an experiment is problems x policies x rounds x runs x seed.
 
-from collections.abc import Callable
+`run` plays it and keeps its runs; `simulate` is one policy on one problem.
+"""
 
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from giro.checks import check, whole
+from giro.errors import BadParameter
 from giro.policy import Policy
 from giro.problem import Problem
-from giro.simulation.engines import EngineName
-from giro.simulation.experiment import Experiment, run
-from giro.simulation.trace import Setting, Spacing, Trace
+from giro.simulation.engines import Engine, EngineName, open_engine
+from giro.simulation.kept import Kept
+from giro.simulation.play import Work
+from giro.simulation.trace import Setting, Spacing, Trace, merge
+
+OnRuns = Callable[[Setting, int], None]
 
 
 def simulate(
@@ -44,3 +55,135 @@ def simulate(
 
     (trace,) = run(experiment, jobs=jobs, on_runs=on_runs, engine=engine, address=address)
     return trace
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Every policy on every problem, all on the same instances."""
+
+    problems: Sequence[Problem | str]
+    policies: Sequence[Policy | str]
+    rounds: int
+    runs: int = 100
+    seed: int = 0
+    points: int = 200
+    spacing: Spacing = "even"
+
+    def __post_init__(self) -> None:
+        """Check everything before anything is computed."""
+        check("a simulation", whole(1), runs=self.runs)
+        object.__setattr__(self, "runs", int(self.runs))
+        if not self.problems or not self.policies:
+            raise BadParameter("an experiment needs at least one problem and one policy")
+        if len({work.setting for work in self.work}) < len(self.work):
+            raise BadParameter("a policy or a problem is listed twice")
+
+    @functools.cached_property
+    def work(self) -> tuple[Work, ...]:
+        """Each policy on each problem, problem by problem."""
+        return tuple(
+            Work(
+                policy,
+                problem,
+                make_setting(
+                    policy,
+                    problem,
+                    rounds=self.rounds,
+                    seed=self.seed,
+                    points=self.points,
+                    spacing=self.spacing,
+                ),
+            )
+            for problem in map(Problem.parse, self.problems)
+            for policy in map(Policy.parse, self.policies)
+        )
+
+
+def make_setting(
+    policy: Policy | str,
+    problem: Problem | str,
+    *,
+    rounds: int,
+    seed: int,
+    points: int = 200,
+    spacing: Spacing = "even",
+) -> Setting:
+    """Return the setting of a simulation, checked."""
+    check("a simulation", whole(1), rounds=rounds, points=points)
+    check("a simulation", whole(0), seed=seed)
+    setting = Setting(
+        Policy.parse(policy).text,
+        Problem.parse(problem).text,
+        int(rounds),
+        int(seed),
+        int(points),
+        spacing,
+    )
+    _ = setting.checkpoints
+    return setting
+
+
+def run(
+    experiment: Experiment,
+    kept: Kept | None = None,
+    *,
+    jobs: int | None = None,
+    on_runs: OnRuns | None = None,
+    engine: EngineName = "threads",
+    address: str | None = None,
+    fresh: bool = True,
+) -> Iterator[Trace]:
+    """Yield the trace of each policy on each problem, in the experiment's order.
+
+    Kept runs are not computed again if the present code plays the same. Where it plays others, its
+    own are played, or unless `fresh` the kept ones are yielded. `on_runs` is called with a setting
+    and the number of its runs that were just computed or found. After Ctrl-C the finished runs are
+    saved and yielded, then it is raised. `engine` and `address` are those of `simulate`; the engine
+    starts when there is work for it.
+    """
+    kept = Kept() if kept is None else kept
+    kept.check(experiment.work)
+    report = on_runs or (lambda setting, count: None)
+    with ExitStack() as stack:
+        stack.callback(kept.save)
+        opened = open_engine(engine, jobs=jobs, address=address)
+        player = functools.cache(lambda: stack.enter_context(opened))
+        for work in experiment.work:
+            interrupted = False
+            if fresh or kept.newest(work.setting) is kept.present(work.setting):
+                interrupted = _complete(work, experiment.runs, kept, player, report)
+            else:
+                report(work.setting, experiment.runs)
+            trace = kept.present(work.setting) if fresh else kept.newest(work.setting)
+            if trace:
+                yield trace.only(experiment.runs)
+            if interrupted:
+                raise KeyboardInterrupt
+
+
+def _complete(
+    work: Work, runs: int, kept: Kept, player: Callable[[], Engine], report: OnRuns
+) -> bool:
+    """Play the missing runs of a setting; return whether that was interrupted."""
+    begun = kept.present(work.setting)
+    pieces = [begun] if begun else []
+    found = set(begun.runs.tolist()) if begun else set()
+    missing = [number for number in range(runs) if number not in found]
+    report(work.setting, runs - len(missing))
+    if not missing:
+        return False
+    labelled = work._replace(setting=kept.label(work.setting))
+    try:
+        for trace in player().finished(labelled, missing):
+            pieces.append(trace)
+            report(work.setting, trace.runs.size)
+            if kept.is_due:
+                pieces = [merge(pieces)]
+                kept.put(pieces[0])
+                kept.save()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        if pieces:
+            kept.put(merge(pieces))
+    return False

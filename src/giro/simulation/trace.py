@@ -7,14 +7,13 @@ import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from giro.checks import check, whole
 from giro.errors import BadFile, BadParameter
 from giro.files import write_whole
-from giro.simulation.play import Record
 from giro.version import __version__
 
 if TYPE_CHECKING:
@@ -84,19 +83,6 @@ class Trace:
     pulls: np.ndarray  # [i, arm] pulls of each arm at the end
     seconds: np.ndarray  # [i] computing time of the run
 
-    @classmethod
-    def from_record(cls, setting: Setting, run: int, record: Record, seconds: float) -> Self:
-        """Return the trace of a single run."""
-        return cls(
-            setting,
-            np.array([run]),
-            record.regret[None],
-            record.reward[None],
-            record.best[None],
-            record.pulls[None],
-            np.array([seconds]),
-        )
-
     @property
     def checkpoints(self) -> np.ndarray:
         """Rounds after which the curves were noted, [point]."""
@@ -145,26 +131,23 @@ class Trace:
         return traces[0]
 
 
+_COLUMNS = [field.name for field in dataclasses.fields(Trace)][1:]
+
+
 def save_traces(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
     """Write traces to one Parquet file, whole or not at all; no setting may occur twice."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
-    tables = [
-        trace.table().select(
-            *(_literal(name, value) for name, value in dataclasses.asdict(trace.setting).items()),
-            pl.all(),
-        )
-        for trace in traces
-    ]
+    tables = []
+    for trace in traces:
+        literals = [
+            pl.lit(value, dtype=pl.String if isinstance(value, str) else pl.Int64).alias(name)
+            for name, value in dataclasses.asdict(trace.setting).items()
+        ]
+        tables.append(trace.table().select(*literals, pl.all()))
     content = io.BytesIO()
     pl.concat(tables).write_parquet(content, metadata={_KEY: _FORMAT})
     write_whole(Path(path), [content.getbuffer()])
-
-
-def _literal(name: str, value: str | int) -> "pl.Expr":
-    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
-
-    return pl.lit(value, dtype=pl.String if isinstance(value, str) else pl.Int64).alias(name)
 
 
 def load_traces(path: str | os.PathLike[str]) -> list[Trace]:
@@ -191,19 +174,14 @@ def merge(traces: Sequence[Trace]) -> Trace:
         raise BadParameter(f"only traces of one setting can be merged, got {len(settings)}")
     if len(traces) == 1:
         return traces[0]
-    joined = Trace(traces[0].setting, *_joined(traces))
+    columns = ([getattr(trace, name) for trace in traces] for name in _COLUMNS)
+    joined = Trace(traces[0].setting, *map(np.concatenate, columns))
     _, first = np.unique(joined.runs, return_index=True)
     return _select(joined, first)
 
 
-def _joined(traces: Sequence[Trace]) -> list[np.ndarray]:
-    names = [field.name for field in dataclasses.fields(Trace)][1:]
-    return [np.concatenate([getattr(trace, name) for trace in traces]) for name in names]
-
-
 def _select(trace: Trace, which: np.ndarray) -> Trace:
-    names = [field.name for field in dataclasses.fields(Trace)][1:]
-    return Trace(trace.setting, *(getattr(trace, name)[which] for name in names))
+    return Trace(trace.setting, *(getattr(trace, name)[which] for name in _COLUMNS))
 
 
 def holds_traces(path: Path) -> bool:

@@ -5,9 +5,9 @@ import pytest
 
 from giro.paper.claims import Verdict
 from giro.paper.reports import exact, lemmas
-from giro.paper.reports._formats import digits, from_log, listed, power, text, yes
 from giro.paper.reports.general_bound import _all_above_zero
-from giro.paper.theory.checks import at_most
+from giro.paper.reports.report import digits, from_log, listed, power, text, yes
+from giro.paper.theory.terms import at_most
 from giro.tables import fixed
 
 
@@ -32,9 +32,9 @@ def test_a_violated_lemma_is_reported_with_where() -> None:
 
 
 def test_a_wrong_exact_regret_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    question = exact.Question("uniform", None, (0.9, 0.1), 5, 400, 0)
-    monkeypatch.setattr(exact, "_policy", lambda *_: exact.Giro(a=1.0))
-    monkeypatch.setattr(exact, "_exact", lambda *_: [0.4, 0.9, 1.3, 1.7, 2.1])
+    question = exact.Question("giro:a=1", None, (0.9, 0.1), 5, 400, 0)
+    wrong = np.array([0.4, 0.9, 1.3, 1.7, 2.1])
+    monkeypatch.setattr(exact, "exact_giro_regret", lambda *_: wrong)
     (statement,) = exact.exact_report(question).statements
     assert statement.word == "fails"
 

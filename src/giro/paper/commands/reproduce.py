@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from giro.cli import options
-from giro.cli._app import app, help_without_command
+from giro.cli.main import INTERRUPTED, app, help_without_command
 from giro.cli.options import option
-from giro.cli.playing import Place
+from giro.cli.output import check_folder, print_json, tell
+from giro.cli.simulate import Place, check, finished_traces, say_interrupted
 from giro.datasets.scaling import Scale
 from giro.errors import UnknownName
 from giro.paper.studies import bakeoff as bakeoff_study
@@ -17,7 +18,11 @@ from giro.paper.studies import mab as mab_study
 from giro.paper.studies import offline as offline_study
 from giro.paper.studies import settings as settings_study
 from giro.paper.studies._bakeoff_sets import FOLDER
-from giro.paper.study import reproduce
+from giro.paper.study import Study
+from giro.simulation.kept import Kept
+from giro.simulation.trace import Trace
+from giro.tables import write_csv
+from giro.version import __version__
 
 commands = typer.Typer(rich_markup_mode=None)
 app.add_typer(commands, name="reproduce")
@@ -46,6 +51,48 @@ def describe(context: typer.Context) -> None:
 
 def _with(example: str) -> Any:
     return typer.Option("--with", metavar="POLICIES", help=f"Further policies, as {example}.")
+
+
+def reproduce(study: Study, out: Path, *, json: bool, place: Place | None = None) -> None:
+    """Play what a study lacks, print what it shows, and write that to the folder `out`.
+
+    After Ctrl-C what was finished is kept and printed; tables and figures are not written.
+    """
+    from giro import plots  # noqa: PLC0415  # not after hours that nothing can be drawn
+
+    check_folder(out)
+    command, kept = study.command, Kept()
+    traces: list[Trace] = []
+    interrupted = False
+    if study.experiments:
+        kept = Kept(out)
+        check(kept, study.judged)
+        traces, interrupted = finished_traces(study.experiments, kept, place or Place())
+    finished = traces
+    if study.judged:
+        evidence = kept.evidence(study.judged, runs=study.runs)
+        traces = evidence.traces
+        if not evidence.is_present:
+            n_runs = sum(t.runs.size for t in traces if t.setting.version == evidence.version)
+            tell(
+                f"judging {n_runs} runs made by giro {evidence.version}: the present code draws "
+                "other numbers of the same distribution; --fresh plays its own beside them"
+            )
+        if evidence.version != __version__:
+            command += f" (runs of giro {evidence.version})"
+    outcome = study.outcome(traces, not interrupted)
+    if json:
+        print_json(outcome.document)
+    else:
+        outcome.show()
+    if interrupted:
+        say_interrupted(study.experiments, finished, kept)
+        raise typer.Exit(INTERRUPTED)
+    for name, records in outcome.tables.items():
+        write_csv(out / f"{name}.csv", records, note=command)
+    for name, figure in outcome.figures().items():
+        plots.save(figure, out / f"{name}.png", note=study.command)
+        tell(f"wrote {out / name}.png and the tables beside it")
 
 
 @commands.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from giro.cli import options
-from giro.cli._app import app, help_without_command
+from giro.cli.main import app, help_without_command
 from giro.cli.options import number, numbers, option, whole_numbers
 from giro.cli.output import (
     check_folder,
@@ -226,12 +226,16 @@ def everything(
     Examples:
       giro theory all --out results/theory
     """
+    from giro.plots import save  # noqa: PLC0415  # quick start without matplotlib
+
     check_folder(out)
     statements = []
     reports = _reports(rounds, n, runs, seed)
     for name, make in reports.items():
         report = make()
-        _write(report, out / name)
+        text = "\n\n".join([report.command, *_paragraphs(report, width=UNLIMITED)]) + "\n"
+        (out / f"{name}.txt").write_text(text, encoding="utf-8")
+        save(report.draw(), out / f"{name}.png", note=report.command)
         statements += [{"command": name, **record(verdict)} for verdict in report.statements]
     command = f"giro theory all --out {out} --rounds {rounds} --n {n} --runs {runs} --seed {seed}"
     write_csv(out / "statements.csv", statements, note=command)
@@ -293,12 +297,3 @@ def _paragraphs(report: "Report", *, width: int) -> Sequence[str]:
     if report.statements:
         parts.append(table_text(*verdict_table(report.statements), width=width))
     return parts
-
-
-def _write(report: "Report", path: Path) -> None:
-    """Write a report's text and figure, each with the command that repeats it."""
-    from giro.plots import save  # noqa: PLC0415  # quick start without matplotlib
-
-    text = "\n\n".join([report.command, *_paragraphs(report, width=UNLIMITED)]) + "\n"
-    path.with_suffix(".txt").write_text(text, encoding="utf-8")
-    save(report.draw(), path.with_suffix(".png"), note=report.command)

@@ -8,12 +8,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from giro.paper.claims import Verdict
-from giro.paper.reports._formats import digits, from_log, listed, power, text
-from giro.paper.reports._panels import GREY, log10, look, panels, powers_of_ten
-from giro.paper.reports.report import Report, Table, table
+from giro.paper.reports.report import (
+    GREY,
+    Report,
+    Table,
+    digits,
+    from_log,
+    listed,
+    log10,
+    look,
+    panels,
+    power,
+    powers_of_ten,
+    table,
+    text,
+)
 from giro.paper.theory.bound import GiroBound, cheapest_a, giro_bound, log_useful_rounds
-from giro.paper.theory.gaps import suboptimal_arms
-from giro.paper.theory.proof_steps import counted_pulls_check
+from giro.paper.theory.proofs import counted_pulls_check
+from giro.paper.theory.terms import suboptimal_arms
 from giro.tables import Column, fixed
 
 if TYPE_CHECKING:

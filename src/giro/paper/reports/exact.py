@@ -10,12 +10,14 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.paper.claims import Verdict
-from giro.paper.reports._formats import listed, text
-from giro.paper.reports._panels import look, panels
-from giro.paper.reports.report import Report, Table, table
-from giro.paper.theory.exact import Ties, exact_bootstrap_regret, exact_giro_regret
-from giro.paper.theory.gaps import check_rounds, checked_means
-from giro.paper.theory.linear_regret import linear_regret_bound
+from giro.paper.reports.report import Report, Table, listed, look, panels, table, text
+from giro.paper.theory.exact import (
+    Ties,
+    exact_bootstrap_regret,
+    exact_giro_regret,
+    linear_regret_bound,
+)
+from giro.paper.theory.terms import check_rounds, checked_means
 from giro.policies.bootstrap import Bootstrap
 from giro.policies.giro import Giro
 from giro.policy import Policy
@@ -43,14 +45,22 @@ class Question(NamedTuple):
 
 def exact_report(question: Question) -> Report:
     """Return the exact regret after each round, with its simulation if runs > 0."""
-    policy = _policy(question.policy, question.ties)
+    policy, means, rounds = Policy.parse(question.policy), question.means, question.rounds
+    if not isinstance(policy, Giro | Bootstrap):
+        raise BadParameter(f"exact regret is known for giro and bootstrap, got '{policy.text}'")
+    if question.ties is not None:
+        policy = replace(policy, ties=question.ties)
     _check_size(question, policy)
-    exact = _exact(policy, question.means, question.rounds)
+    if isinstance(policy, Giro):
+        regret = exact_giro_regret(means, rounds, policy.a, policy.ties)
+    else:
+        regret = exact_bootstrap_regret(means, rounds, policy.pulls, policy.ties)
+    exact = regret.tolist()
     simulated = _simulated(policy, question) if question.runs > 0 else []
     bounds = _bounds(policy, question)
     return Report(
         command=(
-            f"giro theory exact --means {listed(question.means)} --rounds {question.rounds} "
+            f"giro theory exact --means {listed(means)} --rounds {rounds} "
             f"--policy {policy.text}"
             + (f" --runs {question.runs} --seed {question.seed}" if question.runs else "")
         ),
@@ -58,13 +68,6 @@ def exact_report(question: Question) -> Report:
         statements=_statements(exact, simulated, bounds),
         draw=partial(_draw, policy, exact, simulated, bounds, question.runs),
     )
-
-
-def _policy(wanted: str, ties: Ties | None) -> Giro | Bootstrap:
-    policy = Policy.parse(wanted)
-    if not isinstance(policy, Giro | Bootstrap):
-        raise BadParameter(f"exact regret is known for giro and bootstrap, got '{policy.text}'")
-    return policy if ties is None else replace(policy, ties=ties)
 
 
 def _check_size(question: Question, policy: Giro | Bootstrap) -> None:
@@ -79,14 +82,6 @@ def _check_size(question: Question, policy: Giro | Bootstrap) -> None:
             f"{question.rounds} rounds of {arms} arms have {states:.2g} states, at most "
             f"{_MOST_STATES} are computed; take fewer rounds or arms"
         )
-
-
-def _exact(policy: Giro | Bootstrap, means: Sequence[float], rounds: int) -> list[float]:
-    if isinstance(policy, Giro):
-        regret = exact_giro_regret(means, rounds, policy.a, policy.ties)
-    else:
-        regret = exact_bootstrap_regret(means, rounds, policy.pulls, policy.ties)
-    return [float(value) for value in regret]
 
 
 def _simulated(policy: Policy, question: Question) -> list[Estimate]:

@@ -12,12 +12,20 @@ from scipy.special import stdtrit
 
 from giro.named import text_of
 from giro.paper.claims import Verdict
-from giro.paper.reports._formats import digits, from_log, listed, text
-from giro.paper.reports._panels import look, panels
-from giro.paper.reports.report import Report, Table, table
+from giro.paper.reports.report import (
+    Report,
+    Table,
+    digits,
+    from_log,
+    listed,
+    look,
+    panels,
+    table,
+    text,
+)
 from giro.paper.theory.bound import giro_bound
-from giro.paper.theory.gaps import check_rounds, suboptimal_arms
 from giro.paper.theory.general_bound import GeneralBound, best_general_bound, general_bound
+from giro.paper.theory.terms import check_rounds, suboptimal_arms
 from giro.simulation.metrics import estimate
 from giro.simulation.simulate import simulate
 from giro.tables import Column, fixed

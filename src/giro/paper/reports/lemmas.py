@@ -9,14 +9,11 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.paper.claims import Verdict
-from giro.paper.reports._formats import digits, text
-from giro.paper.reports._panels import GREY, look, panels
-from giro.paper.reports.report import Report, Table, table
-from giro.paper.theory import proof_steps as steps
+from giro.paper.reports.report import GREY, Report, Table, digits, look, panels, table, text
+from giro.paper.theory import proofs as steps
 from giro.paper.theory.bound import b_constant
-from giro.paper.theory.checks import Check, at_most
-from giro.paper.theory.lemmas import bootstrap_checks, history_checks, stirling_checks
-from giro.paper.theory.pseudo import is_whole
+from giro.paper.theory.proofs import bootstrap_checks, history_checks, stirling_checks
+from giro.paper.theory.terms import Check, at_most, is_whole
 from giro.tables import Column
 
 if TYPE_CHECKING:
@@ -42,7 +39,6 @@ def lemmas_report(most: int) -> Report:
     if most < 2:
         raise BadParameter(f"the grids need n >= 2, got n={most}")
     lemmas, proofs = _lemma_checks(most), _proof_checks(most)
-    every = {**lemmas, **proofs}
     return Report(
         command=f"giro theory lemmas --n {most}",
         tables=(
@@ -50,7 +46,7 @@ def lemmas_report(most: int) -> Report:
                 "lemmas", f"Lemmas of Appendix C, n = 1..{most}; 3 and 4 as logarithms", lemmas
             ),
             _summary("proofs", "Steps of the proofs in Appendices B and C", proofs),
-            _violations(every),
+            _violations({**lemmas, **proofs}),
         ),
         statements=[_statement(claim, checks) for claim, checks in lemmas.items()],
         draw=partial(_draw, lemmas),

@@ -3,24 +3,21 @@
 import math
 from collections.abc import Sequence
 from functools import partial
-from itertools import groupby
+from itertools import groupby, product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from giro.errors import BadParameter
 from giro.paper.claims import Verdict
-from giro.paper.reports._formats import digits, text, yes
-from giro.paper.reports._panels import GREY, look, panels
-from giro.paper.reports.report import Report, Table, table
-from giro.paper.theory.checks import Check
-from giro.paper.theory.informal_optimism import (
+from giro.paper.reports.report import GREY, Report, Table, digits, look, panels, table, text, yes
+from giro.paper.theory.moments import moment_checks
+from giro.paper.theory.optimism import (
     informal_optimism_checks,
     smallest_optimistic_a,
     variance_condition,
 )
-from giro.paper.theory.moments import moment_checks
-from giro.paper.theory.pseudo import is_whole
+from giro.paper.theory.terms import Check, is_whole
 from giro.tables import Column, fixed
 
 if TYPE_CHECKING:
@@ -48,9 +45,16 @@ def moments_report(s: int, mean: float, a: float, *, most_pulls: int) -> Report:
     if most_pulls < 1:
         raise BadParameter(f"most-pulls must be >= 1, got {most_pulls}")
     checks = moment_checks(s, mean, a)
-    grids = {each: _grid(each, most_pulls) for each in sorted({*_GRID_A, a})}
-    grids = {each: grid for each, grid in grids.items() if grid}
-    rare = [_rare(pulls, each) for each in _GRID_A for pulls in _RARE_PULLS]
+    grids = {}
+    for each in sorted({*_GRID_A, a}):
+        pulls = [k for k in range(1, most_pulls + 1) if is_whole(each * k)]
+        if pulls:
+            places = product(pulls, _MEANS)
+            grids[each] = [c for k, m in places for c in informal_optimism_checks(k, m, each)]
+    rare = [  # the history without a one, of an arm that rarely gives one
+        informal_optimism_checks(k, 0.9 * (1 - 0.5 ** (1 / k)), each)[0]
+        for each, k in product(_GRID_A, _RARE_PULLS)
+    ]
     return Report(
         command=(
             f"giro theory moments --s {s} --mean {text(mean)} --a {text(a)} "
@@ -101,11 +105,6 @@ def _condition(a: float) -> Table:
     return table("condition", "Condition for normal values to be optimistic", columns, rows)
 
 
-def _grid(a: float, most_pulls: int) -> list[Check]:
-    pulls = [s for s in range(1, most_pulls + 1) if is_whole(a * s)]
-    return [c for s in pulls for mean in _MEANS for c in informal_optimism_checks(s, mean, a)]
-
-
 def _equation_7(grids: dict[float, list[Check]], most_pulls: int) -> Table:
     columns = (
         Column("a", show=text),
@@ -130,11 +129,6 @@ def _equation_7(grids: dict[float, list[Check]], most_pulls: int) -> Table:
         rows.append((a, len(grid), len(failures), last, max(middle, default=0), *where, *sides))
     title = f"Equation 7, P(optimistic | history) >= P(history), up to {most_pulls} pulls"
     return table("equation-7", title, columns, rows)
-
-
-def _rare(s: int, a: float) -> Check:
-    """Return Equation 7 for the history without a one, of an arm that rarely gives one."""
-    return informal_optimism_checks(s, 0.9 * (1 - 0.5 ** (1 / s)), a)[0]
 
 
 def _rare_table(rare: Sequence[Check]) -> Table:

@@ -7,13 +7,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from giro.errors import BadParameter
 from giro.paper.claims import Verdict
-from giro.paper.reports._formats import from_log, listed, power, text, yes
-from giro.paper.reports._panels import log10, look, panels, powers_of_ten
-from giro.paper.reports.report import Report, Table, table
+from giro.paper.reports.report import (
+    Report,
+    Table,
+    from_log,
+    listed,
+    log10,
+    look,
+    panels,
+    power,
+    powers_of_ten,
+    table,
+    text,
+    yes,
+)
 from giro.paper.theory.bound import b_constant, log_c, log_f
-from giro.paper.theory.informal_optimism import smallest_bounded_a, smallest_exponent
-from giro.paper.theory.optimism import log_inverse_optimism, log_inverse_optimism_above
-from giro.paper.theory.pseudo import is_whole
+from giro.paper.theory.optimism import (
+    log_inverse_optimism,
+    log_inverse_optimism_above,
+    smallest_bounded_a,
+    smallest_exponent,
+)
+from giro.paper.theory.terms import is_whole
 from giro.tables import Column, Record, fixed
 
 if TYPE_CHECKING:

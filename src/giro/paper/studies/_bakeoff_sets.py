@@ -101,11 +101,15 @@ def problem_of(name: str, folder: Path = FOLDER) -> str:
 
 def sets_there(folder: Path = FOLDER) -> list[BakeoffSet]:
     """Return the sets of both halves whose files are in the folder, in the order of the list."""
-    found = [
-        BakeoffSet(name, half_of(name), rows, min(rows, MOST_ROUNDS), problem_of(name, folder))
-        for name in (*PLAIN, *GRADED)
-        if (rows := _rows_of(folder / f"{name}.parquet"))
-    ]
+    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+    found = []
+    for name in (*PLAIN, *GRADED):
+        path = folder / f"{name}.parquet"
+        rows = pl.scan_parquet(path).select(pl.len()).collect().item() if path.is_file() else 0
+        if rows:
+            rounds = min(rows, MOST_ROUNDS)
+            found.append(BakeoffSet(name, half_of(name), rows, rounds, problem_of(name, folder)))
     if not found:
         raise BadFile(
             f"there is no data set of the bake-off in {folder}: "
@@ -128,10 +132,3 @@ def paper_sets() -> list[BakeoffSet]:
         )
         for name in PAPER
     ]
-
-
-def _rows_of(path: Path) -> int:
-    """Return how many rows a file has; none if it is not there."""
-    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
-
-    return int(pl.scan_parquet(path).select(pl.len()).collect().item()) if path.is_file() else 0

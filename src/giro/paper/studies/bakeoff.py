@@ -19,8 +19,8 @@ from giro.paper.studies._bakeoff_sets import PAPER, BakeoffSet, paper_sets, sets
 from giro.paper.study import Outcome, Study
 from giro.policy import Policy
 from giro.problem import Problem
-from giro.simulation.experiment import Experiment
 from giro.simulation.metrics import estimate
+from giro.simulation.simulate import Experiment
 from giro.simulation.trace import Trace
 from giro.tables import Column, Record, fixed
 
@@ -101,8 +101,9 @@ def study(
             raise UnknownName("data set of the bake-off", name, known=names)
     asked = [each for each in known if each.name in only or (not only and each.half != "tuning")]
     chosen = [Policy.parse(text).text for text in policies] or list(POLICIES)
+    on_paper = [DEFAULT] if DEFAULT in chosen else chosen[:1]  # the others: reproduce contextual
     experiments = [
-        _experiment(each, chosen if each.half != "paper" else _first(chosen), runs, seed)
+        _experiment(each, chosen if each.half != "paper" else on_paper, runs, seed)
         for each in asked
     ]
     judged = [
@@ -122,14 +123,6 @@ def study(
         judged=judged,
         runs=max(runs, PAPER_ORDERS),
     )
-
-
-def _first(policies: Sequence[str]) -> list[str]:
-    """Return the only policy that plays on the paper's sets: `giro reproduce contextual` has more.
-
-    If it is not among those asked for, the first of them.
-    """
-    return [DEFAULT] if DEFAULT in policies else list(policies[:1])
 
 
 def _experiment(each: BakeoffSet, policies: Sequence[str], runs: int, seed: int) -> Experiment:
@@ -183,20 +176,17 @@ def scores_of(sets: Sequence[BakeoffSet], traces: Sequence[Trace], field: Path) 
             entrant = (GIRO, trace.setting.policy)
             scores.add(entrant, each.name, order, reward / rounds, seconds / rounds)
     rounds_of = {each.name: each.rounds for each in sets}
-    for line in _lines_of(field):
+    lines: list[dict[str, str]] = []
+    if field.is_file():
+        with field.open(encoding="utf-8", newline="") as file:
+            lines = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    for line in lines:
         name, rounds = line["data"], int(line["rounds"])
         if line["library"] != GIRO and rounds == rounds_of.get(name):
             entrant = (line["library"], line["policy"])
             reward, seconds = float(line["mean_reward"]), float(line["seconds"])
             scores.add(entrant, name, int(line["order"]), reward, seconds / rounds)
     return scores
-
-
-def _lines_of(field: Path) -> list[dict[str, str]]:
-    if not field.is_file():
-        return []
-    with field.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
 def ranking_of(scores: Scores, sets: Sequence[BakeoffSet]) -> list[dict[str, Any]]:

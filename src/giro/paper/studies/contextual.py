@@ -13,8 +13,8 @@ from giro.paper.claims import Claim, Comparison, Played, earns_more, earns_the_s
 from giro.paper.study import Outcome, Study, show_results, show_test, tables_of
 from giro.policy import Policy
 from giro.problem import Problem
-from giro.simulation.experiment import Experiment
 from giro.simulation.metrics import pairable
+from giro.simulation.simulate import Experiment
 from giro.simulation.trace import Trace
 
 if TYPE_CHECKING:

@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from giro.cli.output import print_line, print_table
-from giro.paper.claims import Claim, Comparison, beats, judge, verdict_table
-from giro.paper.growth import grows_linearly, grows_logarithmically
+from giro.paper.claims import (
+    Claim,
+    Comparison,
+    beats,
+    grows_linearly,
+    grows_logarithmically,
+    judge,
+    verdict_table,
+)
 from giro.paper.study import Outcome, Study, show_test, tables_of
-from giro.paper.theory.linear_regret import linear_regret_bound, linear_regret_rows
+from giro.paper.theory.exact import linear_regret_bound, linear_regret_rows
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.problems.bernoulli import Bernoulli
-from giro.simulation.experiment import Experiment
 from giro.simulation.metrics import Estimate, estimate, final_record
+from giro.simulation.simulate import Experiment
 from giro.simulation.trace import Trace
 from giro.tables import Column, Record, decimals_for, fixed
 

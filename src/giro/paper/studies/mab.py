@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from giro.paper.claims import Claim, Comparison, Played, beats, judge, record
-from giro.paper.growth import grows_logarithmically
+from giro.paper.claims import Claim, Comparison, Played, beats, grows_logarithmically, judge, record
 from giro.paper.study import Outcome, Study, show_results, show_test, tables_of
 from giro.policy import Policy
 from giro.problem import Problem
-from giro.simulation.experiment import Experiment
 from giro.simulation.metrics import final_record
+from giro.simulation.simulate import Experiment
 from giro.simulation.trace import Trace
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from giro.cli.output import print_line, print_table
 from giro.paper.claims import Played, Verdict, finding_records, judge, record
 from giro.paper.studies.contextual import DATA, Fit, Setup, claims
 from giro.paper.study import Outcome, Study
-from giro.simulation.experiment import Experiment
 from giro.simulation.metrics import Estimate, estimate, final_record
+from giro.simulation.simulate import Experiment
 from giro.simulation.trace import Trace
 from giro.tables import Column, Record, fixed
 
@@ -76,14 +76,11 @@ def earned(setup: Setup, traces: Sequence[Trace]) -> Estimate:
     if len(there) < len(found) or len({trace.setting.version for trace in there}) > 1:
         return nothing
     of_all = functools.reduce(np.intersect1d, [trace.runs for trace in there])
-    each = [_rewards(trace, of_all) for trace in there]
-    return estimate(np.mean(each, axis=0)) if of_all.size else nothing
-
-
-def _rewards(trace: Trace, runs: np.ndarray) -> np.ndarray:
-    """Return the reward per round of these runs, in their order."""
-    _, _, where = np.intersect1d(runs, trace.runs, return_indices=True)
-    return np.asarray(trace.reward[where, -1] / trace.setting.rounds)
+    rewards = []  # per round, of these runs in their order
+    for trace in there:
+        _, _, where = np.intersect1d(of_all, trace.runs, return_indices=True)
+        rewards.append(trace.reward[where, -1] / trace.setting.rounds)
+    return estimate(np.mean(rewards, axis=0)) if of_all.size else nothing
 
 
 def chosen(table: Sequence[Judged]) -> Setup | None:

@@ -13,8 +13,7 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import logsumexp
 
 from giro.errors import BadParameter
-from giro.paper.theory.exact import Means
-from giro.paper.theory.gaps import SuboptimalArm, check_rounds, suboptimal_arms
+from giro.paper.theory.terms import Means, SuboptimalArm, check_rounds, suboptimal_arms
 
 _LARGEST_LOG = math.log(np.finfo(np.float64).max)
 
@@ -64,7 +63,7 @@ def giro_bound(means: Means, rounds: int, a: float = 1.0) -> GiroBound:
 
     Kveton et al. (2019), Theorem 2 (Equation 9), for a > 1 / sqrt(2). The proof covers integers
     `a` only: Theorem 4, on which it rests, needs (2a + 1) s to be an integer for every s. Its
-    count of the rounds in b_i starts at s = 1 and so misses the term s = 0 (`proof_steps`).
+    count of the rounds in b_i starts at s = 1 and so misses the term s = 0 (`proofs`).
     """
     arms = _some_suboptimal_arms(means)
     check_rounds(rounds, at_least=2)

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
 from giro.errors import BadParameter
-from giro.paper.theory.pseudo import check_pseudo_rewards, pseudo_counts
+from giro.paper.theory.terms import Floats, check_pseudo_rewards, pseudo_counts
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ChoiceProbabilities = Callable[[ArrayLike, ArrayLike], Floats]
 

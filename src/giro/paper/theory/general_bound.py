@@ -13,12 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giro.errors import BadParameter
-from giro.paper.theory.binomial import binomial_tail, log_binomial
-from giro.paper.theory.exact import Means
-from giro.paper.theory.gaps import SuboptimalArm, check_rounds, checked_means, suboptimal_arms
-from giro.paper.theory.pseudo import ROUNDING, check_pseudo_rewards
+from giro.paper.theory.terms import (
+    ROUNDING,
+    Floats,
+    Means,
+    SuboptimalArm,
+    binomial_tail,
+    check_pseudo_rewards,
+    check_rounds,
+    checked_means,
+    log_binomial,
+    suboptimal_arms,
+)
 
-Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _DROPPED_MASS = 1e-20  # binomial mass left out below the window of each s, at most
@@ -72,9 +79,13 @@ def general_bound(
     chosen = [middle_tau(arm, a) for arm in arms] if taus is None else list(taus)
     if len(chosen) != len(arms):
         raise BadParameter(f"taus needs {len(arms)} numbers, one a suboptimal arm, got {taus}")
-    best = float(checked_means(means).max())
-    pairs = zip(arms, chosen, strict=True)
-    return GeneralBound(tuple(_arm_terms(best, arm, tau, rounds, a) for arm, tau in pairs))
+    best, terms = float(checked_means(means).max()), []
+    for arm, tau in zip(arms, chosen, strict=True):
+        optimism = _Optimism(tau, a)
+        a_i = _summed_inverse(optimism, best, rounds)
+        b_i = _summed_exceedance(optimism, arm.mean, rounds) + 1
+        terms.append(ArmTerms(arm.arm, arm.gap, tau, a_i, b_i))
+    return GeneralBound(tuple(terms))
 
 
 def best_general_bound(
@@ -102,17 +113,6 @@ def best_general_bound(
 def middle_tau(arm: SuboptimalArm, a: float, *, share: float = 0.5) -> float:
     """Return the point that lies `share` of the way from the arm's limit to the best arm's."""
     return (arm.mean + a + share * arm.gap) / (2 * a + 1)
-
-
-def _arm_terms(best: float, arm: SuboptimalArm, tau: float, rounds: int, a: float) -> ArmTerms:
-    optimism = _Optimism(tau, a)
-    return ArmTerms(
-        arm=arm.arm,
-        gap=arm.gap,
-        tau=tau,
-        a=_summed_inverse(optimism, best, rounds),
-        b=_summed_exceedance(optimism, arm.mean, rounds) + 1,
-    )
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giro.errors import BadParameter
-from giro.paper.theory.binomial import check_trials, log_binomial
-from giro.paper.theory.checks import Check, at_least, equals
-from giro.paper.theory.pseudo import whole_pseudo_count
-
-Floats = NDArray[np.float64]
+from giro.paper.theory.terms import (
+    Check,
+    Floats,
+    at_least,
+    check_trials,
+    equals,
+    log_binomial,
+    whole_pseudo_count,
+)
 
 
 class Moments(NamedTuple):

@@ -1,46 +1,53 @@
-"""Where runs are played: threads of this process, or the workers of a Dask or Ray cluster."""
+"""Where runs are played: threads or processes here, or the workers of a Dask or Ray cluster.
 
+All engines have one driver (`drive`): chunks of runs go out, traces come back as they end, and what
+was lost with a worker is sent again. Which engine plays changes the time, never the numbers.
+"""
+
+import math
 import os
-from collections.abc import Generator, Sequence
+import pickle
+import platform
+import socket
+import traceback
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from typing import Literal, TypeAlias, get_args
+from queue import Empty, SimpleQueue
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from urllib.parse import urlsplit
 
-from giro.errors import BadParameter, UnknownName
-from giro.simulation.chunks import Chunks, Work, play_chunk, warm_up
-from giro.simulation.engines._driver import Crew, Engine, drive
-from giro.simulation.play import is_compiled
-from giro.simulation.trace import Trace
+import numpy as np
 
-__all__ = ["Engine", "EngineName", "Threads", "open_engine", "resolve_jobs"]
+from giro.errors import BadParameter, GiroError, MissingExtra, UnknownName
+from giro.simulation.play import Work, is_compiled, play_run, timed_run
+from giro.simulation.trace import Trace, merge
+from giro.version import __version__
 
-_SECONDS = 0.02  # of a chunk in a thread: many short runs at a time, little to wait for at the end
+_SECONDS = 2.0  # a chunk takes about as long: much more than sending it, little to lose
+_SECONDS_PER_WORKER = 0.02  # longer with many workers: some 50 chunks a second can be sent out
+_SECONDS_IN_THREADS = 0.02  # many short runs at a time, little to wait for at the end
+_PER_WORKER = 4  # chunks that each worker still has before it, so that all end together
+_SMALLEST = 1 / 20  # of a full chunk, at the end
+_ATTEMPTS = 3  # to have a chunk played while no other one ends
+_AHEAD = 4  # chunks per worker that are under way or wait for it
+_LOOKS = 5.0  # seconds after which it is asked whether anything can still come
+PATIENCE = 30.0  # seconds until a busy cluster has answered; where nobody listens it takes none
 
 EngineName: TypeAlias = Literal["threads", "dask", "ray"]
 
 
-class Threads(Engine):
-    """Threads of this process, as kernels release the interpreter lock; processes for the rest."""
+class Engine(ABC):
+    """Plays runs side by side. Which engine it is changes the time, never the numbers."""
 
-    def __init__(self, jobs: int) -> None:
-        """Use as many threads."""
-        self._jobs = jobs
-
+    @abstractmethod
     def finished(self, work: Work, runs: Sequence[int]) -> Generator[Trace, None, None]:
-        """Yield a trace for some runs at a time; closing waits for those under way in threads."""
-        if min(self._jobs, len(runs)) > 1 and not is_compiled(work.policy, work.problem):
-            from giro.simulation.engines.processes import processes  # noqa: PLC0415  # quick start
+        """Yield traces of one or more runs as they end, in no particular order.
 
-            with processes(min(self._jobs, len(runs))) as others:
-                yield from others.finished(work, runs)
-            return
-        warm_up(work)
-        with ThreadPoolExecutor(self._jobs) as pool:
-            crew = Crew(
-                lambda: self._jobs, pool.submit, lambda futures: [f.cancel() for f in futures]
-            )
-            chunks = Chunks(runs, workers=self._jobs, seconds=_SECONDS)
-            yield from drive(crew, chunks, work, play_chunk, work)
+        Closing the iterator (or Ctrl-C) drops the runs not yet begun.
+        """
 
 
 def open_engine(
@@ -49,7 +56,7 @@ def open_engine(
     """Return an engine to be opened with `with`, which then closes what was started for it.
 
     Without an address, Dask and Ray start a cluster of `jobs` processes here (default: one per
-    core). With one, they use the cluster that is there, which has workers of its own.
+    core). With one, they use the cluster at it and its workers.
     """
     if name not in get_args(EngineName):
         raise UnknownName("engine", str(name), known=get_args(EngineName))
@@ -77,3 +84,232 @@ def resolve_jobs(jobs: int | None) -> int:
         return jobs
     allowed = getattr(os, "sched_getaffinity", None)  # not on every system
     return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+class Threads(Engine):
+    """Threads of this process, as kernels release the interpreter lock; processes for the rest."""
+
+    def __init__(self, jobs: int) -> None:
+        """Use as many threads."""
+        self._jobs = jobs
+
+    def finished(self, work: Work, runs: Sequence[int]) -> Generator[Trace, None, None]:
+        """Yield a trace for some runs at a time; closing waits for those under way in threads."""
+        if min(self._jobs, len(runs)) > 1 and not is_compiled(work.policy, work.problem):
+            from giro.simulation.engines.processes import processes  # noqa: PLC0415  # quick start
+
+            with processes(min(self._jobs, len(runs))) as others:
+                yield from others.finished(work, runs)
+            return
+        warm_up(work)
+        with ThreadPoolExecutor(self._jobs) as pool:
+            crew = Crew(
+                lambda: self._jobs, pool.submit, lambda futures: [f.cancel() for f in futures]
+            )
+            chunks = Chunks(runs, workers=self._jobs, seconds=_SECONDS_IN_THREADS)
+            yield from drive(crew, chunks, work, play_chunk, work)
+
+
+# -- the driver ------------------------------------------------------------------------------------
+
+
+class Crew(NamedTuple):
+    """Those who play chunks; a future is one of concurrent.futures, of Dask, or alike."""
+
+    size: Callable[[], int]
+    submit: Callable[..., Any]  # of a function and its arguments; returns a future
+    drop: Callable[[list[Any]], object]  # futures, begun or not
+    lost: tuple[type[Exception], ...] = ()  # raised when the crew, not the runs, is the trouble
+    check: Callable[[], object] = lambda: None  # raises if nothing can come back any more
+
+
+class Chunks:
+    """Cuts runs into chunks of about two seconds, judging by the runs that have ended.
+
+    >>> [len(chunk) for chunk in Chunks(range(5), workers=1)]
+    [1, 1, 1, 1, 1]
+    """
+
+    def __init__(self, runs: Sequence[int], *, workers: int, seconds: float | None = None) -> None:
+        """Begin with chunks of one run, as nothing is known about their length.
+
+        `seconds` 0 leaves it at that.
+        """
+        self._runs, self.workers, self._begin = runs, workers, 0
+        usual = max(_SECONDS, workers * _SECONDS_PER_WORKER)
+        self._seconds = usual if seconds is None else seconds
+        self._size = 1
+        self._again: list[list[int]] = []
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """Yield the chunks, smaller ones towards the end."""
+        return iter(self.take, [])
+
+    def take(self) -> list[int]:
+        """Return the next chunk, first of all one that was given back; nothing after the last."""
+        if self._again:
+            return self._again.pop()
+        begin = self._begin
+        fair = (len(self._runs) - begin) / (_PER_WORKER * self.workers)
+        self._begin += math.ceil(min(self._size, max(fair, self._size * _SMALLEST)))
+        return list(self._runs[begin : self._begin])
+
+    def give_back(self, chunk: list[int]) -> None:
+        """Have a chunk taken again, which nobody has played."""
+        self._again.append(chunk)
+
+    @property
+    def left(self) -> int:
+        """The number of runs that nobody has taken."""
+        return max(0, len(self._runs) - self._begin) + sum(map(len, self._again))
+
+    def adapt(self, ended: Trace) -> None:
+        """Make the chunks still to come as long as these runs say."""
+        self._size = max(1, int(self._seconds / max(float(ended.seconds.mean()), 1e-9)))
+
+
+def drive(
+    crew: Crew,
+    chunks: Chunks,
+    work: Work,
+    *call: Any,
+    read: Callable[[Any], Trace] = lambda trace: trace,
+) -> Generator[Trace, None, None]:
+    """Yield the traces of chunks as they end, with few under way, so that memory stays small.
+
+    `call` is a function and its arguments before the chunk, `read` makes a trace of its result. A
+    chunk that was lost is sent again, until it was lost three times while no other one ended.
+    """
+    ended: SimpleQueue[Any] = SimpleQueue()
+    under_way: dict[Any, list[int]] = {}
+    losses: Counter[int] = Counter()  # by first run
+    ahead = _AHEAD * chunks.workers
+    try:
+        while True:
+            while len(under_way) < ahead and (chunk := chunks.take()):
+                crew.check()
+                future = crew.submit(*call, chunk)
+                under_way[future] = chunk
+                future.add_done_callback(ended.put)
+            if not under_way:
+                return
+            future = _next(ended, crew)
+            chunk = under_way.pop(future)
+            try:
+                trace = read(future.result())
+            except crew.lost as error:
+                chunks.give_back(chunk)
+                losses[chunk[0]] += 1
+                if losses[chunk[0]] == _ATTEMPTS:
+                    missing = chunks.left + sum(map(len, under_way.values()))
+                    reason = " ".join(str(error).split()) or type(error).__name__
+                    raise GiroError(
+                        f"{missing} runs of {work.setting.policy} did not come back from the "
+                        f"workers, though they were sent {_ATTEMPTS} times: {reason}"
+                    ) from error
+                continue
+            losses.clear()
+            chunks.adapt(trace)
+            yield trace
+    finally:
+        crew.drop(list(under_way))
+
+
+def _next(ended: SimpleQueue[Any], crew: Crew) -> Any:
+    while True:
+        try:
+            return ended.get(timeout=_LOOKS)
+        except Empty:
+            crew.check()
+
+
+def warm_up(work: Work) -> None:
+    """Play one round, so that compiling is not counted as computing time."""
+    if is_compiled(work.policy, work.problem):
+        play_run(work.policy, work.problem, np.array([1]), seed=0, run=0)
+
+
+def play_chunk(work: Work, runs: Sequence[int]) -> Trace:
+    """Return what happened in these runs, played one after the other."""
+    return merge([timed_run(work, run) for run in runs])
+
+
+# -- workers in other processes --------------------------------------------------------------------
+
+
+class Cluster(Engine):
+    """A crew in other processes, here or elsewhere."""
+
+    def __init__(self, crew: Crew) -> None:
+        """Use the workers that there are."""
+        self._crew = crew
+
+    def finished(self, work: Work, runs: Sequence[int]) -> Generator[Trace, None, None]:
+        """Yield a trace for each chunk; runs that were lost with a worker are played again."""
+        sent, chunks = send(work), Chunks(runs, workers=self._crew.size())
+        try:
+            yield from drive(self._crew, chunks, work, play_sent, *sent, read=received)
+        except MissingExtra:
+            raise
+        except ImportError as error:
+            raise GiroError(
+                f"a worker cannot load what it should play ({error}): install giro, and the "
+                "module of your policy or problem, on every machine"
+            ) from error
+
+
+def reach(address: str) -> None:
+    """Raise OSError or ValueError if nobody listens at an address such as tcp://host:8786.
+
+    Dask and Ray would try for longer, and leave threads behind.
+    """
+    url = urlsplit(address if "://" in address else f"//{address}")
+    if url.hostname is None or url.port is None:
+        raise ValueError("an address has the form host:port or tcp://host:port")
+    socket.create_connection((url.hostname, url.port), PATIENCE).close()
+
+
+def send(work: Work) -> tuple[bytes, str]:
+    """Return what a worker must be given: the work, functions of `__main__` included, and versions.
+
+    With other versions than here it would give other numbers, or not understand the work.
+    """
+    import cloudpickle  # noqa: PLC0415  # quick start
+
+    return cloudpickle.dumps(work), versions()
+
+
+def play_sent(work: bytes, wanted: str, runs: Sequence[int]) -> bytes:
+    """Return what happened in these runs, for `received`; called in a worker, raises nothing."""
+    import cloudpickle  # noqa: PLC0415  # quick start
+
+    try:
+        if versions() != wanted:
+            raise GiroError(
+                f"the worker on {platform.node()} has {versions()}, this process has {wanted}: "
+                "install the same on every machine"
+            )
+        content: Work = pickle.loads(work)
+        warm_up(content)
+        return bytes(cloudpickle.dumps(play_chunk(content, runs)))
+    except Exception as error:
+        error.add_note(f"In a worker: {traceback.format_exc()}")
+        try:
+            pickled = bytes(cloudpickle.dumps(error))
+            pickle.loads(pickled)
+        except Exception:  # not every error can be sent
+            pickled = pickle.dumps(GiroError(f"{type(error).__name__}: {error}"))
+        return pickled
+
+
+def received(answer: bytes) -> Trace:
+    """Return the trace that a worker has sent, or raise its error."""
+    content = pickle.loads(answer)
+    if isinstance(content, Trace):
+        return content
+    raise content
+
+
+def versions() -> str:
+    """Return the versions that decide the numbers: they must be the same in all workers."""
+    return f"giro {__version__} and NumPy {np.__version__}"

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from giro.errors import GiroError, needs_extra
-from giro.simulation.engines._driver import PATIENCE, Cluster, Crew, reach
+from giro.simulation.engines import PATIENCE, Cluster, Crew, reach
 
 with needs_extra("the engine dask", "distributed", extra="dask"):
     from distributed import Client, Future, KilledWorker, LocalCluster, WorkerPlugin

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from giro.simulation.engines._driver import Cluster, Crew
+from giro.simulation.engines import Cluster, Crew
 
 _BEGIN = (
     "import pickle, sys; sys.path = pickle.load(sys.stdin.buffer); "

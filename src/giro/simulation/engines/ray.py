@@ -9,7 +9,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from giro.errors import GiroError, needs_extra
-from giro.simulation.engines._driver import Cluster, Crew, reach
+from giro.simulation.engines import Cluster, Crew, reach
 
 _QUIET = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 
@@ -17,7 +17,8 @@ _QUIET = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 def ray_cluster(address: str | None, *, jobs: int) -> AbstractContextManager[Cluster]:
     """Return the cluster whose head node is at `address`, or one of `jobs` processes here.
 
-    A connection that this process already has is used as it is.
+    An address is host:port, ray://host:port, or `auto`, the cluster of this machine. A connection
+    that this process already has is used as it is.
     """
     with needs_extra("the engine ray", "ray", extra="ray"):
         import ray  # noqa: PLC0415  # too large for every environment that imports all modules
@@ -31,7 +32,12 @@ def _opened(ray: Any, address: str | None, jobs: int) -> Iterator[Cluster]:
     if mine and address is None:
         ray.init(address="local", num_cpus=jobs, include_dashboard=False, **_QUIET)
     elif mine:
-        _connect(ray, str(address))
+        try:
+            if address != "auto":  # the cluster of this machine
+                reach(str(address))
+            ray.init(address=address, **_QUIET)
+        except (OSError, ValueError, RuntimeError, ImportError) as error:  # ray:// is its extra
+            raise GiroError(f"no Ray cluster answers at {address}: {error}") from None
     try:
         yield Cluster(_crew(ray))
     finally:
@@ -55,13 +61,3 @@ def _crew(ray: Any) -> Crew:
         drop=lambda futures: [ray.cancel(refs[future], force=True) for future in futures],
         lost=(ray.exceptions.RayError,),
     )
-
-
-def _connect(ray: Any, address: str) -> None:
-    """Connect to host:port, ray://host:port, or `auto`, the cluster of this machine."""
-    try:
-        if address != "auto":
-            reach(address)
-        ray.init(address=address, **_QUIET)
-    except (OSError, ValueError, RuntimeError, ImportError) as error:  # ray:// is an extra of Ray
-        raise GiroError(f"no Ray cluster answers at {address}: {error}") from None

@@ -1,0 +1,189 @@
+"""The lemmas of Appendix C, and single steps of the proofs."""
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from paper.theory import naive
+
+from giro.errors import BadParameter
+from giro.paper.theory import proofs as steps
+from giro.paper.theory.general_bound import general_bound
+from giro.paper.theory.proofs import (
+    bootstrap_checks,
+    history_bound,
+    history_checks,
+    last_interval,
+    optimism_chain,
+    stirling_bound,
+    stirling_checks,
+)
+
+probability = st.floats(1e-6, 1)
+
+
+@settings(max_examples=60, deadline=None, database=None)
+@given(n=st.integers(1, 80), p=probability)
+def test_lemma_2_holds_for_every_decreasing_function(n: int, p: float) -> None:
+    checks = history_checks(n, p)
+    assert len(checks) == n + 1
+    assert all(check.holds for check in checks)
+
+
+def test_lemma_2_fails_for_a_probability_of_zero() -> None:
+    """The smallest i with (i + 1) sqrt(n) >= 0 is -1: e^-2 f(0) does not bound f(0)."""
+    first = history_checks(5, 0.0)[0]
+    assert last_interval(5, 0.0) == -1
+    assert (first.lhs, first.rhs) == pytest.approx((1, math.exp(-2)))
+    assert not first.holds
+    assert history_bound(5, 0.0, lambda x: 1.0, last=0) == 1.0
+
+
+@settings(max_examples=100, deadline=None, database=None)
+@given(n=st.integers(1, 10_000), p=st.floats(0, 1))
+def test_the_last_interval_is_the_smallest_that_reaches(n: int, p: float) -> None:
+    last = last_interval(n, p)
+    assert (last + 1) * math.sqrt(n) >= p * n
+    assert last * math.sqrt(n) < p * n or last == -1
+
+
+def test_both_sides_of_lemma_2_by_hand() -> None:
+    """With n = 4 and p = 3/4, i_0 = 1: f(1) + e^-2 f(0)."""
+    assert last_interval(4, 0.75) == 1
+    assert history_bound(4, 0.75, lambda x: 10 - x, last=1) == pytest.approx(9 + 10 * math.exp(-2))
+    lhs = [check.lhs for check in history_checks(4, 0.75)]
+    assert lhs == pytest.approx([1 / 256, 13 / 256, 67 / 256, 175 / 256, 1])
+
+
+@settings(max_examples=80, deadline=None, database=None)
+@given(n=st.integers(1, 60), p=st.floats(0, 1), k=st.integers(1, 200), share=st.floats(0, 1))
+def test_lemma_3_holds(n: int, p: float, k: int, share: float) -> None:
+    (check,) = bootstrap_checks(n, p, k / n, [share])
+    assert check.holds
+
+
+def test_both_sides_of_lemma_3_by_hand() -> None:
+    """With n = 1, a = 1, p = 1/2 and x = 0: 7/27, and b = 3/2 times (3/2)^2 in the exponent."""
+    (check,) = bootstrap_checks(1, 0.5, 1, [0])
+    assert math.exp(check.lhs) == pytest.approx(7 / 27)
+    bound = math.sqrt(2 * math.pi) / (math.e**2 * math.sqrt(3)) * math.exp(-1.5 * 2.25)
+    assert math.exp(check.rhs) == pytest.approx(bound)
+
+
+@settings(max_examples=60, deadline=None, database=None)
+@given(n=st.integers(1, 150), p=st.floats(1e-6, 1 - 1e-6))
+def test_lemma_4_holds_between_its_ends_only(n: int, p: float) -> None:
+    for check in stirling_checks(n, p):
+        assert check.holds == (0 < check.at["x"] < n)
+
+
+def test_both_sides_of_lemma_4_match_fractions() -> None:
+    p = Fraction(1, 3)
+    for x, check in enumerate(stirling_checks(6, 1 / 3)):
+        assert math.exp(check.lhs) == pytest.approx(float(naive.binomial(x, 6, p)))
+    plain = math.sqrt(2 * math.pi) / math.e**2 * math.sqrt(6 / 8) * math.exp(-4 / (2 / 9 * 6))
+    assert math.exp(stirling_bound(4, 6, 1 / 3)) == pytest.approx(plain)
+
+
+def test_a_larger_constant_would_break_lemma_4() -> None:
+    """It is within 4.1 % of equality at n = 2, x = 1, p = 1/2: a check that could fail."""
+    margins = [check.margin for check in stirling_checks(2, 0.5)]
+    assert margins[1] == pytest.approx(0.04134, abs=1e-5)
+
+
+def test_bad_input_is_refused() -> None:
+    with pytest.raises(BadParameter, match="n=0"):
+        history_checks(0, 0.5)
+    with pytest.raises(BadParameter, match="a > 0"):
+        bootstrap_checks(3, 0.5, 0, [0])
+    with pytest.raises(BadParameter, match="integer"):
+        bootstrap_checks(3, 0.5, 0.5, [0])
+    for p in (0.0, 1.0):
+        with pytest.raises(BadParameter, match="0 < p < 1"):
+            stirling_checks(3, p)
+
+
+# -- single steps -------------------------------------------------------------------------------
+
+
+ratio = st.floats(0.01, 1.999)
+chance = st.floats(0.01, 0.99)
+
+
+@settings(max_examples=100, deadline=None, database=None)
+@given(b=ratio, i=st.integers(0, 200))
+def test_the_algebra_of_theorem_4_is_right(b: float, i: int) -> None:
+    assert steps.square_check(b, i).holds
+    assert 4 * b**2 / (2 - b) + 4 * b == pytest.approx(8 * b / (2 - b))
+    for check in (steps.shifted_sum_check(b), steps.integral_check(b)):
+        assert check.holds
+    assert steps.half_integral_check(b).holds
+
+
+def test_the_sums_of_theorem_4_by_hand() -> None:
+    """With b = 1: exp(-(i - 2)^2) and exp(-i^2), i = 0, 1, ..."""
+    check = steps.shifted_sum_check(1.0)
+    terms = [math.exp(-(i**2)) for i in range(9)]
+    assert check.lhs == pytest.approx(sum(terms) + terms[1] + terms[2])
+    assert check.rhs == pytest.approx(2 * sum(terms))
+    assert steps.integral_check(1.0).rhs == pytest.approx(1 + math.sqrt(math.pi))
+    assert steps.square_check(1.0, 3).lhs == 18 - 25
+
+
+def test_the_root_and_the_failure_are_bounded_for_every_n() -> None:
+    roots = [steps.floor_of_root_check(n) for n in range(1, 5_000)]
+    assert all(check.holds for check in roots)
+    assert min(roots, key=lambda check: check.margin).at == {"n": 3}
+    assert all(steps.small_failure_check(n).holds for n in range(2, 5_000))
+
+
+@settings(max_examples=200, deadline=None, database=None)
+@given(p=st.floats(0, 1), q=chance)
+def test_the_divergence_is_below_its_chi_square_bound(p: float, q: float) -> None:
+    assert steps.divergence_check(p, q).holds
+
+
+@settings(max_examples=150, deadline=None, database=None)
+@given(n=st.integers(1, 400), p=chance, i=st.integers(0, 5), gap=st.floats(0.01, 1))
+def test_the_uses_of_hoeffdings_inequality_are_right(n: int, p: float, i: int, gap: float) -> None:
+    assert steps.history_tail_check(n, p, i).holds
+    assert steps.deviation_check(n, p, gap, 1).holds
+    assert steps.sample_deviation_check(3 * n, n + round(p * n), gap * n / 4).holds
+
+
+def test_tails_in_hoeffdings_inequality_by_hand() -> None:
+    assert steps.history_tail_check(4, 0.5, 1).lhs == pytest.approx(1 / 16)  # X <= 0
+    assert steps.deviation_check(4, 0.5, 0.9, 1).lhs == pytest.approx(5 / 16)  # X > 2.9
+    assert steps.sample_deviation_check(3, 1, 1.0).lhs == pytest.approx(7 / 27)  # U >= 2
+
+
+def test_the_proof_of_theorem_2_counts_one_pull_too_few() -> None:
+    """Pulls 0..884 are 885, L = 884.19: with 1 and almost 1 more, above the L + 2 stated."""
+    check = steps.counted_pulls_check(10_000, 0.5, 1)
+    assert check.lhs == pytest.approx(885 + 9_115 / 10_000 + 1)
+    assert check.rhs == pytest.approx(884.1927 + 2, abs=1e-4)
+    assert not check.holds
+    assert steps.counted_pulls_check(10, 0.5, 1).holds  # fewer rounds than L
+
+
+@pytest.mark.parametrize("a", [1, 2])
+@pytest.mark.parametrize("means", [[1.0, 0.0], [0.9, 0.5], [0.6, 0.3]])
+def test_what_theorem_2_states_of_b_is_true_all_the_same(means: list[float], a: float) -> None:
+    for n in (2, 30, 1_000):
+        stated = steps.counted_pulls_check(n, means[0] - means[1], a).rhs
+        assert general_bound(means, n, a).arms[0].b <= stated
+
+
+@settings(max_examples=30, deadline=None, database=None)
+@given(n=st.integers(1, 60), p=st.floats(0.001, 1), a=st.sampled_from([1, 2, 3]))
+def test_every_step_of_the_proof_of_theorem_4_only_adds(n: int, p: float, a: float) -> None:
+    chain = optimism_chain(n, p, a)
+    assert list(chain) == sorted(chain)
+
+
+def test_most_is_lost_by_extending_a_short_sum_to_infinity() -> None:
+    chain = optimism_chain(1, 0.5, 1)
+    assert chain.after_bootstrap == pytest.approx(7.63, abs=0.01)
+    assert chain.after_shift == pytest.approx(26.89, abs=0.01)
