@@ -27,7 +27,7 @@ from giro.seeds import stream
 
 TOPICS = ["politics", "sports", "science", "travel"]
 POLICY = "giro-ensemble:model=[hashed:bits=14],replicas=20"
-WAYS = {  # the share of decisions that the policy makes, and whether it is told who reads
+WAYS = {  # the share of decisions that the policy makes, and whether it knows who reads
     "giro-ensemble": (1.0, True),
     "readers ignored": (1.0, False),
     "newest first": (0.0, False),

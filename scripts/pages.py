@@ -104,7 +104,7 @@ def _steady(printed: str) -> str:
 
 
 def write(page: Path) -> None:
-    """Make the outputs of a page and its pictures anew."""
+    """Make the outputs of a page and its pictures again."""
     with tempfile.TemporaryDirectory() as folder:
         text = page.read_text("utf-8")
         for ran in reversed(run_page(page, Path(folder))):
