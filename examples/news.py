@@ -1,8 +1,8 @@
-"""Articles that come and go, readers with interests, three places, clicks minutes later.
+"""Articles that come and go, readers with interests, three slots, clicks minutes later.
 
-A front page has three places, the first of which is seen most. A new article appears every hour
-and leaves after eight. The bandit is never told which articles there are: each request brings
-those of the moment, with what is known of them. A click is reported some minutes after the visit;
+A front page has three slots, the first of which is seen most. A new article appears every hour
+and leaves after eight. The bandit has no list of articles: each request brings those of the
+moment, with what is known of them. A click is reported some minutes after the visit;
 nobody reports that there was none, so an article without a click within half an hour counts as a 0.
 
 `python examples/news.py --out news.png` plays one day with a policy that knows the readers, with
@@ -27,7 +27,7 @@ from giro.seeds import stream
 
 TOPICS = ["politics", "sports", "science", "travel"]
 POLICY = "giro-ensemble:model=[hashed:bits=14],replicas=20"
-WAYS = {  # the share of decisions that the policy makes, and whether it is told who reads
+WAYS = {  # the share of decisions that the policy makes, and whether it knows who reads
     "giro-ensemble": (1.0, True),
     "readers ignored": (1.0, False),
     "newest first": (0.0, False),

@@ -1,4 +1,4 @@
-"""A scikit-learn pipeline given exploration in five lines.
+"""A scikit-learn pipeline that explores, in five lines.
 
     model = make_pipeline(StandardScaler(), PolynomialFeatures(2), LogisticRegression())
     policy = GiroEnsemble(a=0.1, model=model, replicas=10, growth=1.5)
@@ -18,8 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import giro
-from giro.policies.epsilon_greedy import EpsilonGreedy
-from giro.policies.giro_ensemble import GiroEnsemble
+from giro.policies import EpsilonGreedy, GiroEnsemble
 from giro.seeds import stream
 
 DRINKS = ["cocoa", "tea", "lemonade"]

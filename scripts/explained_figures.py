@@ -55,7 +55,7 @@ def _single_runs(panel: Axes, trace: Trace) -> int:
 
 @styled
 def optimism() -> Figure:
-    """Return the law of the bootstrap mean after zeros only, with and without pseudo rewards."""
+    """Return how the bootstrap mean varies after zeros only, with and without pseudo rewards."""
     figure = Figure(figsize=(7, 2.5), layout="constrained")
     panels = figure.subplots(1, 3, sharey=True)
     for panel, s in zip(panels, (1, 4, 16), strict=True):
@@ -73,7 +73,7 @@ def optimism() -> Figure:
 
 @styled
 def two_arms() -> Figure:
-    """Return the laws of two arms' bootstrap means as rewards come in."""
+    """Return the distributions of two arms' bootstrap means as rewards come in."""
     figure = Figure(figsize=(7, 2.5), layout="constrained")
     panels = figure.subplots(1, 3)
     for panel, s in zip(panels, (10, 50, 250), strict=True):

@@ -5,7 +5,7 @@ after a Python block is what that block prints; in a `console` block, lines afte
 what the command prints. A picture of docs/pictures/ that the code saves under the same name is the
 code's own.
 
-`python scripts/pages.py` makes the outputs and pictures of all pages anew; tests/test_pages.py
+`python scripts/pages.py` makes the outputs and pictures of all pages again; tests/test_pages.py
 compares them.
 """
 
@@ -25,7 +25,7 @@ from giro.cli.main import status_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 PICTURES = DOCS / "pictures"
-TESTED_ELSEWHERE = {"evaluation.md", "scaling.md", "usage.md"}  # by tests of their own
+TESTED_ELSEWHERE = {"evaluation.md", "scaling.md", "usage.md"}  # by their own tests
 BLOCK = re.compile(
     r"^```(?:python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<shown>.*?)^```\n)?"
     r"|console\n(?P<console>.*?)^```\n)",
@@ -104,7 +104,7 @@ def _steady(printed: str) -> str:
 
 
 def write(page: Path) -> None:
-    """Make the outputs of a page and its pictures anew."""
+    """Make the outputs of a page and its pictures again."""
     with tempfile.TemporaryDirectory() as folder:
         text = page.read_text("utf-8")
         for ran in reversed(run_page(page, Path(folder))):

@@ -9,6 +9,7 @@ from typing import Any
 
 from giro import Policy, Problem
 from giro.model import Model
+from giro.models.hashed import Hashed
 from giro.models.linear import Linear
 from giro.named import Named, defaults, summary, text_of
 
@@ -27,7 +28,7 @@ POLICY_COSTS = {
     "but with a `window` is O(s) to learn",
     "giro-ensemble": "K predictions to choose; with `linear` O(B d²) to learn, whatever s is",
     "glm-ucb": "O(K d²) to choose; a fit to the arm's past, beginning at the last, to learn",
-    "greedy": "O(K)",
+    "greedy": "as `epsilon-greedy`",
     "kl-ucb": "O(K), and solving for the bounds that could be the highest",
     "lin-phe": "O(t d + K d²)",
     "lin-ts": "O(K d²); with a `half_life` O(K d³) to learn",
@@ -78,24 +79,29 @@ parameter without one is given from Python.
 POLICIES = """
 ## Policies
 
-**Propensities** are what `giro.Bandit` logs. *Exact* is the policy's own law. *Exact for 0 and 1*
-holds until the first reward in between. With *a vote* the arm is drawn from the shares of 100
-choices, so these shares are its law.
+**Features of arms**: whether all arms can share one model, so that [arms may come and
+go](howto/arms-with-features.md). Those with `hashed` also take `model=hashed`, with which features
+need no fixed columns.
+
+**Propensities** are what `giro.Bandit` logs. *Exact*: the probability with which the policy chooses
+the arm. *Exact for 0 and 1*: so until the first reward in between, then estimated. *Estimated*: the
+policy is asked until it chooses the same arm again, and one over that number is logged; `votes=100`
+gives the probabilities of all arms instead, as do a `floor` and a `share`.
 
 Costs are those of a round with K arms, s rewards of an arm and t of all arms so far, d features and
 B replicas or models.
 
-| policy | contexts | propensities | cost of a round |
-| --- | --- | --- | --- |
+| policy | contexts | features of arms | propensities | cost of a round |
+| --- | --- | --- | --- | --- |
 """
 
 MODELS = """
 ## Models
 
-What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `epsilon-greedy`, `squarecb` and
-`rand-ucb` fit, for each arm, or for all arms if these have [features](howto/arms-with-features.md).
-`estimator` is what a scikit-learn estimator becomes: [give your model
-exploration](howto/own-model.md).
+What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `greedy`, `epsilon-greedy`, `squarecb`
+and `rand-ucb` fit, for each arm, or for all arms if these have
+[features](howto/arms-with-features.md). `estimator` is what a scikit-learn estimator becomes: [give
+your model exploration](howto/own-model.md).
 
 | model | cost of a fit to n rows of d features |
 | --- | --- |
@@ -136,20 +142,45 @@ def row(cls: type[Named]) -> str:
 
 
 def _policy_row(cls: type[Policy]) -> str:
-    link = f"[`{cls.name}`](#{cls.name})"
-    return (
-        f"| {link} | {_contexts(cls)} | {_propensities(cls)} | {POLICY_COSTS.get(cls.name, '')} |\n"
+    cells = (
+        f"[`{cls.name}`](#{cls.name})",
+        _contexts(cls),
+        _arm_features(cls),
+        _propensities(cls),
+        POLICY_COSTS.get(cls.name, ""),
     )
+    return f"| {' | '.join(cells)} |\n"
 
 
 def _contexts(cls: type[Policy]) -> str:
-    """Tell whether contexts change its choices."""
-    return "yes" if _with_model(cls).resolved(contextual=True).uses_contexts else ""
+    """Say whether contexts change its choices."""
+    if not _with_model(cls, Linear()).uses_contexts:
+        return ""
+    return "yes" if _as_it_is(cls).uses_contexts else "with a model"
 
 
-def _with_model(cls: type[Policy]) -> Policy:
-    """Return a policy of this class as one uses it with contexts."""
-    return _example(cls, **({"model": Linear()} if "model" in defaults(cls) else {}))
+def _arm_features(cls: type[Policy]) -> str:
+    """Say whether it takes features of arms, and whether these may be hashed.
+
+    Asked of a policy, not of its class: in some classes it depends on the model.
+    """
+    if not _with_model(cls, Linear()).uses_arm_features:
+        return ""
+    if not _contexts(cls):
+        return "ignored"
+    known = "yes" if _as_it_is(cls).uses_arm_features else "with a model"
+    return f"{known}; `hashed`" if _with_model(cls, Hashed()).hashes_features else known
+
+
+def _with_model(cls: type[Policy], model: Model) -> Policy:
+    """Return a policy of this class as it is with contexts, around a model if it takes one."""
+    given = {"model": model} if "model" in defaults(cls) else {}
+    return _example(cls, **given).resolved(contextual=True)
+
+
+def _as_it_is(cls: type[Policy]) -> Policy:
+    """Return a policy of this class with its defaults, as it is with contexts."""
+    return _example(cls).resolved(contextual=True)
 
 
 def _example(cls: type[Policy], **given: Any) -> Policy:
@@ -158,11 +189,11 @@ def _example(cls: type[Policy], **given: Any) -> Policy:
 
 
 def _propensities(cls: type[Policy]) -> str:
-    """Tell how `giro.Bandit` comes to know them: without contexts, and with them if it can."""
+    """Say how `giro.Bandit` comes to know them: without contexts, and with them if it can."""
     known = _known_propensities(_example(cls).resolved(contextual=False), shared=False)
     if not _contexts(cls):
         return known
-    policy = _with_model(cls).resolved(contextual=True)
+    policy = _with_model(cls, Linear())
     within, shared = (_known_propensities(policy, shared=shared) for shared in (False, True))
     if within != known:
         known = f"{known}; with contexts {within}"
@@ -175,7 +206,7 @@ def _known_propensities(policy: Policy, *, shared: bool) -> str:
     if policy.has_propensities(binary=False, shared=shared):
         return "exact"
     binary = policy.has_propensities(binary=True, shared=shared)
-    return "exact for 0 and 1" if binary else "a vote"
+    return "exact for 0 and 1" if binary else "estimated"
 
 
 def _entry(cls: type[Named]) -> str:

@@ -98,12 +98,16 @@ def test_costs_are_those_of_policies_and_models_that_are_there() -> None:
     assert set(policy_catalogue.MODEL_COSTS) <= set(Model.known())
 
 
-def test_the_catalogue_knows_who_looks_at_contexts() -> None:
+def test_the_catalogue_knows_who_looks_at_contexts_and_at_features_of_arms() -> None:
     text = policy_catalogue.catalogue()
-    assert "| [`giro`](#giro) |  | exact for 0 and 1 |" in text
-    assert "| [`lin-ts`](#lin-ts) | yes | exact; with features of arms a vote |" in text
-    assert "| [`lin-ucb`](#lin-ucb) | yes | exact |" in text
-    assert "| [`contextual-giro`](#contextual-giro) | yes | a vote |" in text
+    assert "| [`giro`](#giro) |  |  | exact for 0 and 1 |" in text
+    assert "| [`lin-ts`](#lin-ts) | yes | yes | exact; with features of arms estimated |" in text
+    assert "| [`lin-ucb`](#lin-ucb) | yes | yes | exact |" in text
+    assert "| [`contextual-giro`](#contextual-giro) | yes | yes | estimated |" in text
+    assert "| [`tree-bootstrap`](#tree-bootstrap) | yes |  |" in text
+    assert "| [`squarecb`](#squarecb) | yes | yes; `hashed` | exact |" in text
+    assert "| [`greedy`](#greedy) | with a model | with a model; `hashed` | exact |" in text
+    assert "| [`uniform`](#uniform) |  | ignored | exact |" in text
 
 
 def test_the_page_on_drift_shows_the_shares_that_are_kept() -> None:
