@@ -47,3 +47,16 @@ class InnerCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
         state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         return super().define_pipelines()
+
+
+class InlinedCompiler(InnerCompiler):
+    """The same for kernels that are compiled into their callers.
+
+    numba's own option would hold for all that such a kernel calls, and numba's functions would be
+    compiled once for kernels with it and once for those without.
+    """
+
+    def define_pipelines(self) -> Any:
+        """Return the passes; what is called has its options already."""
+        self.state.flags.forceinline = True
+        return super().define_pipelines()

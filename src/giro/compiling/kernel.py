@@ -18,7 +18,7 @@ from numba.core.datamodel.models import StructModel, UniTupleModel
 from numba.extending import lower_builtin, overload, type_callable
 
 from giro.compiling.cache import keep_on_disk
-from giro.compiling.inner import InnerCompiler
+from giro.compiling.inner import InlinedCompiler, InnerCompiler
 from giro.errors import BadParameter
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -26,6 +26,7 @@ Value = TypeVar("Value")
 
 # options of what Python never calls
 CALLED_BY_KERNELS = {"no_cpython_wrapper": True, "pipeline_class": InnerCompiler}
+INTO_KERNELS = {"no_cpython_wrapper": True, "pipeline_class": InlinedCompiler}
 
 
 def kernel(function: Function) -> Function:
@@ -48,9 +49,10 @@ def inline_kernel(function: Function) -> Function:
 
 def _compiled(function: Function, *, into_callers: bool) -> Function:
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    compiled = numba.njit(**options, forceinline=into_callers)(function)
+    compiled = numba.njit(**options)(function)
     if is_kernel(compiled):  # not where numba is switched off
-        inner = numba.njit(**options, forceinline=into_callers, **CALLED_BY_KERNELS)(function)
+        inner_options = INTO_KERNELS if into_callers else CALLED_BY_KERNELS
+        inner = numba.njit(**options, **inner_options)(function)
         _let_kernels_call(compiled, inner)
         keep_on_disk(compiled, function)
         keep_on_disk(inner, function, "inner")
@@ -59,7 +61,14 @@ def _compiled(function: Function, *, into_callers: bool) -> Function:
 
 def _let_kernels_call(compiled: Any, inner: Any) -> None:
     """Give other kernels a form that Python cannot call, which compiles much faster."""
-    compiled.get_call_template = inner.get_call_template
+
+    def template(arguments: Any, keywords: Any) -> Any:
+        """Take a constant as any number: a kernel is not compiled again for each of them."""
+        unnamed = tuple(map(numba.types.unliteral, arguments))
+        named = {name: numba.types.unliteral(kind) for name, kind in keywords.items()}
+        return inner.get_call_template(unnamed, named)
+
+    compiled.get_call_template = template
     compiled.get_overload = inner.get_overload
     compiled._compiling_counter = inner._compiling_counter  # by it numba notices recursion
 
@@ -105,7 +114,7 @@ def _generic(function: Function, *, into_callers: bool) -> Function:
     def generic(state: Any, *rest: Any) -> Any:
         return implementation(generic, type(state))(state, *rest)
 
-    options = {"forceinline": into_callers, **CALLED_BY_KERNELS}
+    options = INTO_KERNELS if into_callers else CALLED_BY_KERNELS
 
     @overload(generic, strict=False, jit_options=options)  # type: ignore[untyped-decorator]  # numba is untyped
     def typed(state: Any, *rest: Any) -> Callable[..., Any]:
@@ -125,7 +134,7 @@ def inlined(function: Function) -> Function:
     def helper(*arguments: Any) -> Any:
         return function(*arguments)
 
-    @overload(helper, strict=False, jit_options={"forceinline": True, **CALLED_BY_KERNELS})  # type: ignore[untyped-decorator]  # numba is untyped
+    @overload(helper, strict=False, jit_options=INTO_KERNELS)  # type: ignore[untyped-decorator]  # numba is untyped
     def typed(*arguments: Any) -> Callable[..., Any]:
         return function
 
