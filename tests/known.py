@@ -1,5 +1,6 @@
 """Every registered policy and problem, ready to play: a new file in policies/ is found here."""
 
+import re
 import typing
 from collections.abc import Callable, Iterator
 
@@ -46,34 +47,26 @@ WITH_MODELS = (
     "giro-ensemble:model=[hashed:bits=10],replicas=3",
 )
 
-# a loop takes a second to compile: only slow tests do so for policies that have the same kinds of
-# states and draws as others; in steps, which compile the same kernels, all of them play
-SLOW_IN_LOOPS = (
-    "besa",
-    "bootstrap",
-    "bootstrap-thompson",
-    "ensemble",
-    "glm-ucb",
-    "greedy",
-    "kl-ucb",
-    "lin-phe",
-    "online-bootstrap",
-    "phe",
-    "poisson-bootstrap",
-    "weighted-bootstrap",
-    "lin-ucb:half_life=7",
-    "lin-ts:window=12",
-    "thompson:half_life=7",
-    "ucb1:window=12",
-    "contextual-giro:model=logistic",
-    "epsilon-greedy:epsilon=0.1,model=linear-sgd",
-    "epsilon-greedy:epsilon=0.1,model=online-logistic",
+# the simulator's loop takes a second or more to compile: quick tests do so for policies of each
+# kind of state and draws, slow ones for all; in steps, which share their kernels, all of them play
+QUICK_IN_LOOPS = (
+    "default",
+    "giro:a=0",
+    "giro:a=1",
+    "giro:a=1/3",
+    "giro-ensemble:a=0.3,model=[hashed:bits=10],replicas=3",
+    "giro-ensemble:a=0.3,model=linear,replicas=50",
+    "lin-ucb",
+    "randomized:draw=bootstrap_mean",  # never compiled
+    "thompson",
+    "ucb1",
+    "uniform",
 )
 
 
 def is_slow_in_loops(policy: Policy) -> bool:
     """Tell whether only slow tests compile the simulator's loop for a policy."""
-    return policy.name in SLOW_IN_LOOPS or policy in map(Policy.parse, SLOW_IN_LOOPS)
+    return re.sub("[:,]ties=.*", "", str(policy)) not in QUICK_IN_LOOPS
 
 
 def policies_with_models() -> list[Policy]:
@@ -151,9 +144,15 @@ def all_problems() -> list[Problem]:
     return [*map(Problem.parse, texts), five_flowers()]
 
 
+# problems with features of arms, in one array and in sparse rows, that a loop is compiled for with
+# a policy that looks at them
+LOOKED_AT = (OF_ARMS, "movielens")
+
+
 def one_for(problem: Problem) -> Policy:
-    """Return a policy that can play the problem, and is compiled soon."""
-    return Policy.parse("lin-ucb" if problem.n_arm_features else "ucb1")
+    """Return the policy that plays a problem in loops: one that is compiled soon."""
+    looks = problem in map(Problem.parse, LOOKED_AT)
+    return Policy.parse("lin-ucb" if looks else "uniform")
 
 
 def in_loops() -> list[tuple[Policy, Problem]]:

@@ -1,4 +1,4 @@
-"""Print, as JSON, how every policy does in a bandit: replayed, and against its own law.
+"""Print, as JSON, what every policy decides in a bandit, and in one that is replayed.
 
 NUMBA_DISABLE_JIT=1 python tests/contract/bandit_facts.py
 """
@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 from bandit.clock import counted
 from known import policies_in_bandits
-from laws import p_value_of_counts
 
 from giro import Bandit, Policy
 from giro.policies import Giro
-from giro.policy import choose
 from giro.seeds import stream
 
-ROUNDS, DRAWS = 16, 100
+ROUNDS = 16
 CONTEXT = np.array([0.4, -0.3, 1.0])
 FEATURES = {"a": [0.1, 0.9], "b": [0.8, 0.2], "c": [0.5, 0.5]}
 
@@ -77,24 +75,7 @@ def facts_of(policy: Policy, *, binary: bool, **given: bool) -> dict[str, Any]:
     resolved = policy.resolved(contextual=given["contexts"] or given["features"])
     known = resolved.has_propensities(binary=binary, shared=given["features"])
     exactly = isinstance(resolved, Giro) and binary  # nothing to note for the next choice
-    found = {
-        "known": known,
-        "mutates": resolved.choose_mutates_state and not exactly,
-        "laws": [],
-        "p_values": [],
-    }
-    for names in ("ac",) if known else ():  # tests/contract/test_offers.py looks closer
-        its, arms = bandit._state, arms_of(names, features=given["features"])
-        context = CONTEXT if given["contexts"] else None
-        offer, state = its.offered(context, arms, its.asked(arms), its.forms), its.live.state
-        law = np.asarray(resolved.functions().propensities(state, offer))
-        rng, counts = stream(5), np.zeros(3, np.int64)
-        for _ in range(DRAWS):
-            counts[choose(state, offer, rng)] += 1
-        found["laws"].append(law.tolist())
-        found["p_values"].append(p_value_of_counts(counts[offer.arms], law))
-    if known:
-        bandit = played(policy, binary=binary, **given)
+    found = {"known": known, "mutates": resolved.choose_mutates_state and not exactly}
     again = Bandit.replay(bandit.events(), policy, clock=clock)
     here, there = (next_arms(each, **given) for each in (bandit, again))
     return found | {"here": here, "there": there}

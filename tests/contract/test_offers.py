@@ -103,12 +103,14 @@ def test_exact_propensities_among_some_arms_are_those_of_the_choices(
     policy: Policy, seed: int
 ) -> None:
     for widths in shapes_for(policy):
-        of, shared = game(*widths, fractional=False, seed=seed), widths[1] > 0
+        fractional = widths == (3, 0)  # where rewards become so after a third of the rounds
+        of, binary = game(*widths, fractional=fractional, seed=seed), True
         live = LivePolicy(policy, of.shape, seed=seed)
+        played = policy.resolved(contextual=of.shape.contextual)
         for t, offer in enumerate(of.offers[:30]):
             live.stream_of(t)
             law = live.propensities(offer)
-            assert (law is not None) == policy.has_propensities(binary=True, shared=shared)
+            assert (law is not None) == played.has_propensities(binary=binary, shared=widths[1] > 0)
             if law is not None:
                 assert law.shape == offer.arms.shape
                 assert law.sum() == pytest.approx(1.0, abs=1e-9)
@@ -117,4 +119,6 @@ def test_exact_propensities_among_some_arms_are_those_of_the_choices(
                     counts = (500 * live.vote(offer, 500)).round().astype(int)
                     assert_follows(np.repeat(np.arange(counts.size), counts), law)
             arm = live.choose(offer)
-            live.learn(of.case(t, arm), arm, float(of.rewards[t, arm]))
+            reward = float(of.rewards[t, arm])
+            live.learn(of.case(t, arm), arm, reward)
+            binary &= reward in (0.0, 1.0)

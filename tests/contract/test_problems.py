@@ -103,7 +103,7 @@ def dense(features: np.ndarray | SparseRows, problem: Problem) -> np.ndarray:
 
 @each_problem
 def test_every_policy_meets_the_same_instance_in_the_same_run(problem: Problem, seed: int) -> None:
-    names = ("lin-ucb", "lin-ts", "ensemble") if problem.n_arm_features else MET_BY
+    names = ("uniform", "lin-ucb", "lin-ts") if problem.n_arm_features else MET_BY
     gaps = [_gaps(Policy.parse(name), problem, seed) for name in names]  # one in a compiled loop
     for first, second in ((gaps[0], gaps[1]), (gaps[0], gaps[2])):
         same = [step for step in first if step in second]
