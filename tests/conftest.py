@@ -1,6 +1,5 @@
 """Fixtures shared by all tests, and which tests share a process."""
 
-import functools
 import gc
 import os
 from typing import Any
@@ -8,28 +7,9 @@ from typing import Any
 # before numba is imported: a twentieth of its time went into colours of errors that nobody reads
 os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 
-import numba  # noqa: F401  # registers what is taken back below
 import pytest
-from llvmlite.binding import ffi
-from numba.core import targetconfig
 
 gc.set_threshold(400_000)  # compiling makes many objects that stay: a tenth of its time went here
-_of_llvm = getattr(getattr(ffi.lib, "_lock", None), "_cblist", ())
-for _callbacks in list(_of_llvm):  # a sixteenth went into telling nobody of each call
-    ffi.unregister_lock_callback(*_callbacks)
-
-
-def _values(config: Any) -> dict[str, Any]:
-    """Return all options of a compilation: an eleventh of its time went into comparing them."""
-    return _defaults(type(config)) | config._values
-
-
-@functools.cache
-def _defaults(kind: Any) -> dict[str, Any]:
-    return {name: option.default for name, option in kind.options.items()}
-
-
-targetconfig.TargetConfig.values = _values
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -117,6 +117,7 @@ PRIVATE = {
     "numba.core.caching._CacheLocator",
     "numba.core.codegen.JITCodeLibrary",
     "numba.core.compiler.Compiler",
+    "numba.core.compiler.Flags",
     "numba.core.datamodel.models.PrimitiveModel",
     "numba.core.datamodel.models.StructModel",
     "numba.core.datamodel.models.UniTupleModel",
@@ -128,6 +129,33 @@ PRIVATE = {
     "numba.experimental.structref.register",
 }
 UNSTABLE = ("numba.core", "numba.experimental")  # of which numba promises nothing
+
+# of objects of numba and llvmlite (which numba pins): read, called, set or overridden
+PRIVATE_ATTRIBUTES = {
+    "_cache",
+    "_cache_file",
+    "_cache_path",
+    "_cblist",
+    "_codegen",
+    "_compiling_counter",
+    "_create_empty_module",
+    "_data_name",
+    "_final_module",
+    "_finalize_dynamic_globals",
+    "_finalize_final_module",
+    "_finalized",
+    "_get_module_for_linking",
+    "_impl",
+    "_impl_class",
+    "_index_name",
+    "_locator_classes",
+    "_lock",
+    "_members",
+    "_optimize_final_module",
+    "_py_file",
+    "_values",
+}
+OURS = {"_CacheLocator", "_form", "_function", "_made"}  # the first is named above
 
 
 def _imported(path: Path) -> set[str]:
@@ -165,6 +193,26 @@ def _private_names() -> set[str]:
 
 def test_no_other_private_parts_are_used() -> None:
     assert _private_names() == PRIVATE
+
+
+def _attributes(path: Path) -> set[str]:
+    """Return private attributes that a file reads or sets, and what its classes define as such."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr":
+            found |= {each.value for each in node.args if isinstance(each, ast.Constant)}
+        elif isinstance(node, ast.ClassDef):
+            found |= {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+            fields = (each for each in node.body if isinstance(each, ast.AnnAssign | ast.Assign))
+            found |= {ast.unparse(getattr(e, "target", None) or e.targets[0]) for e in fields}
+    return {name for name in found if isinstance(name, str) and re.match(r"_(?!_)", name)}
+
+
+def test_no_other_private_attributes_of_the_compiler_are_used() -> None:
+    used = set().union(*(_attributes(path) for path in SOURCE.glob("compiling/*.py")))
+    assert used - OURS == PRIVATE_ATTRIBUTES
 
 
 @pytest.mark.parametrize("package", sorted({name.split(".")[0] for name in PRIVATE}))

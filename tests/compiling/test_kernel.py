@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from llvmlite import binding
 
 from giro import BadParameter, simulate
-from giro.compiling import bind, dispatched, inlined, is_kernel, kernel, plain
+from giro.compiling import bind, compilers, dispatched, inlined, is_kernel, kernel, plain
 from giro.compiling import cache as kernel_cache
 from giro.compiling.cache import _Files, package_digest
 from giro.simulation.play import play
@@ -119,6 +120,36 @@ def _not_negative(x: float) -> float:
 @kernel
 def _sum_of_two(x: float, y: float) -> float:
     return _not_negative(x) + _not_negative(y)
+
+
+@kernel
+def scaled(x: float, times: int) -> float:
+    return x * times
+
+
+@kernel
+def scaled_in_three_ways(x: float, times: int) -> float:
+    return scaled(x, 2) + scaled(x, 3) + scaled(x, times)
+
+
+def test_a_kernel_is_compiled_once_for_all_constants() -> None:
+    assert scaled_in_three_ways(1.0, 4) == 9.0
+    assert len(scaled.get_overload.__self__.overloads) == 1
+
+
+def test_options_of_a_compilation_are_those_of_numba() -> None:
+    flags = compilers.Flags()
+    flags.nrt, flags.error_model = True, "numpy"
+    assert compilers._Flags(flags).values() == flags.values()
+    assert compilers._Flags(flags) == flags
+    assert compilers._Flags(flags).get_mangle_string() == flags.get_mangle_string()
+
+
+def test_who_listens_to_llvm_is_told_again_after_compiling() -> None:
+    lock = binding.ffi.lib._lock
+    before = list(lock._cblist)
+    assert kernel(lambda x: x + 1)(1) == 2
+    assert lock._cblist == before != []
 
 
 def test_errors_of_kernels_that_kernels_call_tell_what_came() -> None:

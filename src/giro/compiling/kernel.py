@@ -18,7 +18,7 @@ from numba.core.datamodel.models import StructModel, UniTupleModel
 from numba.extending import lower_builtin, overload, type_callable
 
 from giro.compiling.cache import keep_on_disk
-from giro.compiling.inner import InlinedCompiler, InnerCompiler
+from giro.compiling.compilers import InlinedCompiler, InnerCompiler, OuterCompiler
 from giro.errors import BadParameter
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -49,7 +49,7 @@ def inline_kernel(function: Function) -> Function:
 
 def _compiled(function: Function, *, into_callers: bool) -> Function:
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    compiled = numba.njit(**options)(function)
+    compiled = numba.njit(**options, pipeline_class=OuterCompiler)(function)
     if is_kernel(compiled):  # not where numba is switched off
         inner_options = INTO_KERNELS if into_callers else CALLED_BY_KERNELS
         inner = numba.njit(**options, **inner_options)(function)
