@@ -35,8 +35,8 @@ from giro import Bandit, GiroError
 from giro.bandit.event import Decided, Event, Rewarded
 from giro.bandit.state import State
 from giro.bandit.stores import Store, opened
+from giro.policy import arrays_of
 from giro.seeds import stream
-from giro.state import arrays_of
 
 WORKERS, EPOCH, POLICY = 4, 50, "thompson"
 ARMS = ["a", "b", "c"]

@@ -11,10 +11,9 @@ from giro.compiling.held import HeldInPython, hold
 from giro.errors import BadFile, GiroError
 from giro.hashing import IS_NUMBER, sparse_row, sparse_rows
 from giro.offer import Case, Offer, Shape, case_of, position_of
-from giro.policy import Policy, choose, learn, propensities, start
+from giro.policy import Policy, arrays_of, choose, grow, learn, propensities, restored, start
 from giro.seeds import NumberedStreams, stream
 from giro.standardising import Numbers, no_moments, standardised
-from giro.state import arrays_of, grow, restored
 
 _START, _CHOOSE, _LEARN = range(3)  # what randomness is for, in the path of a stream
 _UNCOUNTED = np.empty(0, np.int64)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from giro import BadParameter, Bandit, UnknownName, read_log
 from giro.bandit import bandit as module
-from giro.state import arrays_of
+from giro.policy import arrays_of
 
 POLICIES = ("giro", "ucb1", "lin-ucb:scale=0.5")
 STEPS = st.lists(

@@ -21,12 +21,12 @@ import numpy as np
 
 from giro.bandit import events as tables
 from giro.bandit import file
-from giro.bandit.decision import Decision
 from giro.bandit.event import (
     ArmAdded,
     ArmRetired,
     Began,
     Decided,
+    Decision,
     Event,
     Formed,
     Reported,
@@ -34,8 +34,8 @@ from giro.bandit.event import (
 )
 from giro.bandit.learn_from import events_of
 from giro.bandit.propensity import sampled
-from giro.bandit.setting import Setting
-from giro.bandit.state import Arms, Forms, State
+from giro.bandit.setting import Arms, Forms, Setting
+from giro.bandit.state import State
 from giro.bandit.stores import MemoryStore, Store, StoreError, Taken, names_in, opened
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary
 from giro.errors import BadParameter, GiroError
@@ -44,8 +44,7 @@ from giro.kernels.hashed import Collisions, collisions
 from giro.live import LivePolicy
 from giro.named import text_of
 from giro.offer import MOST_PRODUCTS, Offer, case_of
-from giro.policy import Policy
-from giro.state import arrays_of
+from giro.policy import Policy, arrays_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,8 +7,8 @@ from laws import ALPHA, assert_same_law
 from scipy import stats
 
 from giro.compiling import kernel
+from giro.kernels.giro.lazy_argmax import rate_of, tail_test
 from giro.kernels.giro.partial_sample import PartialSamples, add, begin
-from giro.kernels.giro.tail_test import rate_of, tail_test
 from giro.seeds import stream
 
 DRAWS = 60_000
