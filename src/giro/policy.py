@@ -171,8 +171,20 @@ def functions_for(policy: Policy, shape: Shape) -> Functions:
 
 
 def policies_with_arm_features() -> list[str]:
-    """Return the names of policies that take features of arms, in the order of the alphabet."""
-    return sorted(name for name, cls in Policy.known().items() if cls.uses_arm_features)
+    """Return how policies are written that learn from features of arms, in alphabetical order.
+
+    As `greedy:model=...` where that depends on parameters.
+    """
+    return [
+        f"{name}:model=..." if isinstance(cls.uses_arm_features, property) else name
+        for name, cls in Policy.known().items()
+        if cls.uses_arm_features and cls.uses_contexts
+    ]
+
+
+def policies_that_hash() -> list[str]:
+    """Return the names of policies that take hashed features with `model=hashed`."""
+    return [name for name, cls in Policy.known().items() if cls.hashes_features]
 
 
 def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
@@ -183,8 +195,8 @@ def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
     policy = policy.resolved(contextual=shape.contextual)
     if shape.hashed and not policy.hashes_features:
         raise BadParameter(
-            f"{policy} needs features in fixed columns, and here they are hashed; giro-ensemble, "
-            "poisson-bootstrap, epsilon-greedy and squarecb take them with model=hashed"
+            f"{policy} needs features in fixed columns, and here they are hashed; policies that "
+            f"take them with model=hashed: {', '.join(policies_that_hash())}"
         )
     state = policy.start(shape, rng)
     if not policy.compiles:

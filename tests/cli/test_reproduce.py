@@ -110,7 +110,7 @@ def test_commas_part_policies_and_parameters(text: str, policies: list[str]) -> 
         ("mab --with gyro", "did you mean 'giro'?"),
         ("mab --rounds 0", "a whole number rounds >= 1"),
         ("mab --runs 0", "a whole number runs >= 1"),
-        ("mab --jobs 0", "jobs is at least 1"),
+        ("mab --jobs 0", "an engine needs a whole number jobs >= 1, or none, got jobs=0"),
         ("linear-regret --runs 0", "a whole number runs >= 1"),
         ("mab --out {file}", "no folder can be made at"),
         ("figure", "figure"),

@@ -36,9 +36,9 @@ from giro.bandit.learn_from import events_of
 from giro.bandit.propensity import sampled
 from giro.bandit.setting import Arms, Forms, Setting
 from giro.bandit.state import State
-from giro.bandit.stores import MemoryStore, Store, StoreError, Taken, names_in, opened
+from giro.bandit.stores import MemoryStore, Store, Taken, names_in, opened
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary
-from giro.errors import BadParameter, GiroError
+from giro.errors import BadParameter, GiroError, StoreError
 from giro.features import Given
 from giro.kernels.hashed import Collisions, collisions
 from giro.live import LivePolicy

@@ -16,7 +16,6 @@ from giro.evaluation.readers import Format, read_log
 from giro.evaluation.result import joined
 from giro.version import __version__
 
-_LOG = "A .parquet, .csv or .json(l) file, or a saved bandit (.giro)."
 _WEIGHTED = ("ips", "snips", "dr")
 
 

@@ -29,7 +29,9 @@ class Default(Policy, name="default"):
 
     def functions(self) -> Functions:
         """Return nothing: those of the two differ."""
-        raise TypeError("what is done follows from the shape of a state: use `functions_for`")
+        raise NotImplementedError(
+            "what is done follows from the shape of a state: use `functions_for`"
+        )
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether both know their probabilities."""

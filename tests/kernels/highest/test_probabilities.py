@@ -5,8 +5,10 @@ import pytest
 from laws import assert_follows
 from policies.choosing import winner_law
 
+from giro.compiling import plain
 from giro.kernels.highest.probabilities import (
     Points,
+    _buckets,
     argmax_probabilities,
     replica_probabilities,
     winning_law,
@@ -123,3 +125,12 @@ def test_a_value_that_is_no_number_ends_all_the_same() -> None:
     values = np.array([[0.1, np.nan], [0.3, 0.2]])
     points = Points(values.ravel(), np.ones(4), np.array([0, 0, 1, 1]), 2.0)
     assert winning_law(points, 2, ANEW).size == 2
+
+
+@pytest.mark.parametrize("low", [-np.inf, 0.0, np.inf])
+def test_infinite_values_are_no_reason_to_warn_in_plain_python(low: float) -> None:
+    values = np.full(200, low)
+    values[7] = np.inf
+    begin, order = plain(_buckets)(values)
+    assert begin.tolist() == [0, 200]
+    assert sorted(order.tolist()) == list(range(200))

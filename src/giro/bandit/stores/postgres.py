@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from giro.bandit.event import DECISION
 from giro.bandit.stores import _sql as sql
-from giro.bandit.stores.store import StoreError
-from giro.errors import needs_extra
+from giro.errors import StoreError, needs_extra
 
 if TYPE_CHECKING:
     import psycopg

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from giro.bandit.stores import _sql as sql
-from giro.bandit.stores.store import StoreError
+from giro.errors import StoreError
 
 _TYPES = {"key": "INTEGER PRIMARY KEY", "real": "REAL", "blob": "BLOB"}
 _PATIENCE = 60.0  # seconds to wait for other writers

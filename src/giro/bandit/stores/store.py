@@ -29,10 +29,6 @@ class Taken(GiroError):
         self.event = event
 
 
-class StoreError(GiroError):
-    """A store cannot be reached, read or written; what was being appended may be there or not."""
-
-
 class Found(NamedTuple):
     """A decision of the log, and what became of it so far."""
 

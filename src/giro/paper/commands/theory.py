@@ -20,6 +20,7 @@ from giro.cli.output import (
     write_picture,
 )
 from giro.errors import BadParameter
+from giro.files import write_whole
 from giro.paper.claims import record, verdict_table
 from giro.tables import UNLIMITED, Column, table_text, write_csv
 from giro.version import __version__
@@ -234,7 +235,7 @@ def everything(
     for name, make in reports.items():
         report = make()
         text = "\n\n".join([report.command, *_paragraphs(report, width=UNLIMITED)]) + "\n"
-        (out / f"{name}.txt").write_text(text, encoding="utf-8")
+        write_whole(out / f"{name}.txt", [text.encode()])
         save(report.draw(), out / f"{name}.png", note=report.command)
         statements += [{"command": name, **record(verdict)} for verdict in report.statements]
     command = f"giro theory all --out {out} --rounds {rounds} --n {n} --runs {runs} --seed {seed}"
