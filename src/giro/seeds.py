@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.errors import BadParameter
 
 
@@ -20,8 +21,8 @@ def stream(seed: int, *path: int) -> np.random.Generator:
 
 
 def _sequence(seed: int, *path: int) -> np.random.SeedSequence:
-    if seed < 0 or any(step < 0 for step in path):
-        raise BadParameter(f"a seed and its path are integers >= 0, got {(seed, *path)}")
+    for number in (seed, *path):
+        check("a stream", whole(0), number=number)
     return np.random.SeedSequence(seed, spawn_key=path)
 
 

@@ -26,6 +26,7 @@ REFUSED = {
     "simulate ucb1 --rounds ten": "--rounds",
     "simulate ucb1 --runs 0": "a whole number runs >= 1, got runs=0",
     "simulate ucb1 --seed -1": "a whole number seed >= 0, got seed=-1",
+    "warm-up giro --features -1": "a whole number --features >= 0, got --features=-1",
     "simulate ucb1 --jobs 0": "an engine needs a whole number jobs >= 1, or none, got jobs=0",
     "simulate ucb1 --points 0": "a whole number points >= 1, got points=0",
     "simulate ucb1 --spacing odd": "--spacing",

@@ -38,6 +38,7 @@ from giro.bandit.setting import Arms, Forms, Setting
 from giro.bandit.state import State
 from giro.bandit.stores import MemoryStore, Store, Taken, names_in, opened
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary
+from giro.checks import NOT_NEGATIVE, WORD, check, is_word, optional
 from giro.errors import BadParameter, GiroError, StoreError
 from giro.features import Given
 from giro.kernels.hashed import Collisions, collisions
@@ -564,8 +565,7 @@ class Bandit:
             known = slots
         else:
             raise BadParameter(f"slots is a number > 0, or a list of their features, got {slots!r}")
-        if id is not None and not isinstance(id, str):
-            raise BadParameter(f"an id is a word, got {id!r}")
+        check("a ranking", optional(WORD), id=id)
         n_arms = self._state.asked(arms).size
         if len(known) > n_arms:
             raise BadParameter(f"there are {len(known)} slots for {n_arms} arms")
@@ -581,8 +581,8 @@ class Bandit:
         self._tend()
         if requests[0].id is None:
             return self._decided(requests)
-        if not all(isinstance(request.id, str) and request.id for request in requests):
-            raise BadParameter(f"an id is a word, got {requests[0].id!r}")
+        for request in requests:
+            check("a decision", WORD, id=request.id)
         known = self._known(requests)
         if known is not None:
             return known
@@ -798,8 +798,7 @@ class Bandit:
         is an error. With `reward_wait` this is done by itself.
         """
         age = _seconds(older_than)
-        if not isinstance(age, int | float | np.number) or not age >= 0.0:
-            raise BadParameter(f"older_than is a number of seconds >= 0, got {older_than!r}")
+        check("expire", NOT_NEGATIVE, older_than=age)
         setting, now = self._state.setting, self._clock()
         value = setting.aggregated([]) if reward is None else setting.checked_reward(reward)
         old = self._store.waiting(now - age)
@@ -1025,7 +1024,7 @@ def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
 def checked_names(arms: object) -> list[str]:
     """Return the names of arms, which differ."""
     names = list(arms) if not isinstance(arms, str) and hasattr(arms, "__iter__") else []
-    if not names or not all(isinstance(name, str) and name for name in names):
+    if not names or not all(map(is_word, names)):
         raise BadParameter(f"arms is a list of names, not empty; got {arms!r}")
     if len(set(names)) < len(names):
         raise BadParameter(f"an arm is named twice in {names}")

@@ -24,6 +24,7 @@ from giro.bandit.event import (
     Rewarded,
     kind_of,
 )
+from giro.checks import is_word
 from giro.errors import BadFile, BadParameter
 from giro.files import write_whole
 from giro.offer import NO_FEATURES
@@ -241,6 +242,6 @@ def _decided(
 
 
 def _word(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise BadParameter(f"a name or an id is a word, got {value!r}")
+    if not (isinstance(value, str) and is_word(value)):
+        raise BadParameter(f"a name or an id is a non-empty word, got {value!r}")
     return value

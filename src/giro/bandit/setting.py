@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from giro.checks import POSITIVE, SHARE, check, finite_range, optional, whole
+from giro.checks import POSITIVE, SHARE, WORD, check, finite_range, optional, whole
 from giro.errors import BadParameter, GiroError
 from giro.features import Encoder, Given, Hasher, declared
 from giro.offer import NO_CONTEXT, NO_FEATURES
@@ -70,8 +70,7 @@ class Setting:
                 "or the policy parameters that need none"
             )
         self._check_features()
-        if self.name is not None and (not isinstance(self.name, str) or not self.name):
-            raise BadParameter(f"the name of a bandit is a word, got {self.name!r}")
+        check("a bandit", optional(WORD), name=self.name)
 
     def _check_features(self) -> None:
         policy = self.policy.resolved(contextual=True)

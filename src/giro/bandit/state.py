@@ -26,6 +26,7 @@ from giro.bandit.event import (
 from giro.bandit.propensity import ColdStart, warn
 from giro.bandit.setting import FIRST_ROOM, Arms, Forms, Setting
 from giro.bandit.stores.store import Found, Snapshot
+from giro.checks import is_word
 from giro.errors import BadParameter, GiroError, UnknownName
 from giro.features import Given, is_usable
 from giro.hashing import are_pairs
@@ -297,7 +298,7 @@ class State:
         names = list(arms)
         if isinstance(arms, set | frozenset):
             raise BadParameter("arms have an order: give a mapping or a list, not a set")
-        if not all(is_name(name) for name in names):
+        if not all(map(is_word, names)):
             raise BadParameter(f"arms have words as names, got {names[:10]!r}")
         if len(set(names)) < len(names):
             raise BadParameter(f"an arm is named twice in {names[:10]}")
@@ -456,11 +457,6 @@ class State:
         state.cold_start = ColdStart(cold)
         state.cold_start.restore(about["cold_start"])
         return state
-
-
-def is_name(name: object) -> bool:
-    """Tell whether an arm can be called so: a word that can be written to a file."""
-    return isinstance(name, str) and bool(name) and name.encode(errors="ignore").decode() == name
 
 
 def _knows_untried(setting: Setting) -> bool:

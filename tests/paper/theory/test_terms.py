@@ -44,7 +44,7 @@ def test_two_best_arms_are_refused() -> None:
 
 
 def test_too_few_rounds_are_refused() -> None:
-    with pytest.raises(BadParameter, match="rounds must be >= 2, got rounds=1"):
+    with pytest.raises(BadParameter, match="a whole number rounds >= 2, got rounds=1"):
         check_rounds(1, at_least=2)
 
 

@@ -29,7 +29,8 @@ from giro.bandit.event import (
     row_of,
 )
 from giro.bandit.stores.store import Found, Snapshot, Taken, ids_of, taken
-from giro.errors import BadFile, BadParameter
+from giro.checks import WORD, check
+from giro.errors import BadFile
 
 KEPT_SNAPSHOTS = 2
 FORM, REPORT, ERASED = (KINDS.index(kind) for kind in ("form", "report", "erased"))
@@ -80,13 +81,6 @@ def check_version(found: int) -> None:
             f"the database was changed by a newer giro: its tables have version {found}, "
             f"this giro knows versions up to {VERSION}"
         )
-
-
-def check_name(name: object) -> str:
-    """Return the name of a bandit, a word."""
-    if not isinstance(name, str) or not name:
-        raise BadParameter(f"a bandit in a store needs a name, a word; got {name!r}")
-    return name
 
 
 # -- groups ----------------------------------------------------------------------------------
@@ -333,9 +327,10 @@ class SqlStore(ABC):
 
     shared = True
 
-    def __init__(self, name: object) -> None:
+    def __init__(self, name: Any) -> None:
         """Prepare for a bandit of this name; who inherits then sets `_bandit`."""
-        self.name = check_name(name)
+        check("a bandit in a store", WORD, name=name)
+        self.name: str = name
         self._groups = Groups(self._commit)
         self._readers: Connections[Any] = Connections(self._connected, self._forked)
         self._bandit = 0

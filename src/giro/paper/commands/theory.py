@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from giro.checks import check, whole
 from giro.cli import options
 from giro.cli.main import app, help_without_command
 from giro.cli.options import number, numbers, option, whole_numbers
@@ -19,7 +20,6 @@ from giro.cli.output import (
     tell,
     write_picture,
 )
-from giro.errors import BadParameter
 from giro.files import write_whole
 from giro.paper.claims import record, verdict_table
 from giro.tables import UNLIMITED, Column, table_text, write_csv
@@ -203,8 +203,7 @@ def exact(
     """
     from giro.paper.reports.exact import Question, exact_report  # noqa: PLC0415  # quick start
 
-    if runs < 0:
-        raise BadParameter(f"runs is 0 or more, got runs={runs}")
+    check("a check by simulation", whole(0), runs=runs)
     question = Question(policy, ties, numbers(means, "--means"), rounds, runs, seed)
     _show(lambda: exact_report(question), json=json, plot=plot)
 

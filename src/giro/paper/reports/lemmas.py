@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from giro.errors import BadParameter
+from giro.checks import check, whole
 from giro.paper.claims import Verdict
 from giro.paper.reports.report import GREY, Report, Table, digits, look, panels, table, text
 from giro.paper.theory import proofs as steps
@@ -36,8 +36,7 @@ _DRAWN = {
 
 def lemmas_report(most: int) -> Report:
     """Return what is violated, for up to `most` trials."""
-    if most < 2:
-        raise BadParameter(f"the grids need n >= 2, got n={most}")
+    check("a grid", whole(2), n=most)
     lemmas, proofs = _lemma_checks(most), _proof_checks(most)
     return Report(
         command=f"giro theory lemmas --n {most}",

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize
 from scipy.special import logsumexp, rel_entr
 
-from giro.errors import BadParameter
+from giro.checks import POSITIVE, check
 from giro.paper.theory.bound import log_c
 from giro.paper.theory.terms import (
     Check,
@@ -171,8 +171,7 @@ def smallest_exponent(a: float) -> tuple[float, float, float]:
 
     Divided by (mean - observed)^2, since the exponent itself is 0 where the two are equal.
     """
-    if not (math.isfinite(a) and a > 0):
-        raise BadParameter(f"the exponent needs a > 0, got a={a}")
+    check("the exponent", POSITIVE, a=a)
     mean, share = np.meshgrid(np.linspace(0.01, 0.99, 99), np.linspace(0, 0.99, 100))
     grid = _scaled_exponent(a, mean, share)
     start = np.unravel_index(grid.argmin(), grid.shape)

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import binom
 
-from giro.errors import BadParameter
+from giro.checks import LEVEL, POSITIVE, check
 from giro.paper.theory.bound import b_constant, log_c, log_f
 from giro.paper.theory.optimism import divergence, log_inverse_optimism, log_optimism
 from giro.paper.theory.terms import Check, at_least, at_most, check_trials, equals, log_binomial
@@ -69,8 +69,7 @@ def _step_bound(n: int, p: float, step: int, last: int) -> float:
 def bootstrap_checks(n: int, p: float, a: float, shares: Sequence[float]) -> list[Check]:
     """Return Lemma 3, as logarithms, for x = share p n; needs a > 0 and a n an integer."""
     check_trials(n, p)
-    if not a > 0:
-        raise BadParameter(f"Lemma 3 needs a > 0, got a={a}")
+    check("Lemma 3", POSITIVE, a=a)
     b = (2 * a + 1) / (a * (a + 1))
     checks = []
     for x in (share * p * n for share in shares):
@@ -83,8 +82,7 @@ def bootstrap_checks(n: int, p: float, a: float, shares: Sequence[float]) -> lis
 def stirling_checks(n: int, p: float) -> list[Check]:
     """Return Lemma 4, as logarithms, for x = 0..n and 0 < p < 1."""
     check_trials(n, p)
-    if p in (0, 1):
-        raise BadParameter(f"Lemma 4 divides by p (1 - p), so it needs 0 < p < 1, got p={p}")
+    check("Lemma 4, which divides by p (1 - p),", LEVEL, p=p)
     chances = log_binomial(np.arange(n + 1), n, p)
     return [
         at_least("Lemma 4", chances[x], stirling_bound(x, n, p), n=n, p=p, x=x)
