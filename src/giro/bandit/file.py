@@ -18,7 +18,7 @@ from giro.bandit.event import Row, event_of, row_of
 from giro.bandit.stores.memory import MemoryStore, column
 from giro.bandit.stores.store import Snapshot
 from giro.errors import BadFile
-from giro.files import write_whole
+from giro.files import pack_arrays, unpack_arrays, write_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,9 +79,7 @@ def write(path: Path, content: Packed) -> None:
         parts.writestr("events.parquet", _parquet(content.events))
         parts.writestr("decisions.parquet", _parquet(content.decisions))
         parts.writestr("rewards.parquet", _parquet(content.rewards))
-        for name, values in content.arrays.items():
-            with parts.open(f"{name}.npy", "w", force_zip64=True) as part:
-                np.lib.format.write_array(part, np.ascontiguousarray(values), allow_pickle=False)
+        pack_arrays(parts, content.arrays)
     body = buffer.getbuffer()
     digest = hashlib.sha256(body).hexdigest().encode()
     write_whole(path, (b"%s %d\n%s\n" % (_MAGIC, _FORMAT, digest), body))
@@ -131,14 +129,7 @@ def _unpacked(body: memoryview) -> Packed:
         header = json.loads(parts.read("header.json"))
         names = ("events", "decisions", "rewards")
         events, decisions, rewards = (_columns(parts.read(f"{name}.parquet")) for name in names)
-        arrays = {
-            name.removesuffix(".npy"): np.lib.format.read_array(
-                io.BytesIO(parts.read(name)), allow_pickle=False
-            )
-            for name in parts.namelist()
-            if name.endswith(".npy")
-        }
-    return Packed(header, events, decisions, rewards, arrays)
+        return Packed(header, events, decisions, rewards, unpack_arrays(parts))
 
 
 def _columns(content: bytes) -> dict[str, Any]:

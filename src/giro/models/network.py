@@ -13,9 +13,9 @@ from giro.kernels.network.step import (
     Weights,
     Workspace,
     aligned_zeros,
+    clipped_sigmoid,
     empty_workspace,
     score_of,
-    sigmoid,
     width_of,
 )
 from giro.kernels.network.training import entries_of, train
@@ -48,7 +48,7 @@ def _absorb(state: _State, slot: int, sample: Sample, rng: np.random.Generator) 
 
 @kernel
 def _value(state: _State, slot: int, context: Context) -> float:
-    return sigmoid(score_of(_weights(state, slot), context))
+    return clipped_sigmoid(score_of(_weights(state, slot), context))
 
 
 @kernel

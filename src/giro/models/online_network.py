@@ -14,10 +14,10 @@ from giro.kernels.network.step import (
     Weights,
     Workspace,
     aligned_zeros,
+    clipped_sigmoid,
     empty_workspace,
     entry_of,
     score_of,
-    sigmoid,
     width_of,
 )
 from giro.kernels.network.training import Moments, Pace, entries_of, take_adam_step
@@ -76,7 +76,7 @@ def _of(weights: Weights, number: int) -> Weights:
 def _value(state: _State, slot: int, context: Context) -> float:
     total = 0.0
     for number in range(slot * state.copies, (slot + 1) * state.copies):
-        total += sigmoid(score_of(_of(state.networks, number), context))
+        total += clipped_sigmoid(score_of(_of(state.networks, number), context))
     return total / state.copies
 
 

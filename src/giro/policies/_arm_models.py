@@ -4,7 +4,7 @@ How it follows is the class of the `ArmModels`, so that only that is compiled. S
 model in Python cannot be handed to a kernel: hence functions that are compiled into their callers.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,40 @@ from giro.kernels.regression.design import (
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
 from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
+from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
-from giro.policy import Case, Offer, Shape
+from giro.policy import Case, Offer, Policy, Shape
+
+
+class ModelPolicy(Policy):
+    """What policies with a `model` have in common; those that also do without have None then."""
+
+    if TYPE_CHECKING:  # a field of the policies, which put their own parameters first
+        model: Model | None
+
+    def __post_init__(self) -> None:
+        """Wrap an estimator."""
+        if self.model is not None:
+            object.__setattr__(self, "model", as_model(self.model))
+
+    @property
+    def compiles(self) -> bool:  # type: ignore[override]  # known with the model
+        """Whether the model, if there is one, compiles."""
+        return self.model is None or self.model.compiles
+
+    @property
+    def hashes_features(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether the model is hashed."""
+        return isinstance(self.model, Hashed)
+
+    @property
+    def choose_mutates_state(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether a model is fitted further in every round."""
+        return self.model is not None and fits_to_choose(self.model)
+
+    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
+        """Tell whether probabilities are known: not if a model is fitted further to choose."""
+        return not self.choose_mutates_state and self.functions().propensities is not None
 
 
 class ArmModels(NamedTuple):

@@ -17,11 +17,10 @@ from giro.kernels.regression.linear_algebra import assign
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
 from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
-from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
 from giro.offer import of_arms
-from giro.policies._arm_models import learned_row, offered_rows
-from giro.policy import Case, Functions, Offer, Policy, Shape
+from giro.policies._arm_models import ModelPolicy, learned_row, offered_rows
+from giro.policy import Case, Functions, Offer, Shape
 
 _SPREAD_OF_TABLES = 0.1
 _EACH_TIME = 8  # rows up to which a model that is not incremental is refitted with every new one
@@ -201,7 +200,7 @@ def _propensities_by_table(state: _TableState, offer: Offer) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class ReplicaPolicy(Policy):
+class ReplicaPolicy(ModelPolicy):
     """Pulls the arm of which one replica of its model, drawn for each arm, expects most.
 
     If arms have features they share a model, and one replica is drawn for all of them.
@@ -219,6 +218,7 @@ class ReplicaPolicy(Policy):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
     uses_arm_features = True
+    choose_mutates_state = False  # replicas are fitted when rewards come
 
     if TYPE_CHECKING:  # fields of the policies, which put their own parameters first
         model: Model
@@ -233,17 +233,7 @@ class ReplicaPolicy(Policy):
         check(self.name, whole(1), replicas=self.replicas)
         check(self.name, at_least(1.0), growth=self.growth)
         check(self.name, optional(SHARE), spread=self.spread)
-        object.__setattr__(self, "model", as_model(self.model))
-
-    @property
-    def compiles(self) -> bool:  # type: ignore[override]  # known with the model
-        """Whether the model compiles."""
-        return self.model.compiles
-
-    @property
-    def hashes_features(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model is hashed."""
-        return isinstance(self.model, Hashed)
+        super().__post_init__()
 
     def functions(self) -> Functions:
         """Return those for models, or for one table of hashed features."""

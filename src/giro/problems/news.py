@@ -11,6 +11,7 @@ from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.draws.ziggurat import standard_normal
+from giro.kernels.network.step import clipped_sigmoid
 from giro.offer import Offer
 from giro.problem import Means, Problem
 
@@ -51,7 +52,7 @@ def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offe
         instance.features[i, instance.topic[arm]] = 1.0
         instance.features[i, topics] = age
         log_odds = _CONSTANT + tastes[reader, instance.topic[arm]] + instance.quality[arm] - age
-        instance.means[arm] = 1.0 / (1.0 + math.exp(-log_odds))
+        instance.means[arm] = clipped_sigmoid(log_odds)
         highest = max(highest, instance.means[arm])
     return Offer(arms, instance.context, instance.features), instance.means, highest
 

@@ -31,6 +31,7 @@ from giro.bandit.event import (
 from giro.bandit.stores.store import Found, Snapshot, Taken, ids_of, taken
 from giro.checks import WORD, check
 from giro.errors import BadFile
+from giro.files import pack_arrays, unpack_arrays
 
 KEPT_SNAPSHOTS = 2
 FORM, REPORT, ERASED = (KINDS.index(kind) for kind in ("form", "report", "erased"))
@@ -209,28 +210,15 @@ def packed_arrays(arrays: dict[str, np.ndarray]) -> bytes:
     """Return arrays as bytes, without pickle."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as parts:
-        for name, values in arrays.items():
-            with parts.open(f"{name}.npy", "w", force_zip64=True) as part:
-                np.lib.format.write_array(part, np.ascontiguousarray(values), allow_pickle=False)
+        pack_arrays(parts, arrays)
     return buffer.getvalue()
-
-
-def unpacked_arrays(content: bytes) -> dict[str, np.ndarray]:
-    """Return the arrays in bytes made by `packed_arrays`."""
-    with zipfile.ZipFile(io.BytesIO(content)) as parts:
-        return {
-            name.removesuffix(".npy"): np.lib.format.read_array(
-                io.BytesIO(parts.read(name)), allow_pickle=False
-            )
-            for name in parts.namelist()
-            if name.endswith(".npy")
-        }
 
 
 def snapshot_of(position: int, about: str, arrays: bytes) -> Snapshot | None:
     """Return a snapshot, None if it is damaged."""
     try:
-        return Snapshot(position, json.loads(about), unpacked_arrays(bytes(arrays)))
+        with zipfile.ZipFile(io.BytesIO(arrays)) as parts:
+            return Snapshot(position, json.loads(about), unpack_arrays(parts))
     except (ValueError, KeyError, zipfile.BadZipFile):
         return None
 

@@ -249,15 +249,19 @@ def _set_errors(
         target, kind = rewards[row_of(entries[i])], entries[i] & 3
         target = 1.0 if kind == ONE else target
         target = 0.0 if kind == ZERO else target
-        error = sigmoid(workspace.errors[i]) - target
+        error = clipped_sigmoid(workspace.errors[i]) - target
         workspace.errors[i] = error
         total += error
     return total
 
 
 @kernel
-def sigmoid(score: float) -> float:
-    """Return 1 / (1 + exp(-score)), whatever the score."""
+def clipped_sigmoid(score: float) -> float:
+    """Return 1 / (1 + exp(-score)) as it is written; a score beyond 500 counts as 500.
+
+    For networks and problems, whose scores are moderate. See `regression.logistic.sigmoid` for
+    why there are two.
+    """
     return 1.0 / (1.0 + math.exp(-min(max(score, -_FARTHEST), _FARTHEST)))
 
 

@@ -1,7 +1,9 @@
 """Which arm a policy pulls next: the exact probabilities, given Bernoulli histories.
 
 `ChoiceProbabilities` is a function of `pulls[arm]` and `ones[arm]`. Values are compared as
-fractions over a common denominator, so that ties are exact.
+fractions over a common denominator, so that ties are exact. `giro.kernels.highest.probabilities`
+works out the same much faster, in floating point; this is written apart from it, slow and literal,
+so that tests have an independent judge of it.
 """
 
 import math
