@@ -141,7 +141,7 @@ class LivePolicy:
 
     def learn(self, case: Case, arm: int, reward: float) -> None:
         """Take in one reward in [0, 1]."""
-        self.make_room(self.learned + 1)
+        self.grow_to(self.learned + 1)
         context, features = self._rows(case.context, case.features, learned=True)
         if isinstance(features, np.ndarray):
             self._one_arm[0], self._one_reward[0] = arm, reward
@@ -163,15 +163,15 @@ class LivePolicy:
             for i, arm in enumerate(arms.tolist()):
                 self.learn(Case(contexts[i], features[i]), arm, float(rewards[i]))
             return
-        self.make_room(self.learned + rewards.size)
+        self.grow_to(self.learned + rewards.size)
         contexts, features = self._rows(contexts, features, learned=True)
         self._learn(self._held, contexts, features, arms, rewards)
         self.learned += rewards.size
 
     # -- growing -----------------------------------------------------------------------------
 
-    def make_room(self, rewards: int, *, n_arms: int = 0) -> None:
-        """Grow, if need be, to have room for this many rewards and arms; at least twofold.
+    def grow_to(self, rewards: int, *, n_arms: int = 0) -> None:
+        """Grow, if need be, to hold this many rewards and arms; at least twofold.
 
         Policies that plan then plan for twice the rounds.
         """

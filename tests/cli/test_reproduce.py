@@ -14,7 +14,7 @@ from cli.conftest import Giro
 from cli.terminal import read_until
 
 from giro import plots, simulate
-from giro.cli.options import policies as split_policies
+from giro.cli.options import policy_list as split_policies
 from giro.paper.studies import linear_regret, mab
 from giro.paper.study import Study
 from giro.seeds import stream

@@ -131,7 +131,7 @@ def goes_on(live: LivePolicy, of: Game, rounds: range) -> Played:
     """Let a live policy play some rounds of a game."""
     result = Played.nothing()
     for t in rounds:
-        live.make_room(0, n_arms=int(of.known[t]))
+        live.grow_to(0, n_arms=int(of.known[t]))
         live.stream_of(t)
         law = live.propensities(of.offers[t])
         arm = live.choose(of.offers[t])

@@ -1,4 +1,4 @@
-"""The loop and its referee."""
+"""The loop and its checks."""
 
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, Type
 
 import numpy as np
 
-from giro.bandit import events as tables
-from giro.bandit import file
 from giro.bandit.event import (
     ArmAdded,
     ArmRetired,
@@ -32,10 +30,12 @@ from giro.bandit.event import (
     Reported,
     Rewarded,
 )
+from giro.bandit.events import events_in, events_table, read_events, write_events
+from giro.bandit.file import Packed, packed, read_bandit, snapshot_of, store_of, write_bandit
 from giro.bandit.learn_from import events_of
 from giro.bandit.propensity import sampled
 from giro.bandit.setting import Arms, Forms, Setting
-from giro.bandit.state import State
+from giro.bandit.state import BanditState
 from giro.bandit.stores import MemoryStore, Store, Taken, names_in, opened
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary
 from giro.checks import NOT_NEGATIVE, WORD, check, is_word, optional
@@ -258,21 +258,21 @@ class Bandit:
 
     # -- following the log -------------------------------------------------------------------
 
-    def _opened_state(self, policy: Policy | str | None) -> State:
+    def _opened_state(self, policy: Policy | str | None) -> BanditState:
         """Return a state that has all events: the newest snapshot that fits, and those since."""
         store = self._store
         states = (
-            State.restored(snapshot, policy, remembers=store.shared)
+            BanditState.restored(snapshot, policy, remembers=store.shared)
             for snapshot in store.snapshots()
         )
         state = next((state for state in states if state is not None), None)
         return self._caught_up(state or self._first_state(policy))
 
-    def _first_state(self, policy: Policy | str | None) -> State:
+    def _first_state(self, policy: Policy | str | None) -> BanditState:
         store = self._store
-        return State(policy, remembers=store.shared, erased=store.last())
+        return BanditState(policy, remembers=store.shared, erased=store.last())
 
-    def _caught_up(self, state: State) -> State:
+    def _caught_up(self, state: BanditState) -> BanditState:
         """Return a state that nobody else uses, with all events there are."""
         while events := self._store.read(state.position, 50 * _CHUNK):
             state.apply(events, self._store.find)
@@ -630,7 +630,9 @@ class Bandit:
                 raise
         return events
 
-    def _made_one(self, state: State, forms: Forms, request: "_Request", arms: Arms) -> Decided:
+    def _made_one(
+        self, state: BanditState, forms: Forms, request: "_Request", arms: Arms
+    ) -> Decided:
         among, row, features = offer = state.offered(
             request.context, arms, state.asked(arms), forms
         )
@@ -638,7 +640,7 @@ class Bandit:
         digest = b"" if request.id is None else self._digest(request)
         live, setting = cast(LivePolicy, state.live), state.setting
         if setting.open_arms:
-            live.make_room(live.learned, n_arms=among.size)
+            live.grow_to(live.learned, n_arms=among.size)
         place = self._baseline(request.baseline, arms, among)
         arm, p, own = sampled(live, setting, offer, number=_number(id), baseline=place)
         names = tuple(arms or ()) if setting.open_arms else ()
@@ -879,7 +881,7 @@ class Bandit:
         before = {event.id for event in whole if isinstance(event, Rewarded | Reported)} - decided
         found = self._store.find(list(before))
         chosen = {id: self._decision(its.decision).arm for id, its in found.items()}
-        return tables.table(whole, self._state.arms, since + 1, chosen)
+        return events_table(whole, self._state.arms, since + 1, chosen)
 
     def _events(self, since: int) -> Iterator[Event]:
         end = self._store.last()
@@ -890,7 +892,7 @@ class Bandit:
 
     def write_events(self, path: str | os.PathLike[str], *, since: int = 0) -> None:
         """Write what `events` returns to a file: .parquet, or .jsonl with a JSON object a line."""
-        tables.write(self.events(since=since), Path(path))
+        write_events(self.events(since=since), Path(path))
 
     @classmethod
     def replay(
@@ -908,8 +910,8 @@ class Bandit:
         if it holds Python objects (a function, a scikit-learn estimator), which no log can hold.
         """
         store = MemoryStore()
-        state = State(policy, remembers=False)
-        for event in tables.events_in(tables.read(events)):
+        state = BanditState(policy, remembers=False)
+        for event in events_in(read_events(events)):
             try:
                 state.check(event)
                 store.append([event])
@@ -929,15 +931,15 @@ class Bandit:
         self._know_behaviour()
         if isinstance(store, MemoryStore):
             with self._lock:
-                content = file.packed(store, self._state.snapshot())
+                content = packed(store, self._state.snapshot())
         else:
             with self._lock:
                 snapshot = self._state.snapshot()
             copy = MemoryStore()
             for event in self._events(0):
                 copy.append([event])
-            content = file.packed(copy, snapshot)
-        file.write(Path(path), content)
+            content = packed(copy, snapshot)
+        write_bandit(Path(path), content)
 
     @classmethod
     def load(
@@ -957,12 +959,12 @@ class Bandit:
         not, or if the policy is another or holds Python objects, all rewards are learned again.
         With a `store` the log is copied there, under a `name` that is not taken.
         """
-        content = file.read(Path(path))
-        if not isinstance(content, file.Packed):
+        content = read_bandit(Path(path))
+        if not isinstance(content, Packed):
             bandit = cls.replay(content, policy, clock=clock, ids=ids)
         else:
-            memory = file.store_of(content)
-            memory.kept = file.snapshot_of(content)
+            memory = store_of(content)
+            memory.kept = snapshot_of(content)
             bandit = cls._of(memory, policy, clock, ids)
         if store is None:
             return bandit

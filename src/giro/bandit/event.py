@@ -145,7 +145,7 @@ def kind_of(event: Event) -> int:
             return _TEXTS.index(type(event))
 
 
-class Row(NamedTuple):
+class EventRow(NamedTuple):
     """An event as databases keep it."""
 
     kind: int
@@ -155,21 +155,21 @@ class Row(NamedTuple):
     data: bytes | None
 
 
-def row_of(event: Event) -> Row:
+def row_of(event: Event) -> EventRow:
     """Return an event as a row."""
     kind = kind_of(event)
     match event:
         case Decided():
-            return Row(kind, event.id, event.time, event.own, _packed(event))
+            return EventRow(kind, event.id, event.time, event.own, _packed(event))
         case Rewarded() | Reported():
-            return Row(kind, event.id, event.time, event.value, None)
+            return EventRow(kind, event.id, event.time, event.value, None)
         case Erased() | Rebuilt():
-            return Row(kind, None, event.time, None, None)
+            return EventRow(kind, None, event.time, None, None)
         case _:
-            return Row(kind, None, event.time, None, event.text.encode())
+            return EventRow(kind, None, event.time, None, event.text.encode())
 
 
-def event_of(row: Row) -> Event:
+def event_of(row: EventRow) -> Event:
     """Return the event in a row; a kind that is not known comes from a newer giro."""
     kind, id, time, value, data = row
     if kind == DECISION:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def table(
+def events_table(
     events: Sequence[Event], arms: Sequence[str], first: int, arm_of: dict[str, str]
 ) -> "pl.DataFrame":
     """Return events with one row each; the first has the position `first`.
@@ -106,7 +106,7 @@ def _schema() -> dict[str, Any]:
 _OPTIONAL = ("features", "own", "seen")  # giro 0.1.0 has none
 
 
-def write(events: "pl.DataFrame", path: Path) -> None:
+def write_events(events: "pl.DataFrame", path: Path) -> None:
     """Write a table as its file's name says, whole or not at all."""
     content = io.BytesIO()
     if path.suffix == ".parquet":
@@ -118,7 +118,7 @@ def write(events: "pl.DataFrame", path: Path) -> None:
     write_whole(path, (content.getbuffer(),))
 
 
-def read(events: Any) -> "pl.DataFrame":
+def read_events(events: Any) -> "pl.DataFrame":
     """Return a table of events, from a file if it is not one."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from giro.bandit.event import Row, event_of, row_of
+from giro.bandit.event import EventRow, event_of, row_of
 from giro.bandit.stores.memory import MemoryStore, column
 from giro.bandit.stores.store import Snapshot
 from giro.errors import BadFile
@@ -67,7 +67,7 @@ def packed(store: MemoryStore, snapshot: Snapshot | None) -> Packed:
     return Packed(header, events, decisions | texts, rewards, arrays)
 
 
-def write(path: Path, content: Packed) -> None:
+def write_bandit(path: Path, content: Packed) -> None:
     """Write a bandit; a crash at any time leaves the old file or the new one.
 
     The first line names the kind of file and the version of its format, the second is the SHA-256
@@ -95,7 +95,7 @@ def _parquet(columns: dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def read(path: Path) -> "Packed | pl.DataFrame":
+def read_bandit(path: Path) -> "Packed | pl.DataFrame":
     """Return what a file holds; the events alone, as a table, if giro 0.1.0 has written it."""
     try:
         content = path.read_bytes()
@@ -152,7 +152,7 @@ def store_of(content: Packed) -> MemoryStore:
             _fill(getattr(store, name), columns[name])
     for row in header["others"]:
         data = None if row[4] is None else row[4].encode()
-        store.others.append(event_of(Row(row[0], row[1], row[2], row[3], data)))
+        store.others.append(event_of(EventRow(row[0], row[1], row[2], row[3], data)))
     store.sets = [np.array(arms, np.int64) for arms in header["sets"]]
     store.ids = content.decisions["id"]
     arrays = _of_format_3(content.arrays) | content.arrays

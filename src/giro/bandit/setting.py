@@ -19,7 +19,7 @@ from giro.version import __version__
 
 Arms: TypeAlias = Sequence[str] | Mapping[str, Given] | None  # names, or their features by name
 AGGREGATIONS = ("only", "first", "last", "sum")
-FIRST_ROOM = 1024  # rewards that a state has room for at first
+FIRST_CAPACITY = 1024  # rewards that a state can hold at first
 
 
 @dataclasses.dataclass(frozen=True)

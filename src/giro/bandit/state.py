@@ -1,7 +1,7 @@
-"""State: what follows from a bandit's log up to a position, and is all that a decision needs.
+"""BanditState: what follows from a bandit's log up to a position, and is all that a decision needs.
 
-Every event goes through `State.apply`, whether it happens now, in another process, or is read from
-a file: there is no second place where a log is understood. A state can be thrown away and made
+Every event goes through `BanditState.apply`, whether it happens now, in another process, or is read
+from a file: there is no second place where a log is understood. A state can be thrown away and made
 again from the log; a snapshot of it saves the time that would take.
 """
 
@@ -24,8 +24,8 @@ from giro.bandit.event import (
     Rewarded,
 )
 from giro.bandit.propensity import ColdStart, warn
-from giro.bandit.setting import FIRST_ROOM, Arms, Forms, Setting
-from giro.bandit.stores.store import Found, Snapshot
+from giro.bandit.setting import FIRST_CAPACITY, Arms, Forms, Setting
+from giro.bandit.stores.store import FoundDecision, Snapshot
 from giro.checks import is_word
 from giro.errors import BadParameter, GiroError, UnknownName
 from giro.features import Given, is_usable
@@ -50,7 +50,7 @@ class Pending(NamedTuple):
     name: str = ""  # of the arm, where it has no number
 
 
-class State:
+class BanditState:
     """The arms, the forms, the counts and the policy, after all events up to `position`."""
 
     def __init__(
@@ -87,7 +87,7 @@ class State:
     # -- events ------------------------------------------------------------------------------
 
     def apply(
-        self, events: Sequence[Event], find: Callable[[Sequence[str]], Mapping[str, Found]]
+        self, events: Sequence[Event], find: Callable[[Sequence[str]], Mapping[str, FoundDecision]]
     ) -> None:
         """Go on by these events, which stand behind `position`; `find` looks up decisions.
 
@@ -100,7 +100,7 @@ class State:
             raise
 
     def _apply(
-        self, events: Sequence[Event], find: Callable[[Sequence[str]], Mapping[str, Found]]
+        self, events: Sequence[Event], find: Callable[[Sequence[str]], Mapping[str, FoundDecision]]
     ) -> None:
         here: dict[str, Pending] = self._pending if self._remembers else {}
         self._look_up(events, here, find)
@@ -128,7 +128,7 @@ class State:
         self,
         events: Sequence[Event],
         here: dict[str, Pending],
-        find: Callable[[Sequence[str]], Mapping[str, Found]],
+        find: Callable[[Sequence[str]], Mapping[str, FoundDecision]],
     ) -> None:
         decided = {event.id for event in events if isinstance(event, Decided)}
         rewarded = (event.id for event in events if isinstance(event, Rewarded))
@@ -200,13 +200,13 @@ class State:
     def _add_arm(self, name: str) -> None:
         arm = self._arm_of.setdefault(name, len(self.arms))
         if arm == len(self.arms):
-            self._make_room_for(name)
+            self._count_arm(name)
             if self.live is not None:
-                self.live.make_room(self.live.learned, n_arms=len(self.arms))
+                self.live.grow_to(self.live.learned, n_arms=len(self.arms))
         if arm not in self.active:
             self.active = np.sort(np.append(self.active, arm))
 
-    def _make_room_for(self, name: str) -> None:
+    def _count_arm(self, name: str) -> None:
         arm = len(self.arms)
         self.arms.append(name)
         if arm >= self.counts.shape[1]:
@@ -219,7 +219,7 @@ class State:
         arm = self._arm_of.pop(name, None)
         if arm is None and len(self.arms) < MOST_NAMES:
             arm = len(self.arms)
-            self._make_room_for(name)
+            self._count_arm(name)
         elif arm is None:
             arm = self._arm_of.pop(next(iter(self._arm_of)))
             self.arms[arm], self.counts[:, arm] = name, 0.0
@@ -232,10 +232,10 @@ class State:
 
     def fresh(self, forms: Forms) -> LivePolicy:
         """Return the policy before it has learned anything; an error if it cannot use the forms."""
-        rounds, setting = self.setting.rounds or FIRST_ROOM, self.setting
+        rounds, setting = self.setting.rounds or FIRST_CAPACITY, self.setting
         n_arms, hashed = max(1, len(self.arms)), forms.hasher is not None
         crossed = forms.crossed(setting.interactions)
-        shape = Shape(n_arms, *forms.widths, rounds, FIRST_ROOM, hashed, crossed)
+        shape = Shape(n_arms, *forms.widths, rounds, FIRST_CAPACITY, hashed, crossed)
         numbers = forms.numbers(standardised=setting.standardise)
         return LivePolicy(setting.policy, shape, seed=setting.seed, numbers=numbers)
 
@@ -244,7 +244,7 @@ class State:
         if live is None:
             raise GiroError("a reward came before the form of contexts was fixed")
         n_arms = 0 if self.setting.open_arms else len(self.arms)
-        live.make_room(live.learned + len(learned), n_arms=n_arms)
+        live.grow_to(live.learned + len(learned), n_arms=n_arms)
         if len(learned) == 1 or not live.compiled or live.shape.hashed:
             for its, value in learned:
                 self._learn_one(live, its, to_unit(value))
@@ -420,7 +420,7 @@ class State:
     @classmethod
     def restored(
         cls, snapshot: Snapshot, policy: Policy | str | None, *, remembers: bool
-    ) -> "State | None":
+    ) -> "BanditState | None":
         """Return the state as it was; None if this code would have made another of the log."""
         about = snapshot.about
         setting = Setting.from_json(about["setting"], policy)

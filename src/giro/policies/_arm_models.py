@@ -10,16 +10,16 @@ import numpy as np
 
 from giro.compiling import bind, dispatched, inline_kernel, inlined
 from giro.kernels.giro.pseudo_rewards import REAL
-from giro.kernels.hashed import Rows as HashedRows
 from giro.kernels.hashed import (
     Table,
+    TableRows,
     arm_entries,
     case_entries,
     expected_by_replica,
     round_entries,
-    rows_of,
     scales_of,
-    take_in,
+    table_rows,
+    update_table,
 )
 from giro.kernels.regression.design import (
     Design,
@@ -115,19 +115,19 @@ class TableModel(NamedTuple):
 
 
 @inline_kernel
-def offered_rows(table: Table, offer: Offer) -> HashedRows:
+def offered_rows(table: Table, offer: Offer) -> TableRows:
     """Return the rows of the arms on offer."""
     scales = scales_of(table)
     known = round_entries(offer.context, scales, False)
-    return rows_of(table, known, arm_entries(offer.features, offer.arms, scales))
+    return table_rows(table, known, arm_entries(offer.features, offer.arms, scales))
 
 
 @inline_kernel
-def learned_row(table: Table, case: Case, arm: int) -> HashedRows:
+def learned_row(table: Table, case: Case, arm: int) -> TableRows:
     """Return the row of an arm that was chosen; the sizes of numbers are noted before."""
     scales = scales_of(table)
     known = round_entries(case.context, scales, True)
-    return rows_of(table, known, case_entries(case.features, arm, scales))
+    return table_rows(table, known, case_entries(case.features, arm, scales))
 
 
 def start_any_models(model: Model, shape: Shape, rng: np.random.Generator) -> Any:
@@ -238,7 +238,7 @@ def take_case(models: Any, case: Case, arm: int, reward: float, rng: np.random.G
 def _into_table(
     models: TableModel, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
-    take_in(models.table, learned_row(models.table, case, arm), reward, models.counts)
+    update_table(models.table, learned_row(models.table, case, arm), reward, models.counts)
     models.pulls[0] += 1
 
 

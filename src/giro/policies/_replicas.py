@@ -9,7 +9,7 @@ from giro.checks import SHARE, at_least, check, optional, whole
 from giro.compiling import inlined, kernel
 from giro.kernels.draws.binomial import poisson
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
-from giro.kernels.hashed import Table, expected_by_replica, take_in
+from giro.kernels.hashed import Table, expected_by_replica, update_table
 from giro.kernels.highest.probabilities import argmax_probabilities, replica_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
@@ -102,7 +102,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
         slot = model * replicas + replica
         if positions.size >= state.due[slot]:
             state.due[slot] = next_refit(positions.size, state.growth)
-            taken = weights_of(state.weights, positions, replica, state.counts)
+            taken = replica_weights(state.weights, positions, replica, state.counts)
             refit(state.model, slot, Sample(state.rows, positions, taken), rng)
 
 
@@ -122,7 +122,7 @@ def next_refit(n: int, growth: float) -> int:
 
 
 @kernel
-def weights_of(
+def replica_weights(
     weights: np.ndarray, positions: np.ndarray, replica: int, out: np.ndarray
 ) -> np.ndarray:
     """Return the weights of these rows in one replica, [i, kind], written into `out`."""
@@ -186,7 +186,7 @@ def _learn_by_table(
     state: _TableState, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
     draw_weights(state.counts, state.a, rng)
-    take_in(state.table, learned_row(state.table, case, arm), reward, state.counts)
+    update_table(state.table, learned_row(state.table, case, arm), reward, state.counts)
 
 
 @kernel

@@ -29,7 +29,7 @@ class Taken(GiroError):
         self.event = event
 
 
-class Found(NamedTuple):
+class FoundDecision(NamedTuple):
     """A decision of the log, and what became of it so far."""
 
     decision: Decided
@@ -69,7 +69,7 @@ class Store(Protocol):
     def read(self, after: int, limit: int) -> list[Event]:
         """Return up to `limit` events, in order, beginning behind the position `after`."""
 
-    def find(self, ids: Sequence[str]) -> dict[str, Found]:
+    def find(self, ids: Sequence[str]) -> dict[str, FoundDecision]:
         """Return the decisions with these ids."""
 
     def reports(self, id: str) -> list[float]:

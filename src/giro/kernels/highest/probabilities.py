@@ -56,7 +56,7 @@ def argmax_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def winning_law(points: Points, n_arms: int, ranking: np.ndarray) -> np.ndarray:
+def argmax_probabilities_of_points(points: Points, n_arms: int, ranking: np.ndarray) -> np.ndarray:
     """Return the probability [arm] of having the highest value; ties as in `ties.argmax`.
 
     Costs about as much as there are points, and 50 times the arms for each value that many of
@@ -194,4 +194,6 @@ def replica_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray
             if values[arm, replica] >= floor:
                 value[n], owner[n] = values[arm, replica], arm
                 n += 1
-    return winning_law(Points(value[:n], np.ones(n), owner[:n], float(replicas)), n_arms, ranking)
+    return argmax_probabilities_of_points(
+        Points(value[:n], np.ones(n), owner[:n], float(replicas)), n_arms, ranking
+    )

@@ -13,7 +13,7 @@ from giro.kernels.draws.uniform import shuffled
 from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Model, Sample, refit, start, value
-from giro.paper.claims import Claim, Comparison, judge, record, verdict_table
+from giro.paper.claims import Claim, Comparison, judge, verdict_record, verdict_table
 from giro.paper.studies.contextual import DATA, Setup
 from giro.paper.study import Outcome, Study
 from giro.problem import Problem
@@ -187,7 +187,7 @@ def study(
                 print_line()
                 print_table(*verdict_table(verdicts))
 
-        tables = {"scores": table, "claims": [record(verdict) for verdict in verdicts]}
+        tables = {"scores": table, "claims": [verdict_record(verdict) for verdict in verdicts]}
         return Outcome(tables, tables, show)
 
     return Study(

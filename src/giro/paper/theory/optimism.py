@@ -25,8 +25,8 @@ from giro.paper.theory.bound import log_c
 from giro.paper.theory.terms import (
     Check,
     Floats,
-    at_least,
-    at_most,
+    check_at_least,
+    check_at_most,
     check_pseudo_rewards,
     check_trials,
     is_whole,
@@ -95,7 +95,7 @@ def optimism_grid(
     """Return both sides of Theorem 4 for every combination, each with a n an integer."""
     rows = []
     for n, p, a in product(n_values, p_values, a_values):
-        check = at_most("Theorem 4", log_inverse_optimism(n, p, a), log_c(a))
+        check = check_at_most("Theorem 4", log_inverse_optimism(n, p, a), log_c(a))
         rows.append(OptimismRow(n, p, a, check.lhs, check.rhs, check.holds))
     return rows
 
@@ -131,7 +131,9 @@ def informal_optimism_checks(s: int, mean: float, a: float) -> list[Check]:
     unfavourable = range(rounded_up(expected))
     chances = log_binomial(np.arange(s + 1), s, mean)
     return [
-        at_least("Equation 7", log_optimism(s, mean, a, x), chances[x], s=s, mean=mean, a=a, x=x)
+        check_at_least(
+            "Equation 7", log_optimism(s, mean, a, x), chances[x], s=s, mean=mean, a=a, x=x
+        )
         for x in unfavourable
         if chances[x] > -np.inf
     ]

@@ -181,17 +181,17 @@ class Check:
         return self.margin >= -SLACK * max([1.0, *finite])
 
 
-def at_most(claim: str, lhs: float, rhs: float, **at: float) -> Check:
+def check_at_most(claim: str, lhs: float, rhs: float, **at: float) -> Check:
     """Return the check of lhs <= rhs."""
     return Check(claim, float(lhs), float(rhs), _difference(rhs, lhs), _plain(at))
 
 
-def at_least(claim: str, lhs: float, rhs: float, **at: float) -> Check:
+def check_at_least(claim: str, lhs: float, rhs: float, **at: float) -> Check:
     """Return the check of lhs >= rhs."""
     return Check(claim, float(lhs), float(rhs), _difference(lhs, rhs), _plain(at))
 
 
-def equals(claim: str, lhs: float, rhs: float, **at: float) -> Check:
+def check_equals(claim: str, lhs: float, rhs: float, **at: float) -> Check:
     """Return the check of lhs = rhs."""
     return Check(claim, float(lhs), float(rhs), -abs(_difference(lhs, rhs)), _plain(at))
 
