@@ -1,4 +1,4 @@
-"""A file is written whole or not at all, whoever writes it."""
+"""A file is written whole or not at all, by every writer."""
 
 import os
 from collections.abc import Callable, Iterator

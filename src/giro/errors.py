@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 
 class GiroError(Exception):
-    """Anything giro refuses; the message says what was wanted and what came."""
+    """Anything giro refuses; the message says what was expected and what came."""
 
 
 class BadParameter(GiroError, ValueError):

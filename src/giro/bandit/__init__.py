@@ -1,4 +1,4 @@
-"""Decide now, learn later: a bandit with named arms for a program of your own."""
+"""Decide now, learn later: a bandit with named arms for your own program."""
 
 from giro.bandit.bandit import Bandit
 from giro.bandit.event import Decision

@@ -244,7 +244,7 @@ class Bandit:
             self._append([Began(self._clock(), json.dumps(setting.to_json()))])
 
     def _check_same(self, given: Setting) -> None:
-        """Check that a bandit that was there is the one that was wanted."""
+        """Check that a bandit that was there is the one asked for."""
         plain, its = given.to_json(), self._state.setting.to_json()
         its["policy"] = self._state.logged_policy
         for key in plain.keys() - {"giro"}:
@@ -320,7 +320,10 @@ class Bandit:
                 self._state = self._caught_up(fresh)
 
     def _tend(self) -> None:
-        """Do chores now and then: in a thread of its own if the store is shared, else here."""
+        """Run `keep` every `_CHORES` seconds.
+
+        In a thread if the store is shared, otherwise within calls.
+        """
         if self._store.shared:
             if self._follower is None and not self._closed:
                 self._follower = threading.Thread(
@@ -521,7 +524,7 @@ class Bandit:
         for this once; a mapping of their names to what is known of each (in the form of a context)
         lets policies that can learn one model of all arms.
         New arms of which `first_decisions` are under way are left out, unless none of the others
-        has a reward. `id` is a name of your own for the decision, such as that of a request; asked
+        has a reward. `id` is your own name for the decision, such as that of a request; asked
         again with the same id and request, the bandit returns the same decision. `baseline` is the
         arm to take where the policy does not decide (`share`), by default the first of `arms`.
         """
@@ -552,7 +555,7 @@ class Bandit:
         """Return a decision for each slot, from first to last, no arm twice; all or none.
 
         A slot is filled by the policy from the arms that are left, so the propensity of its arm is
-        that given the slots before. Each has an id of its own to report its reward under; with an
+        that given the slots before. Each has its own id to report its reward under; with an
         `id` of yours these are `id/0`, `id/1`, ..., and the same request again gets the same
         ranking. `slots` is how many there are, or a list with what is known of each, which is added
         to the context. `context` and `arms` as in `decide`; an apprentice (`share`) fills the slots
@@ -1006,7 +1009,7 @@ def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
     if more is None:
         return context
     if not isinstance(more, Mapping) or not (context is None or isinstance(context, Mapping)):
-        raise BadParameter("what is known of slots are mappings, as is the context then")
+        raise BadParameter("slots are described by mappings, and then the context is a mapping too")
     return {**(context or {}), **more}
 
 
@@ -1024,7 +1027,7 @@ def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
 
 
 def checked_names(arms: object) -> list[str]:
-    """Return the names of arms, which differ."""
+    """Check that arms is a non-empty list of different words; return it."""
     names = list(arms) if not isinstance(arms, str) and hasattr(arms, "__iter__") else []
     if not names or not all(map(is_word, names)):
         raise BadParameter(f"arms is a list of names, not empty; got {arms!r}")

@@ -97,13 +97,13 @@ class Rewarded(NamedTuple):
 
 
 class Erased(NamedTuple):
-    """Here stood an event that somebody wanted gone."""
+    """An erased event; only its position and time remain."""
 
     time: float
 
 
 class Rebuilt(NamedTuple):
-    """Events before this one were erased: whoever has learned them begins again."""
+    """Events before this one were erased; states that have learned them are rebuilt."""
 
     time: float
 

@@ -141,7 +141,7 @@ def events_in(rows: "pl.DataFrame") -> Iterator[Event]:
     if missing:
         raise BadParameter(f"events need the column {missing[0]}; there are {rows.columns}")
     if rows.height == 0 or rows["setting"][0] is None:
-        raise BadParameter("the first of the events must tell the setting of the bandit")
+        raise BadParameter("the first of the events must hold the setting of the bandit")
     constant, first = False, int(rows["number"][0])
     arm_of = None if _is_open(rows["setting"][0]) else dict[str, int]()
     if rows["kind"][0] != KINDS[0]:

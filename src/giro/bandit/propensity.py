@@ -1,6 +1,6 @@
 """Among which arms a bandit decides, with which probabilities, and how it knows them.
 
-A decision is worth most with the probability of its arm, for whoever evaluates other policies on
+A decision is worth most with the probability of its arm, for those who evaluate other policies on
 the log. Where the policy's probabilities are known, the arm is drawn from them. Where they are not,
 estimating them beside an arm that was drawn separately would give biased inverse-propensity
 estimates; two ways do not:
@@ -48,7 +48,7 @@ def sampled(
     """Return the arm of a decision; draws depend on the seed and the decision's number alone.
 
     `baseline` is the position of the arm that is taken where the policy does not decide. A policy
-    that fails is replaced by chance, with a warning: whoever asked must have an answer.
+    that fails is replaced by chance, with a warning: who asked must have an answer.
     """
     rng = live.stream_of(number)
     if offer.arms.size == 1:

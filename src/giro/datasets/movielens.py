@@ -59,7 +59,7 @@ def read_movielens(path: Path | None = None) -> Ratings:
 
 
 def _found() -> Path:
-    """Return the place that the environment names, or else the installed package."""
+    """Return the place that the environment names, or the installed package."""
     if named := os.environ.get(VARIABLE):
         return Path(named)
     package = importlib.util.find_spec("recbole")  # without importing it: that takes torch

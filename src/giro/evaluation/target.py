@@ -48,7 +48,7 @@ def probabilities_in(
 ) -> PolicyProbabilities:
     """Return the policy's probabilities before each event, after learning from all earlier ones.
 
-    They are exact where the policy can tell them, and else the shares of the arms in `votes`
+    They are exact where the policy can tell them, and otherwise the shares of the arms in `votes`
     independent choices. Such shares are right on average and do not depend on the logged reward,
     so that estimates that are linear in them (IPS, DR) stay unbiased.
     """

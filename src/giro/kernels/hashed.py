@@ -63,7 +63,7 @@ class Entries(NamedTuple):
 
 
 @inline_kernel
-def _room(rows: int, n: int) -> Entries:
+def _empty_entries(rows: int, n: int) -> Entries:
     whole = np.empty(rows + 1 + 2 * n, np.int64)  # one piece of memory, because asking takes time
     whole[0], last = 0, rows + 1 + n
     return Entries(whole[: rows + 1], whole[rows + 1 : last], whole[last:], np.empty(n, np.float32))
@@ -112,7 +112,7 @@ def case_entries(features: Any, arm: int, scales: Scales) -> Entries:
 
 @inline_kernel
 def _dense_row(row: np.ndarray, side: int, scales: Scales, learned: bool) -> Entries:
-    entries, n = _room(1, row.size), 0
+    entries, n = _empty_entries(1, row.size), 0
     for j in range(row.size):
         if row[j] != 0.0:
             _put(entries, n, j, row[j], side, scales, learned)
@@ -123,7 +123,7 @@ def _dense_row(row: np.ndarray, side: int, scales: Scales, learned: bool) -> Ent
 
 @inline_kernel
 def _sparse_row(row: SparseRow, side: int, scales: Scales, learned: bool) -> Entries:
-    entries = _room(1, row.column.size)
+    entries = _empty_entries(1, row.column.size)
     for j in range(row.column.size):
         _put(entries, j, row.column[j], row.value[j], side, scales, learned)
     entries.begin[1] = row.column.size
@@ -140,7 +140,7 @@ def _sparse_round(context: SparseRow, scales: Scales, learned: bool) -> Entries:
 
 @inline_kernel
 def _only_arms(arms: np.ndarray, scales: Scales) -> Entries:
-    entries = _room(arms.size, arms.size)
+    entries = _empty_entries(arms.size, arms.size)
     for i in range(arms.size):
         _put(entries, i, arms[i], 1.0, OF_ARM, scales, False)
         entries.begin[i + 1] = i + 1
@@ -151,7 +151,7 @@ def _only_arms(arms: np.ndarray, scales: Scales) -> Entries:
 def _dense_arms(features: np.ndarray, arms: np.ndarray, scales: Scales) -> Entries:
     if features.shape[0] == 0:
         return _only_arms(arms, scales)
-    entries, n = _room(features.shape[0], features.size), 0
+    entries, n = _empty_entries(features.shape[0], features.size), 0
     for i in range(features.shape[0]):
         for j in range(features.shape[1]):
             if features[i, j] != 0.0:
@@ -163,7 +163,7 @@ def _dense_arms(features: np.ndarray, arms: np.ndarray, scales: Scales) -> Entri
 
 @inline_kernel
 def _sparse_arms(features: SparseRows, arms: np.ndarray, scales: Scales) -> Entries:
-    entries = _room(arms.size, features.begin[arms.size])
+    entries = _empty_entries(arms.size, features.begin[arms.size])
     for j in range(entries.key.size):
         _put(entries, j, features.column[j], features.value[j], OF_ARM, scales, False)
     assign(entries.begin, features.begin)

@@ -30,7 +30,7 @@ class _State(NamedTuple):
     mean: NetworkWeights
     square: NetworkWeights
     missing: np.ndarray  # [slot · network, 2] see `AdamMoments`
-    batch: np.ndarray  # [i] room for the entries of a step
+    batch: np.ndarray  # [i] workspace for the entries of a step
     workspace: Workspace
     pace: Pace
     steps: int

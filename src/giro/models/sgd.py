@@ -41,7 +41,7 @@ class SgdEntries(NamedTuple):
 class Descent(NamedTuple):
     """What is minimised, and how long."""
 
-    logistic: bool  # cross-entropy of 1 / (1 + exp(-x'θ)), else half the squared error of x'θ
+    logistic: bool  # cross-entropy of 1 / (1 + exp(-x'θ)), otherwise half the squared error of x'θ
     penalty: float
     tolerance: float
 

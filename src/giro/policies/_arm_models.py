@@ -1,7 +1,7 @@
 """A reward model for each arm, or one for all, that follows what the arms pay.
 
 How it follows is the class of the `ArmModels`, so that only that is compiled. States that hold a
-model in Python cannot be handed to a kernel: hence functions that are compiled into their callers.
+model in Python cannot be handed to a kernel, so these functions are compiled into their callers.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple

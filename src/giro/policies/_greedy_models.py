@@ -36,7 +36,7 @@ def exploring(epsilon: float, b: float, t: int) -> float:
 
 @kernel
 def choose_by_model(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    """Return any arm with probability ε, else the one whose model expects most."""
+    """Return any arm with probability ε, otherwise the one whose model expects most."""
     prepare(state.models, offer.arms, rng)
     if rng.random() < exploring(state.epsilon, state.b, state.models.pulls.sum() + 1):
         return int(offer.arms[integer_below(offer.arms.size, rng)])

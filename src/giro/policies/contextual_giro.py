@@ -29,7 +29,7 @@ from giro.policy import Case, Offer, Shape
 class _State(NamedTuple):
     rows: Rows
     model: Any  # fitted coefficients, a slot for each model
-    counts: np.ndarray  # [i, kind] room for the bootstrap sample of one arm
+    counts: np.ndarray  # [i, kind] workspace for the bootstrap sample of one arm
     design: Design
     a: float  # pseudo rewards of each kind per pull
     ranking: np.ndarray  # order of tied arms

@@ -162,7 +162,7 @@ class Classification(Problem, name="classification"):
             raise BadParameter(f"classes of {self.data} have no order: leave graded out")
         elif self.label is not None:
             raise BadParameter(
-                f"{self.data} has classes of its own, got label={self.label}: leave it out"
+                f"{self.data} has its own classes, got label={self.label}: leave it out"
             )
         else:
             shape = SHAPES[self.data]

@@ -103,16 +103,16 @@ class News(Problem, name="news"):
     The reader is of one of `kinds` kinds, drawn in each round. A click, reward 1, has the log odds
     taste(kind, topic) + quality - 2 - age / lifetime, where the age is in rounds. Tastes are drawn
     from N(0, 1) before the first round; then in each round one of them, drawn among all, becomes
-    √(1 - drift²) taste + drift z with z from N(0, 1), so that their law stays the same.
+    √(1 - drift²) taste + drift z with z from N(0, 1), so that their distribution stays the same.
 
-    The context tells the kind, features of an article its topic, each 1 in a column of its own, and
+    The context tells the kind, features of an article its topic, each 1 in its own column, and
     then age / lifetime. Quality is not shown. Articles are numbered as they appear; after number
     n_arms - 1 comes 0 again, and numbers still on offer are skipped. So a number stands for
     different articles in a long run, about n_arms lifetime / on_offer rounds apart. Arms that are
     not on offer have mean 0.
     """
 
-    source = "after Li et al. 2010, articles of a front page; the law is giro's own"
+    source = "after Li et al. 2010, articles of a front page; the distribution is giro's own"
     reveal = staticmethod(_reveal)
     reward = staticmethod(_reward)
     offers_all = False

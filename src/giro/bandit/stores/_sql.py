@@ -292,7 +292,7 @@ def decision_in(row: Sequence[Any]) -> Decided:
     """Return the decision in a row."""
     event = event_of(EventRow(*row))
     if not isinstance(event, Decided):
-        raise BadFile(f"a decision was wanted, the log has {event}")
+        raise BadFile(f"expected a decision, the log has {event}")
     return event
 
 
@@ -300,7 +300,7 @@ def found_in(row: Sequence[Any]) -> FoundDecision:
     """Return a decision and its reward, from the columns of both and the number of reports."""
     reward = None if row[5] is None else event_of(EventRow(*row[5:10]))
     if reward is not None and not isinstance(reward, Rewarded):
-        raise BadFile(f"a reward was wanted, the log has {reward}")
+        raise BadFile(f"expected a reward, the log has {reward}")
     return FoundDecision(decision_in(row[:5]), reward, row[10])
 
 

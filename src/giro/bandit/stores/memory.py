@@ -227,7 +227,7 @@ class MemoryStore:
         return n_erased
 
     def is_keeper(self) -> bool:
-        """Tell that nobody else can be."""
+        """Return True: memory has one process."""
         return True
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 Positions are given out under an advisory lock of the bandit that is held until the commit. With a
 sequence, numbers would be given before commits: a reader that has seen 7 could meet 6 only later,
-and would skip it for ever.
+and would never read it.
 
 An append is one round trip: the statements are sent together, the last of them says what must hold
 for the group to be appended, and appends it if that holds. What is refused, and what is large,
@@ -83,7 +83,7 @@ class PostgresStore(sql.SqlStore):
         self._listener: psycopg.Connection[Any] | None = None
         self._listening = threading.Lock()
         self._heard = 0  # the last position that the listener knows of
-        self._notified_at = 0.0  # when it last told of more
+        self._notified_at = 0.0  # when it last reported more
         self._lock = _MIGRATING
         with self._store_errors(), self._writing() as connection:
             version = _version(connection)
@@ -197,7 +197,10 @@ class PostgresStore(sql.SqlStore):
         connection.execute("SELECT pg_notify(%s, %s)", (self._channel, str(rows[-1].position)))
 
     def wait(self, after: int, seconds: float) -> bool:
-        """Listen, and look now and then."""
+        """Return whether there are events after `after`, within `seconds`.
+
+        By LISTEN, polled every `_NAP` s.
+        """
         end = clock.monotonic() + seconds
         with self._listening, _store_errors():
             try:
@@ -225,7 +228,10 @@ class PostgresStore(sql.SqlStore):
                 raise
 
     def is_keeper(self) -> bool:
-        """Hold an advisory lock for as long as a connection of its own lives."""
+        """Return whether this process holds the keeper's lease.
+
+        It is an advisory lock, held for as long as its own connection lives.
+        """
         with self._groups.alone(), _store_errors():
             try:
                 if self._keeper is not None and not self._keeper.closed:

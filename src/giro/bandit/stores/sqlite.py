@@ -82,7 +82,10 @@ class SqliteStore(sql.SqlStore):
         )
 
     def wait(self, after: int, seconds: float) -> bool:
-        """Look again and again."""
+        """Return whether there are events after `after`, within `seconds`.
+
+        Polled every `_NAP` s.
+        """
         end = time.monotonic() + seconds
         while True:
             more = self.last() > after
@@ -99,7 +102,10 @@ class SqliteStore(sql.SqlStore):
         return gone
 
     def is_keeper(self) -> bool:
-        """Hold a lease, or take it over when its holder has been silent."""
+        """Return whether this process holds the keeper's lease.
+
+        It is taken over when its holder has been silent for `_LEASE` s.
+        """
         now = time.time()
         with self._groups.alone(), self._store_errors(), self._writing() as connection:
             connection.execute(

@@ -17,7 +17,7 @@ class Taken(GiroError):
     """An event cannot be appended, because another has taken its place; nothing was."""
 
     def __init__(self, event: Event) -> None:
-        """Say which."""
+        """Take the event that cannot be appended."""
         match event:
             case Decided():
                 words = f"there already is a decision '{event.id}'"
@@ -101,7 +101,10 @@ class Store(Protocol):
         """
 
     def is_keeper(self) -> bool:
-        """Tell whether this store may do what one process does for all; tried anew each time."""
+        """Return whether this process holds the keeper's lease: what one does for all is its task.
+
+        Each call tries again to get it.
+        """
 
     def close(self) -> None:
         """Let go of everything outside of the process; the store may not be used any more."""

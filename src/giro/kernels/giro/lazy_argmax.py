@@ -226,7 +226,7 @@ def rate_of(samples: PartialSamples, arm: int, x: float) -> float:
 
 @kernel
 def tail_test(samples: PartialSamples, arm: int, x: float, rng: np.random.Generator) -> None:
-    """Draw whether the undrawn arm reaches x: then finish its sample, else mark it as out."""
+    """Draw whether the undrawn arm reaches x: then finish its sample, otherwise mark it as out."""
     its = samples.rewards.arms[arm]
     u = min((x - its.centre) / (its.m * its.noise), _STEEPEST)
     if u > _DRIFT * its.tilt or u * _DRIFT < its.tilt:  # the u of the last test will not do

@@ -41,7 +41,7 @@ class Ordered(NamedTuple):
 
 
 def empty_ordered(arms: np.ndarray, capacity: int) -> Ordered:
-    """Return a history without rewards, with room for `capacity` of them."""
+    """Return a history without rewards, that can hold `capacity` of them."""
     pool = np.empty(4 * capacity + _FIRST_CAPACITY * arms.size)
     return Ordered(arms, pool, np.empty((arms.size, 2 * most_parts(capacity), 2)))
 

@@ -73,7 +73,7 @@ class PartialSamples(NamedTuple):
 
 
 def empty_samples(n_arms: int, capacity: int) -> PartialSamples:
-    """Return histories without rewards, with room for `capacity` of them."""
+    """Return histories without rewards, that can hold `capacity` of them."""
     arms = np.zeros(n_arms, _ARM).view(np.recarray)
     counts = np.empty((n_arms, most_parts(capacity)), np.int64)
     return PartialSamples(empty_ordered(arms, capacity), counts)

@@ -255,7 +255,7 @@ def _value(values: BinomialValues, arm: int, rng: np.random.Generator) -> float:
 def _value_if_reached(
     values: BinomialValues, arm: int, x: float, patience: float, rng: np.random.Generator
 ) -> float:
-    """Return the arm's value if it is x or more, else -1; see `binomial_from` on `patience`."""
+    """Return the arm's value, -1 if it is below x; see `binomial_from` on `patience`."""
     offset, n, p, m = _variant(values, arm, rng)
     k = int(m * x - offset)
     while (offset + k) / m < x:

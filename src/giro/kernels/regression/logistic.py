@@ -233,7 +233,7 @@ class Steps(NamedTuple):
 
 @kernel
 def no_steps(n_features: int) -> Steps:
-    """Return room for steps."""
+    """Return a workspace for steps."""
     return Steps(
         np.empty((_REMEMBERED, n_features)),
         np.empty((_REMEMBERED, n_features)),
@@ -248,7 +248,7 @@ def remember_step(steps: Steps, step: np.ndarray, before: np.ndarray, after: np.
     for j in range(step.size):
         steps.step[position, j] = step[j]
         steps.change[position, j] = after[j] - before[j]
-    if dot(steps.step[position], steps.change[position]) > 0.0:  # else only rounding is left
+    if dot(steps.step[position], steps.change[position]) > 0.0:  # otherwise only rounding is left
         steps.taken[0] += 1
 
 

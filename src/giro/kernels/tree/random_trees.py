@@ -56,7 +56,7 @@ class TreeWorkspace(NamedTuple):
 
 
 def empty_pool(trees: int, capacity: int) -> Pool:
-    """Return trees of no rows, with room for `capacity` rows in each. Memory is taken as needed."""
+    """Return trees of no rows, which can hold `capacity` rows each. Memory is taken as needed."""
     live = _NODES * (trees * capacity + trees)
     nodes = live + live // 2 + _NODES * capacity + _SPARE  # see `grow_tree`
     pool = Pool(
@@ -178,7 +178,7 @@ def _split(
     least: float,
     rng: np.random.Generator,
 ) -> int:
-    """Note the node's mass; if it is split, part its rows and return where, else `begin`."""
+    """Note the node's mass; if it is split, part its rows and return where, otherwise `begin`."""
     rows, mass = workspace.rows[begin:end], workspace.mass
     weight, total, squares = 0.0, 0.0, 0.0
     for row in rows:

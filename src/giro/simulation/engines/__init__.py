@@ -63,7 +63,7 @@ def open_engine(
     if name not in get_args(EngineName):
         raise UnknownName("engine", str(name), known=get_args(EngineName))
     if address is not None and name == "threads":
-        raise BadParameter("threads have no address: one needs the engine dask or ray")
+        raise BadParameter("only the engines dask and ray take an address")
     if address is not None and jobs is not None:
         raise BadParameter("the cluster at an address has its own workers: leave out jobs")
     n_jobs = resolve_jobs(jobs)
