@@ -63,16 +63,13 @@ WORD = Needed("a non-empty word as {}", is_word)
 def check(owner: str, needed: Needed, **values: Any) -> None:
     """Raise BadParameter for the first value that is not what `owner` needs."""
     for name, value in values.items():
-        if not _holds(needed, value):
+        try:
+            holds = needed.holds(value)
+        except (TypeError, ValueError):  # not a number at all
+            holds = False
+        if not holds:
             what = needed.words.format(name)
             raise BadParameter(f"{owner} needs {what}, got {name}={value!r}")
-
-
-def _holds(needed: Needed, value: Any) -> bool:
-    try:
-        return needed.holds(value)
-    except (TypeError, ValueError):  # not a number at all
-        return False
 
 
 def finite_range(given: Any) -> tuple[float, float]:

@@ -323,7 +323,7 @@ def test_waiting_ends_by_itself_in_memory() -> None:
         ({"default_reward": 7.0}, r"a number in \[0, 1\]"),
         ({"share": 1.5}, r"share in \[0, 1\]"),
         ({"store": "shop.db", "name": "x"}, "sqlite:///FILE"),
-        ({"store": "sqlite:///x.db"}, "needs a name"),
+        ({"store": "sqlite:///x.db"}, "needs a non-empty word as name, got name=None"),
     ],
 )
 def test_new_parameters_are_checked(arguments: dict[str, Any], words: str) -> None:

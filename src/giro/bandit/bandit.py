@@ -204,7 +204,9 @@ class Bandit:
     ) -> Self:
         bandit = cls.__new__(cls)
         bandit._open(store, policy, clock, ids)
-        bandit._go_on_with_policy()
+        setting = bandit._state.setting
+        if setting.policy.text != bandit._state.logged_policy:  # the log says which is at work
+            bandit._append([Began(clock(), json.dumps(setting.to_json()))])
         return bandit
 
     def _open(
@@ -236,12 +238,6 @@ class Bandit:
             raise BadParameter("others may use a store, too: ids in it are random, or a function's")
         numbers = (str(number) for number in itertools.count(self._state.n_decisions))
         return (number for number in numbers if not self._store.find([number])).__next__
-
-    def _go_on_with_policy(self) -> None:
-        """Say in the log which policy is at work, if it names another."""
-        setting = self._state.setting
-        if setting.policy.text != self._state.logged_policy:
-            self._append([Began(self._clock(), json.dumps(setting.to_json()))])
 
     def _check_same(self, given: Setting) -> None:
         """Check that a bandit that was there is the one asked for."""
