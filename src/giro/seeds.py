@@ -21,8 +21,9 @@ def stream(seed: int, *path: int) -> np.random.Generator:
 
 
 def _sequence(seed: int, *path: int) -> np.random.SeedSequence:
-    for number in (seed, *path):
-        check("a stream", whole(0), number=number)
+    check("a stream", whole(0), seed=seed)
+    if any(step < 0 for step in path):  # truths are welcome as steps
+        raise BadParameter(f"the path of a stream is whole numbers >= 0, got {path}")
     return np.random.SeedSequence(seed, spawn_key=path)
 
 

@@ -300,7 +300,7 @@ def test_the_last_arm_stays() -> None:
         ({"votes": 0}, "a whole number votes >= 1"),
         ({"floor": 1.5}, r"floor in \[0, 1\]"),
         ({"rounds": 0}, "a whole number rounds >= 1"),
-        ({"name": ""}, "name of a bandit"),
+        ({"name": ""}, "a bandit needs a non-empty word as name, or none, got name="),
         ({"features": {"x": "numbr"}}, "feature 'x' is 'number'"),
         ({"policy": "epsilon-greedy"}, "give the bandit rounds=..."),
     ],
