@@ -12,7 +12,7 @@ from giro.kernels.giro.pseudo_rewards import pseudo_count
 from giro.kernels.highest.ties import argmax
 from giro.policy import Case, Offer, Policy, Shape
 
-ANEW = np.empty(0)  # ties are broken anew each time
+RANDOM_TIES = np.empty(0)  # ties are broken at random, each time
 
 
 class _Literal(NamedTuple):
@@ -85,7 +85,7 @@ class LiteralGiro(Policy, name="literal-giro"):
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _Literal:
         """Return empty histories."""
-        return _Literal(empty_history(shape.n_arms, shape.capacity), float(self.a), ANEW)
+        return _Literal(empty_history(shape.n_arms, shape.capacity), float(self.a), RANDOM_TIES)
 
 
 class _Split(NamedTuple):
@@ -105,7 +105,7 @@ class SplitGiro(Policy, name="split-giro"):
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _Split:
         """Return empty histories."""
-        return _Split(empty_history(shape.n_arms, shape.capacity), float(self.a), ANEW)
+        return _Split(empty_history(shape.n_arms, shape.capacity), float(self.a), RANDOM_TIES)
 
 
 class _Counts(NamedTuple):
@@ -147,4 +147,4 @@ class BinomialGiro(Policy, name="binomial-giro"):
     def start(self, shape: Shape, rng: np.random.Generator) -> _Counts:
         """Return counts of zero."""
         pulls, ones = np.zeros(shape.n_arms, np.int64), np.zeros(shape.n_arms)
-        return _Counts(pulls, ones, float(self.a), ANEW)
+        return _Counts(pulls, ones, float(self.a), RANDOM_TIES)

@@ -33,16 +33,16 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from giro import Bandit, GiroError
 from giro.bandit.event import Decided, Event, Rewarded
-from giro.bandit.state import State
+from giro.bandit.state import BanditState
 from giro.bandit.stores import Store, opened
+from giro.policy import arrays_of
 from giro.seeds import stream
-from giro.state import arrays_of
 
 WORKERS, EPOCH, POLICY = 4, 50, "thompson"
 ARMS = ["a", "b", "c"]
 
 
-def digest_of(state: State) -> str:
+def digest_of(state: BanditState) -> str:
     """Return a digest of all that a policy has learned."""
     found = hashlib.sha256()
     arrays = {} if state.live is None else arrays_of(state.live.state) or {}
@@ -145,7 +145,7 @@ def checked(where: str, notes: list[Path]) -> Counter[str]:
 
 def _check_states(store: Store, events: list[Event], states: dict[int, set[str]]) -> None:
     """Replay the log, and look at every position that somebody told of."""
-    state = State()
+    state = BanditState()
     for event in events:
         state.apply([event], store.find)
         told = states.pop(state.position, None)

@@ -2,10 +2,18 @@
 
 import pytest
 
-from giro import BadFile, BadParameter, GiroError, UnknownName
+from giro import (
+    BadFile,
+    BadParameter,
+    GiroError,
+    MissingExtra,
+    ModelWarning,
+    StoreError,
+    UnknownName,
+)
 
 
-@pytest.mark.parametrize("error", [BadParameter, BadFile, UnknownName])
+@pytest.mark.parametrize("error", [BadParameter, BadFile, UnknownName, StoreError, MissingExtra])
 def test_every_error_raised_on_purpose_is_a_giro_error(error: type[Exception]) -> None:
     assert issubclass(error, GiroError)
 
@@ -13,6 +21,8 @@ def test_every_error_raised_on_purpose_is_a_giro_error(error: type[Exception]) -
 def test_errors_can_be_caught_as_what_python_would_raise() -> None:
     assert issubclass(BadParameter, ValueError)
     assert issubclass(UnknownName, KeyError)
+    assert issubclass(MissingExtra, ImportError)
+    assert issubclass(ModelWarning, RuntimeWarning)
 
 
 def test_an_unknown_name_suggests_the_nearest_known_one() -> None:

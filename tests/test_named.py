@@ -119,7 +119,7 @@ def test_unknown_names_are_refused(text: str, complaint: str) -> None:
 def test_an_object_is_returned_as_it_is_and_another_kind_of_thing_refused() -> None:
     hammer = Hammer()
     assert Tool.parse(hammer) is hammer
-    with pytest.raises(BadParameter, match="a tool or its text is wanted, got 3"):
+    with pytest.raises(BadParameter, match="expected a tool or its text, got 3"):
         Tool.parse(3)  # type: ignore[type-var]
 
 

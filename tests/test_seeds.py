@@ -32,8 +32,12 @@ def test_the_bits_of_a_place_never_change() -> None:
 
 @pytest.mark.parametrize("place", [(-1,), (0, -1), (3, 1, -2)])
 def test_places_are_not_negative(place: tuple[int, ...]) -> None:
-    with pytest.raises(BadParameter, match="integers >= 0"):
+    with pytest.raises(BadParameter, match=r"a stream (needs a|is) whole number"):
         stream(*place)
+
+
+def test_truths_are_steps_of_a_path() -> None:
+    assert stream(7, True).random() == stream(7, 1).random()
 
 
 def test_numbered_streams_give_the_same_numbers_in_any_order_of_visits() -> None:
@@ -73,7 +77,7 @@ def test_the_bits_of_a_number_never_change() -> None:
 
 @pytest.mark.parametrize("place", [(-1,), (0, -1)])
 def test_numbered_places_are_not_negative(place: tuple[int, ...]) -> None:
-    with pytest.raises(BadParameter, match="integers >= 0"):
+    with pytest.raises(BadParameter, match=r"a stream (needs a|is) whole number"):
         NumberedStreams(*place)
     with pytest.raises(BadParameter, match="numbered 0, 1, 2"):
         NumberedStreams(0).at(-1)

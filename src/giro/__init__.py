@@ -2,7 +2,15 @@
 
 from giro import policies, problems
 from giro.bandit import Bandit, Decision
-from giro.errors import BadFile, BadParameter, GiroError, UnknownName
+from giro.errors import (
+    BadFile,
+    BadParameter,
+    GiroError,
+    MissingExtra,
+    ModelWarning,
+    StoreError,
+    UnknownName,
+)
 from giro.evaluation.evaluate import evaluate
 from giro.evaluation.readers import read_log
 from giro.policy import Policy
@@ -17,8 +25,11 @@ __all__ = [
     "Bandit",
     "Decision",
     "GiroError",
+    "MissingExtra",
+    "ModelWarning",
     "Policy",
     "Problem",
+    "StoreError",
     "Trace",
     "UnknownName",
     "__version__",

@@ -1,4 +1,4 @@
-"""One place that checks numbers.
+"""One place that checks numbers and words.
 
 >>> check("giro", NOT_NEGATIVE, a=-1.0)
 Traceback (most recent call last):
@@ -50,10 +50,24 @@ def optional(needed: Needed) -> Needed:
     return Needed(f"{needed.words}, or none", lambda value: value is None or needed.holds(value))
 
 
+def is_word(value: object) -> bool:
+    """Tell whether something is a name or an id: not empty, and can be written to a file."""
+    return (
+        isinstance(value, str) and value != "" and value.encode(errors="ignore").decode() == value
+    )
+
+
+WORD = Needed("a non-empty word as {}", is_word)
+
+
 def check(owner: str, needed: Needed, **values: Any) -> None:
     """Raise BadParameter for the first value that is not what `owner` needs."""
     for name, value in values.items():
-        if not needed.holds(value):
+        try:
+            holds = needed.holds(value)
+        except (TypeError, ValueError):  # not a number at all
+            holds = False
+        if not holds:
             what = needed.words.format(name)
             raise BadParameter(f"{owner} needs {what}, got {name}={value!r}")
 

@@ -4,9 +4,10 @@ GiroError
 ├── BadParameter   a value is outside what the function accepts
 ├── UnknownName    a name is not among the known ones
 ├── BadFile        a file cannot be read as what it should be
+├── StoreError     a store cannot be reached, read or written
 └── MissingExtra   a package is not installed that only some features need
 
-It warns with ModelWarning where a model or policy fails and it goes on without.
+It warns with ModelWarning, a RuntimeWarning, where a model or policy fails and it goes on without.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 
 
 class GiroError(Exception):
-    """Anything giro refuses; the message says what was wanted and what came."""
+    """Anything giro refuses; the message says what was expected and what came."""
 
 
 class BadParameter(GiroError, ValueError):
@@ -23,6 +24,10 @@ class BadParameter(GiroError, ValueError):
 
 class BadFile(GiroError):
     """A file cannot be read as what it should be."""
+
+
+class StoreError(GiroError):
+    """A store cannot be reached, read or written; what was being appended may be there or not."""
 
 
 class ModelWarning(RuntimeWarning):

@@ -409,7 +409,7 @@ def _place(name: str, kind: Kind, value: Any) -> tuple[int, float]:
 
 @functools.lru_cache(maxsize=65_536)
 def _hashed(name: str, word: str, columns: int) -> int:
-    """Return the column of a word, the same on every machine and for ever."""
+    """Return the column of a word, the same on every machine and in every version."""
     digest = hashlib.blake2b(f"{name}\0{word}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") % columns
 
@@ -492,7 +492,7 @@ def matrix_of_columns(
     """Return [row, feature] and the features' names.
 
     A column of numbers or truths is one feature, a column of lists one for each entry, and a
-    column of text one for each text that occurs: 1 where it stands, else 0 (`colour=red`).
+    column of text one for each text that occurs: 1 where it stands, otherwise 0 (`colour=red`).
     """
     parts: list[np.ndarray] = [np.empty((frame.height, 0))]
     names: list[str] = []
@@ -566,7 +566,7 @@ def _part(column: "pl.Series") -> tuple[np.ndarray, list[str]]:
         texts = np.array(column.cast(pl.String).to_list(), dtype=str)
         values, codes = np.unique(texts, return_inverse=True)
         return np.eye(values.size)[codes], [f"{column.name}={value}" for value in values]
-    raise BadParameter(f"the column '{column.name}' holds {kind}: numbers or text are wanted")
+    raise BadParameter(f"the column '{column.name}' holds {kind}: expected numbers or text")
 
 
 def padded(rows: Sequence[Sequence[float]], name: str) -> tuple[np.ndarray, list[str]]:
@@ -578,6 +578,6 @@ def padded(rows: Sequence[Sequence[float]], name: str) -> tuple[np.ndarray, list
             matrix[event, : len(row)] = row
         except (TypeError, ValueError):
             raise BadParameter(
-                f"row {event + 1} has {row} in the column '{name}'; numbers are wanted"
+                f"row {event + 1} has {row} in the column '{name}'; expected numbers"
             ) from None
     return matrix, [f"{name}.{i}" for i in range(longest)]

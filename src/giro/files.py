@@ -1,10 +1,14 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and arrays in a zip without pickle."""
 
 import contextlib
+import io
 import os
 import threading
-from collections.abc import Iterable
+import zipfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+
+import numpy as np
 
 from giro.errors import BadFile
 
@@ -36,3 +40,21 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def pack_arrays(parts: zipfile.ZipFile, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write each array as NAME.npy."""
+    for name, values in arrays.items():
+        with parts.open(f"{name}.npy", "w", force_zip64=True) as part:
+            np.lib.format.write_array(part, np.ascontiguousarray(values), allow_pickle=False)
+
+
+def unpack_arrays(parts: zipfile.ZipFile) -> dict[str, np.ndarray]:
+    """Return what `pack_arrays` wrote."""
+    return {
+        name.removesuffix(".npy"): np.lib.format.read_array(
+            io.BytesIO(parts.read(name)), allow_pickle=False
+        )
+        for name in parts.namelist()
+        if name.endswith(".npy")
+    }

@@ -11,10 +11,9 @@ from giro.compiling.held import HeldInPython, hold
 from giro.errors import BadFile, GiroError
 from giro.hashing import IS_NUMBER, sparse_row, sparse_rows
 from giro.offer import Case, Offer, Shape, case_of, position_of
-from giro.policy import Policy, choose, learn, propensities, start
+from giro.policy import Policy, arrays_of, choose, grow, learn, propensities, restored, start
 from giro.seeds import NumberedStreams, stream
 from giro.standardising import Numbers, no_moments, standardised
-from giro.state import arrays_of, grow, restored
 
 _START, _CHOOSE, _LEARN = range(3)  # what randomness is for, in the path of a stream
 _UNCOUNTED = np.empty(0, np.int64)
@@ -142,7 +141,7 @@ class LivePolicy:
 
     def learn(self, case: Case, arm: int, reward: float) -> None:
         """Take in one reward in [0, 1]."""
-        self.make_room(self.learned + 1)
+        self.grow_to(self.learned + 1)
         context, features = self._rows(case.context, case.features, learned=True)
         if isinstance(features, np.ndarray):
             self._one_arm[0], self._one_reward[0] = arm, reward
@@ -164,15 +163,15 @@ class LivePolicy:
             for i, arm in enumerate(arms.tolist()):
                 self.learn(Case(contexts[i], features[i]), arm, float(rewards[i]))
             return
-        self.make_room(self.learned + rewards.size)
+        self.grow_to(self.learned + rewards.size)
         contexts, features = self._rows(contexts, features, learned=True)
         self._learn(self._held, contexts, features, arms, rewards)
         self.learned += rewards.size
 
     # -- growing -----------------------------------------------------------------------------
 
-    def make_room(self, rewards: int, *, n_arms: int = 0) -> None:
-        """Grow, if need be, to have room for this many rewards and arms; at least twofold.
+    def grow_to(self, rewards: int, *, n_arms: int = 0) -> None:
+        """Grow, if need be, to hold this many rewards and arms; at least twofold.
 
         Policies that plan then plan for twice the rounds.
         """

@@ -21,7 +21,7 @@ class Sample(NamedTuple):
 class Model(Named, kind="model"):
     """Parameters of a reward model, and how it is fitted and predicts.
 
-    `start` makes room for a number of fits, its slots: one for each arm, or for each arm and
+    `start` prepares a number of fits, its slots: one for each arm, or for each arm and
     replica. `refit`, `partial_fit` and `value` are functions of that state, kernels unless
     `compiles` is False. A model sees rows of a regression (`kernels.regression.design`), which hold
     a constant 1: models add no intercept. Slots draw one after the other in `start`, so that more

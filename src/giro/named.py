@@ -52,7 +52,7 @@ class Named:
         if isinstance(text, cls):
             return text
         if not isinstance(text, str):
-            raise BadParameter(f"a {cls.kind} or its text is wanted, got {text!r}")
+            raise BadParameter(f"expected a {cls.kind} or its text, got {text!r}")
         name, _, parameters = text.strip().partition(":")
         if name not in cls._known:
             raise UnknownName(cls.kind, name, known=cls._known)

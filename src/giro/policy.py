@@ -1,12 +1,19 @@
-"""What a policy is: parameters, and functions of a state."""
+"""What a policy is: parameters, and functions of a state, which is data.
 
-from collections.abc import Callable
+A state is a named tuple of arrays, of numbers that never change, and of such tuples. The numbers
+follow from the policy's parameters and the shape; only arrays hold what was learned. So a larger
+state is a new one of the larger shape with every array of the old one copied into its corner
+(`grow`), and a state read from a file is a new one with every array copied whole (`restored`).
+"""
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from giro.compiling import bind, dispatched, dispatched_call, in_python, is_kernel, plain
-from giro.errors import BadParameter
+from giro.errors import BadFile, BadParameter
 from giro.named import Named
 from giro.offer import Case, Context, Offer, Shape
 
@@ -17,10 +24,13 @@ __all__ = [
     "Offer",
     "Policy",
     "Shape",
+    "arrays_of",
     "choose",
     "functions_for",
+    "grow",
     "learn",
     "propensities",
+    "restored",
     "start",
 ]
 
@@ -99,7 +109,7 @@ class Policy(Named, kind="policy"):
 
         What is drawn here does not depend on the capacity, and on the number of arms only in so
         far as more arms draw more: first what all arms share, then arm by arm. So a larger state
-        begins like a smaller one, which is what lets states grow (see `giro.state`).
+        begins like a smaller one, which is what lets states grow (see `grow`).
         """
         raise NotImplementedError(f"{type(self).__name__} does not say how it starts")
 
@@ -161,8 +171,20 @@ def functions_for(policy: Policy, shape: Shape) -> Functions:
 
 
 def policies_with_arm_features() -> list[str]:
-    """Return the names of policies that take features of arms, in the order of the alphabet."""
-    return sorted(name for name, cls in Policy.known().items() if cls.uses_arm_features)
+    """Return how policies are written that learn from features of arms, in alphabetical order.
+
+    As `greedy:model=...` where that depends on parameters.
+    """
+    return [
+        f"{name}:model=..." if isinstance(cls.uses_arm_features, property) else name
+        for name, cls in Policy.known().items()
+        if cls.uses_arm_features and cls.uses_contexts
+    ]
+
+
+def policies_that_hash() -> list[str]:
+    """Return the names of policies that take hashed features with `model=hashed`."""
+    return [name for name, cls in Policy.known().items() if cls.hashes_features]
 
 
 def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
@@ -173,8 +195,8 @@ def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
     policy = policy.resolved(contextual=shape.contextual)
     if shape.hashed and not policy.hashes_features:
         raise BadParameter(
-            f"{policy} needs features in fixed columns, and here they are hashed; giro-ensemble, "
-            "poisson-bootstrap, epsilon-greedy and squarecb take them with model=hashed"
+            f"{policy} needs features in fixed columns, and here they are hashed; policies that "
+            f"take them with model=hashed: {', '.join(policies_that_hash())}"
         )
     state = policy.start(shape, rng)
     if not policy.compiles:
@@ -185,3 +207,71 @@ def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
     if functions.propensities is not None:
         bind(propensities, type(state), functions.propensities)
     return state
+
+
+def grow(policy: Policy, state: Any, shape: Shape, rng: np.random.Generator) -> Any:
+    """Return a state of a larger shape that has learned the same.
+
+    It plays on as if it had had this shape from the beginning, bit for bit. `rng` is at the place
+    at which the first state's was when it started.
+    """
+    larger = start(policy, shape, rng)
+    _copy(state, larger)
+    return larger
+
+
+def _copy(old: Any, new: Any) -> None:
+    """Copy all arrays of `old` into the corners of those of `new`."""
+    if isinstance(old, np.ndarray):
+        new[tuple(slice(size) for size in old.shape)] = old
+    elif isinstance(old, list):  # of what is not data, such as fitted scikit-learn models
+        new[: len(old)] = old
+    elif isinstance(old, tuple):
+        for before, after in zip(_trimmed(old), new, strict=True):
+            _copy(before, after)
+
+
+def _trimmed(state: Any) -> Any:
+    """Return a tuple with what is in use of its arrays, where it can tell."""
+    return state.trimmed() if hasattr(state, "trimmed") else state
+
+
+def arrays_of(state: Any) -> dict[str, np.ndarray] | None:
+    """Return every array of a state, as far as it is in use; None if it holds Python objects."""
+    found: dict[str, np.ndarray] = {}
+    for path, value in _leaves(state, trim=True):
+        if isinstance(value, np.ndarray):
+            found[path] = value
+        elif isinstance(value, list):
+            return None
+    return found
+
+
+def restored(
+    policy: Policy, shape: Shape, arrays: Mapping[str, np.ndarray], rng: np.random.Generator
+) -> Any:
+    """Return the state whose arrays `arrays_of` returned."""
+    state = start(policy, shape, rng)
+    own = {path: leaf for path, leaf in _leaves(state) if isinstance(leaf, np.ndarray)}
+    if own.keys() != arrays.keys():
+        raise BadFile(f"a state of {policy} does not have these arrays")
+    for path, array in own.items():
+        kept = arrays[path]
+        fits = kept.ndim == array.ndim and all(map(operator.le, kept.shape, array.shape))
+        if not fits or kept.dtype != array.dtype:
+            raise BadFile(f"array {path} of {policy} does not fit: {kept.shape}, {kept.dtype}")
+        _copy(kept, array)
+    in_use = arrays_of(state) or {}
+    if any(array.shape != arrays[path].shape for path, array in in_use.items()):
+        raise BadFile(f"arrays of {policy} are longer or shorter than they say")
+    return state
+
+
+def _leaves(state: Any, path: str = "", *, trim: bool = False) -> Iterator[tuple[str, Any]]:
+    """Yield what a state holds with its path, such as "rows.rewards"."""
+    if not isinstance(state, tuple):
+        yield path, state
+        return
+    names = getattr(state, "_fields", None) or map(str, range(len(state)))
+    for name, value in zip(names, _trimmed(state) if trim else state, strict=True):
+        yield from _leaves(value, f"{path}.{name}" if path else name, trim=trim)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.errors import BadParameter
 
 
@@ -20,8 +21,9 @@ def stream(seed: int, *path: int) -> np.random.Generator:
 
 
 def _sequence(seed: int, *path: int) -> np.random.SeedSequence:
-    if seed < 0 or any(step < 0 for step in path):
-        raise BadParameter(f"a seed and its path are integers >= 0, got {(seed, *path)}")
+    check("a stream", whole(0), seed=seed)
+    if any(step < 0 for step in path):  # truths are welcome as steps
+        raise BadParameter(f"the path of a stream is whole numbers >= 0, got {path}")
     return np.random.SeedSequence(seed, spawn_key=path)
 
 

@@ -39,7 +39,7 @@ def standardised(moments: np.ndarray, values: np.ndarray, learned: bool) -> np.n
 
     If they are `learned`, each is counted before. A column that has no spread is 0; so is a number
     that is missing (NaN), as if it were the mean. Columns that are not standardised stay as they
-    are. One value far away, a slip of a unit or of a finger, must not spoil a column for ever:
+    are. One value far away, a slip of a unit or of a finger, must not spoil a column permanently:
     values are moved to within `FAR` spreads.
     """
     width = moments.shape[1]

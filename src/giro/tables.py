@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from giro.files import write_whole
+
 Record = Mapping[str, Any]
 
 UNLIMITED = 100_000  # columns of a file or a pipe
@@ -89,12 +91,13 @@ def write_csv(path: Path, records: Sequence[Record], *, note: str = "") -> None:
     if not records:
         path.unlink(missing_ok=True)
         return
-    with path.open("w", encoding="utf-8", newline="") as file:
-        if note:
-            file.write(f"# {note}\n")
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(records[0])
-        rows.writerows([_csv_text(value) for value in record.values()] for record in records)
+    page = io.StringIO(newline="")
+    if note:
+        page.write(f"# {note}\n")
+    rows = csv.writer(page, lineterminator="\n")
+    rows.writerow(records[0])
+    rows.writerows([_csv_text(value) for value in record.values()] for record in records)
+    write_whole(path, [page.getvalue().encode()])
 
 
 def _csv_text(value: Any) -> str:

@@ -14,7 +14,7 @@ from laws import assert_follows
 from giro import BadParameter, Bandit, GiroError
 from giro.bandit import state as state_module
 from giro.features import Hasher
-from giro.state import arrays_of
+from giro.policy import arrays_of
 
 POLICY = "giro-ensemble:model=[hashed:bits=10],replicas=5"
 USER = {"user": {"age": 31, "from": "it"}, "hour": 14}

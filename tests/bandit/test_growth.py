@@ -13,7 +13,7 @@ from giro.bandit.stores import MemoryStore
 def arms_of(policy: str, n: int, **rest: Any) -> list[str]:
     bandit = bandit_of(policy, "abcd", **rest)
     bandit.decide()
-    assert bandit._state.live.shape.capacity == state.FIRST_ROOM
+    assert bandit._state.live.shape.capacity == state.FIRST_CAPACITY
     arms = []
     for i in range(n):
         decision = bandit.decide()
@@ -27,7 +27,7 @@ def test_growth_beyond_the_room_changes_nothing(
     policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large = arms_of(policy, 100)
-    monkeypatch.setattr(state, "FIRST_ROOM", 2)
+    monkeypatch.setattr(state, "FIRST_CAPACITY", 2)
     assert arms_of(policy, 100) == large
     assert len(set(large)) > 1
 
@@ -39,7 +39,7 @@ def test_a_bandit_may_be_rewarded_more_often_than_it_was_told() -> None:
 def test_rewards_that_come_all_at_once_teach_as_much_as_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(state, "FIRST_ROOM", 4)
+    monkeypatch.setattr(state, "FIRST_CAPACITY", 4)
     one, all_at_once = bandit_of("thompson"), bandit_of("thompson")
     ids = [decision.id for decision in one.decide_many(50)]
     all_at_once.decide_many(50)

@@ -64,7 +64,7 @@ def test_arms_that_come_and_go_and_subsets_replay_nothing(policy: str, calls: Co
 
 
 def test_full_room_replays_nothing(calls: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(states, "FIRST_ROOM", 4)
+    monkeypatch.setattr(states, "FIRST_CAPACITY", 4)
     bandit = bandit_of("giro", "abc")
     rounds(bandit, 40, features=False)
     assert calls == {"start": 2, "learn": 40}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from giro import BadParameter, Bandit, UnknownName, read_log
 from giro.bandit import bandit as module
-from giro.state import arrays_of
+from giro.policy import arrays_of
 
 POLICIES = ("giro", "ucb1", "lin-ucb:scale=0.5")
 STEPS = st.lists(
@@ -323,7 +323,7 @@ def test_waiting_ends_by_itself_in_memory() -> None:
         ({"default_reward": 7.0}, r"a number in \[0, 1\]"),
         ({"share": 1.5}, r"share in \[0, 1\]"),
         ({"store": "shop.db", "name": "x"}, "sqlite:///FILE"),
-        ({"store": "sqlite:///x.db"}, "needs a name"),
+        ({"store": "sqlite:///x.db"}, "needs a non-empty word as name, got name=None"),
     ],
 )
 def test_new_parameters_are_checked(arguments: dict[str, Any], words: str) -> None:

@@ -12,10 +12,10 @@ from giro import Bandit
 
 def at_once(work: Callable[[int], None], *, threads: int) -> None:
     """Do work(0), work(1), ... in threads that start together; the first error is raised."""
-    gate, errors = threading.Barrier(threads), []
+    begin, errors = threading.Barrier(threads), []
 
     def run(number: int) -> None:
-        gate.wait()
+        begin.wait()
         try:
             work(number)
         except Exception as error:

@@ -12,8 +12,8 @@ from bandit.conftest import address
 from bandit.stores.postgres import pull_the_plug, start_again, url_or_reason
 
 from giro import BadFile, Bandit, live
-from giro.bandit.stores import StoreError
 from giro.bandit.stores.sqlite import SqliteStore
+from giro.errors import StoreError
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden"

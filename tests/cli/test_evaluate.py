@@ -130,7 +130,7 @@ REFUSED = {
     "{log} --policy gyro": "no policy is called 'gyro'; did you mean 'giro'?",
     "{log} --policy always:blue": "no arm is called 'blue'",
     "{log} --policy ucb1 --arm item": "the log has no column 'item'",
-    "{log} --policy ucb1 --reward arm": "in column 'arm'; a number is wanted",
+    "{log} --policy ucb1 --reward arm": "in column 'arm'; expected a number",
     "{log} --policy ucb1 --probability reward": "has the probability 0.0",
     "{log} --policy ucb1 --context a,b": "no column 'a'",
     "{log} --policy ucb1 --level 2": "0 < level < 1, got level=2",

@@ -14,7 +14,7 @@ from cli.conftest import Giro
 from cli.terminal import read_until
 
 from giro import plots, simulate
-from giro.cli.options import policies as split_policies
+from giro.cli.options import policy_list as split_policies
 from giro.paper.studies import linear_regret, mab
 from giro.paper.study import Study
 from giro.seeds import stream
@@ -110,7 +110,7 @@ def test_commas_part_policies_and_parameters(text: str, policies: list[str]) -> 
         ("mab --with gyro", "did you mean 'giro'?"),
         ("mab --rounds 0", "a whole number rounds >= 1"),
         ("mab --runs 0", "a whole number runs >= 1"),
-        ("mab --jobs 0", "jobs is at least 1"),
+        ("mab --jobs 0", "an engine needs a whole number jobs >= 1, or none, got jobs=0"),
         ("linear-regret --runs 0", "a whole number runs >= 1"),
         ("mab --out {file}", "no folder can be made at"),
         ("figure", "figure"),

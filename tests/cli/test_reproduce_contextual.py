@@ -134,8 +134,8 @@ def test_models_told_everything_are_compared_on_adult(giro: Giro, tmp_path: Path
         (("settings", "--fit", "newton"), "'newton' is not one of"),
         (("settings", "--contexts", "huge"), "'huge' is not one of"),
         (("offline", "--only", "mnist"), "no data set of the paper is called 'mnist'"),
-        (("offline", "--splits", "0"), "at least one split"),
-        (("offline", "--rows", "3"), "at least 10 rows"),
+        (("offline", "--splits", "0"), "a whole number splits >= 1"),
+        (("offline", "--rows", "3"), "a whole number rows >= 10"),
     ],
 )
 def test_what_is_asked_for_wrongly_is_refused_in_a_sentence(

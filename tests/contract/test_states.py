@@ -27,9 +27,8 @@ from giro.policies.contextual_giro import ContextualGiro
 from giro.policies.epsilon_greedy import EpsilonGreedy
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.randomized import Randomized
-from giro.policy import start
+from giro.policy import arrays_of, grow, restored, start
 from giro.seeds import stream
-from giro.state import arrays_of, grow, restored
 
 each_policy = pytest.mark.parametrize("policy", [*policies(), *policies_with_models()], ids=str)
 RewardKind = pytest.mark.parametrize("fractional", [False, True], ids=["0 and 1", "fractions"])
@@ -132,7 +131,7 @@ def goes_on(live: LivePolicy, of: Game, rounds: range) -> Played:
     """Let a live policy play some rounds of a game."""
     result = Played.nothing()
     for t in rounds:
-        live.make_room(0, n_arms=int(of.known[t]))
+        live.grow_to(0, n_arms=int(of.known[t]))
         live.stream_of(t)
         law = live.propensities(of.offers[t])
         arm = live.choose(of.offers[t])

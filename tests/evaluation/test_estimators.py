@@ -145,7 +145,7 @@ def test_estimates_shift_and_scale_with_the_rewards(seed: int) -> None:
         ({"level": 1.0}, "0 < level < 1"),
         ({"clip": 0.0}, "a finite clip > 0"),
         ({"clip": math.nan}, "a finite clip > 0"),
-        ({"folds": 1}, "at least two folds"),
+        ({"folds": 1}, "a whole number folds >= 2, got folds=1"),
         ({"votes": 0}, "a whole number votes >= 1"),
         ({"seed": -1}, "a whole number seed >= 0"),
         ({"estimators": []}, "estimators is a list"),

@@ -90,7 +90,7 @@ def test_wrong_logs_of_hashed_features_are_refused() -> None:
     with pytest.raises(BadParameter, match="needs those of the eligible arms"):
         read_log(log._replace(features=None))
     events = made(1, 10).bandit.events()
-    with pytest.raises(BadParameter, match="must tell the setting of the bandit"):
+    with pytest.raises(BadParameter, match="must hold the setting of the bandit"):
         read_log(made(1, 10).bandit.events(since=4))
     assert read_log(made(1, 10, policy=IN_COLUMNS).bandit.events(since=4)).features is not None
     other = pl.when(kind="decision").then(pl.lit("other")).otherwise("arm")

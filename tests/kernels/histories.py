@@ -1,4 +1,4 @@
-"""Histories of a few arms, as drafts of their samples and as plain lists of entries."""
+"""Histories of a few arms, as partial samples and as plain lists of entries."""
 
 import numpy as np
 
@@ -16,8 +16,8 @@ def some_rewards(kind: str, size: int, seed: int) -> np.ndarray:
     return rng.beta(2.0, 3.0, size) if kind == "any" else np.full(size, 0.3)
 
 
-def draft_of(histories: list[np.ndarray]) -> PartialSamples:
-    """Return a draft of these rewards, added arm by arm in turn."""
+def partial_samples(histories: list[np.ndarray]) -> PartialSamples:
+    """Return partial samples of these rewards, added arm by arm in turn."""
     samples = empty_samples(len(histories), sum(map(len, histories)))
     for i in range(max(map(len, histories))):
         for arm, rewards in enumerate(histories):

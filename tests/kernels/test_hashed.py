@@ -13,13 +13,13 @@ from giro.hashing import IS_NUMBER
 from giro.kernels.hashed import (
     LARGEST,
     MEAN,
-    Rows,
     Table,
+    TableRows,
     empty_table,
     expected_by_replica,
     round_entries,
     scales_of,
-    take_in,
+    update_table,
 )
 from giro.offer import Case, Offer, SparseRow, SparseRows
 from giro.policies._arm_models import learned_row, offered_rows
@@ -87,12 +87,12 @@ def sparse_arms(rows: list[dict[int, float]]) -> SparseRows:
 
 
 @kernel
-def offered(table: Table, offer: Offer) -> Rows:
+def offered(table: Table, offer: Offer) -> TableRows:
     return offered_rows(table, offer)
 
 
 @kernel
-def learned(table: Table, case: Case, arm: int) -> Rows:
+def learned(table: Table, case: Case, arm: int) -> TableRows:
     return learned_row(table, case, arm)
 
 
@@ -115,13 +115,13 @@ def test_replicas_are_those_of_a_twin_with_names(compiled: bool) -> None:
                 np.testing.assert_allclose(found, shrunk, atol=2e-5)
         counts, reward = rng.integers(0, 3, (REPLICAS, 3)).astype(np.int32), rng.random()
         row = form(learned)(table, Case(sparse(context), sparse(arms[0])), 0)
-        form(take_in)(table, row, reward, counts)
+        form(update_table)(table, row, reward, counts)
         if counts.sum():
             twin.learn(twin.row(context, arms[0]), reward, counts)
 
 
 def learn(table: Table, context: np.ndarray, arm: np.ndarray, reward: float, times: int) -> None:
-    take_in(table, learned(table, Case(context, arm), 0), reward, np.array([[times, 0, 0]]))
+    update_table(table, learned(table, Case(context, arm), 0), reward, np.array([[times, 0, 0]]))
 
 
 def expected(table: Table, context: np.ndarray, arm: np.ndarray) -> float:
@@ -165,7 +165,7 @@ def test_a_step_goes_towards_the_reward_and_never_beyond(
         learn(table, rng.random(2), rng.random(2), rng.random(), 1)
     row = learned(table, Case(rng.random(2), np.ones(2)), 0)
     gap = reward - expected_by_replica(table, row, 0, 1.0)[0]
-    take_in(table, row, reward, np.array([[times, 0, 0]]))
+    update_table(table, row, reward, np.array([[times, 0, 0]]))
     left = reward - expected_by_replica(table, row, 0, 1.0)[0]
     assert abs(left) <= abs(gap) + 1e-5
     assert left * gap >= -1e-4 * max(1.0, abs(gap))
@@ -184,7 +184,7 @@ def test_more_of_a_reward_goes_further() -> None:
 def test_arms_without_features_are_known_by_their_numbers() -> None:
     table, nothing = empty_table(12, 1, 0.5, 1.0), np.empty(0)
     for _ in range(20):
-        take_in(table, learned(table, Case(nothing, nothing), 4), 0.0, np.array([[1, 0, 0]]))
+        update_table(table, learned(table, Case(nothing, nothing), 4), 0.0, np.array([[1, 0, 0]]))
     rows = offered(table, Offer(np.array([3, 4]), nothing, np.empty((0, 0))))
     other, its = expected_by_replica(table, rows, 0, 1.0)
     assert its < 0.1 < other
@@ -194,7 +194,7 @@ def test_the_mean_is_that_of_the_replicas() -> None:
     table, rng = empty_table(8, REPLICAS, RATE, OFFSET), stream(9)
     for _ in range(200):
         row = learned(table, Case(rng.normal(size=3), rng.normal(size=2)), 0)
-        take_in(table, row, rng.random(), rng.integers(0, 3, (REPLICAS, 3)))
+        update_table(table, row, rng.random(), rng.integers(0, 3, (REPLICAS, 3)))
     np.testing.assert_allclose(
         table.weights[:, MEAN], table.weights[:, MEAN + 1 :].mean(axis=1), atol=1e-6
     )

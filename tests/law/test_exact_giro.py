@@ -15,7 +15,8 @@ from engine import (
 from laws import ALPHA, p_value_of_same_counts
 from scipy import stats
 
-from giro.kernels.giro import lazy_argmax, partial_sample, tail_test
+from giro.kernels.giro import lazy_argmax, partial_sample
+from giro.kernels.giro.lazy_argmax import tail_test
 from giro.kernels.highest import binomial_argmax
 from giro.policies.giro import Giro
 from giro.seeds import stream
@@ -106,7 +107,7 @@ def write_results(setups: list[Setup], p_values: np.ndarray, seed: int) -> None:
 
 def plain_draw_after_the_test(state, arm, x, rng) -> None:
     """Forget that the test must be followed by the distribution given that x is reached."""
-    tail_test.tail_test(state, arm, x, rng)
+    tail_test(state, arm, x, rng)
     if not state.rewards.arms[arm].out:
         partial_sample.restart(state, arm)
         partial_sample.finish(state, arm, 0.0, rng)

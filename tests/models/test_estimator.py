@@ -362,8 +362,8 @@ def test_models_and_texts_are_taken_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [
-        (3, "estimator with fit and predict is wanted, got 3"),
-        (StandardScaler(), "fit and predict is wanted, got StandardScaler"),
+        (3, "estimator with fit and predict, got 3"),
+        (StandardScaler(), "fit and predict, got StandardScaler"),
         (Ridge, "got its class: say Ridge()"),
         (LinearSVC(), "without predict_proba.*CalibratedClassifierCV"),
         (make_pipeline(StandardScaler(), LinearSVC()), "without predict_proba"),

@@ -16,7 +16,7 @@ from sklearn.linear_model import Ridge
 from giro.errors import BadParameter
 from giro.kernels.regression.rows import positions_of
 from giro.model import Model, Sample
-from giro.models.linear import Linear, _absorb, _refit, _value
+from giro.models.linear import Linear, _partial_fit, _refit, _value
 from giro.seeds import stream
 
 
@@ -47,7 +47,7 @@ def test_taking_in_row_after_row_is_fitting_them_all(seed: int) -> None:
     rows = rows_of(X, rewards)
     state = Linear().start(1, X.shape[1], 200, stream(seed))
     for n in range(1, 201):
-        _absorb(state, 0, Sample(rows, positions_of(rows, 0)[:n], counts[:n]), stream(seed))
+        _partial_fit(state, 0, Sample(rows, positions_of(rows, 0)[:n], counts[:n]), stream(seed))
         if n in (1, 3, 50, 200):
             values = [_value(state, 0, x) for x in X]
             theirs = twin(X[:n], rewards[:n], counts[:n], 1.0).predict(X)

@@ -23,7 +23,7 @@ from giro.compiling.lanes import (
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import shuffle
 from giro.kernels.giro.pseudo_rewards import draw_counts
-from giro.kernels.network.step import LARGEST, Weights
+from giro.kernels.network.step import LARGEST, NetworkWeights
 from giro.kernels.network.training import descend, entries_of, train
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, is_sparse, positions_of
 from giro.model import Sample
@@ -36,7 +36,7 @@ from giro.seeds import stream
 class Twin:
     """A network in plain NumPy."""
 
-    def __init__(self, weights: Weights, hidden: int) -> None:
+    def __init__(self, weights: NetworkWeights, hidden: int) -> None:
         width = weights.output.size
         self.w = weights.hidden.reshape(-1, width)[:, :hidden].copy()
         self.v = weights.output[:hidden].copy()
@@ -67,7 +67,7 @@ class Twin:
         for i in range(0, len(y), batch):
             self.step(x[i : i + batch], y[i : i + batch], rate)
 
-    def assert_equals(self, weights: Weights) -> None:
+    def assert_equals(self, weights: NetworkWeights) -> None:
         hidden, width = self.v.size, weights.output.size
         kept = weights.hidden.reshape(-1, width)
         np.testing.assert_allclose(kept[:, :hidden], self.w, rtol=1e-10, atol=1e-10)
@@ -127,8 +127,8 @@ def rows(request: pytest.FixtureRequest, seed: int) -> Iterator[Rows]:
     yield made
 
 
-def weights_of(state, slot: int = 0) -> Weights:
-    return Weights(state.hidden[slot], state.output[slot], state.bias[slot])
+def weights_of(state, slot: int = 0) -> NetworkWeights:
+    return NetworkWeights(state.hidden[slot], state.output[slot], state.bias[slot])
 
 
 def begun(rows: Rows, rng: np.random.Generator, **parameters):

@@ -10,7 +10,7 @@ from models.contexts import dense, drawn_counts
 
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below, shuffle
-from giro.kernels.network.step import Weights
+from giro.kernels.network.step import NetworkWeights
 from giro.kernels.network.training import entries_of
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Sample
@@ -40,8 +40,8 @@ def some_rows(n: int, seed: int) -> Rows:
     return two_arms(dense(n, 4, seed), stream(seed, 3).random(n))
 
 
-def weights_of(state: Any, number: int) -> Weights:
-    return Weights(*(array[number] for array in state.networks))
+def weights_of(state: Any, number: int) -> NetworkWeights:
+    return NetworkWeights(*(array[number] for array in state.networks))
 
 
 def started(model: OnlineNetwork, seed: int, *, slots: int = 2, d: int = 4) -> Any:

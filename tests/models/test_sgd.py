@@ -19,7 +19,7 @@ from giro.errors import BadParameter
 from giro.kernels.giro.pseudo_rewards import REAL
 from giro.model import Model
 from giro.models import sgd
-from giro.models.sgd import Descent, Entries, descend, entries_of
+from giro.models.sgd import Descent, SgdEntries, sgd_descend, sgd_entries
 from giro.seeds import stream
 
 TWINS = {
@@ -29,10 +29,10 @@ TWINS = {
 NAMES = ("linear-sgd", "logistic-sgd")
 
 
-def each_once(X: np.ndarray, y: np.ndarray) -> Entries:
+def each_once(X: np.ndarray, y: np.ndarray) -> SgdEntries:
     counts = np.zeros((len(X), 3), np.int32)
     counts[:, REAL] = 1
-    return entries_of(rows_of(X, y), np.arange(len(X)), counts)
+    return sgd_entries(rows_of(X, y), np.arange(len(X)), counts)
 
 
 @pytest.mark.parametrize("kind", [dense, one_hot])
@@ -48,7 +48,7 @@ def test_fits_are_scikit_learns_if_nothing_is_shuffled(
         y = rewards_for(X, seed + again)
         twin.fit(X, y)
         entries = each_once(X, y)
-        passes = plain(descend)(Descent(logistic, penalty, 1e-3), entries, theta, stream(seed))
+        passes = plain(sgd_descend)(Descent(logistic, penalty, 1e-3), entries, theta, stream(seed))
         assert passes == twin.n_iter_
         assert theta == pytest.approx(twin.coef_.ravel(), rel=1e-9, abs=1e-9)
 
@@ -62,7 +62,7 @@ def test_every_pass_has_an_order_of_its_own(seed: int, monkeypatch: pytest.Monke
     )
     X = dense(30, 3, seed)
     entries = each_once(X, rewards_for(X, seed))
-    passes = plain(descend)(Descent(True, 1e-4, 1e-3), entries, np.zeros(3), stream(seed))
+    passes = plain(sgd_descend)(Descent(True, 1e-4, 1e-3), entries, np.zeros(3), stream(seed))
     assert len({tuple(order) for order in orders}) == passes > 1
     assert all(sorted(order) == list(range(30)) for order in orders)
 
@@ -71,7 +71,7 @@ def test_a_row_is_an_entry_as_often_as_it_was_drawn() -> None:
     X = np.arange(8.0).reshape(4, 2)
     counts = np.array([[1, 2, 0], [0, 0, 0], [0, 0, 1], [3, 1, 1]], np.int32)
     sample = sample_of(X, np.array([0.25, 1.0, 1.0, 0.5]), counts)
-    entries = entries_of(sample.rows, sample.positions, sample.counts)
+    entries = sgd_entries(sample.rows, sample.positions, sample.counts)
     assert entries.row.tolist() == [0, 0, 0, 2, 3, 3, 3, 3, 3]
     assert entries.target.tolist() == [0.25, 1.0, 1.0, 0.0, 0.5, 0.5, 0.5, 1.0, 0.0]
 
@@ -96,15 +96,15 @@ def test_hard_inputs_have_finite_predictions(name: str, kind: str, rewards: str,
 def test_a_descent_that_diverges_ends_at_zero(seed: int) -> None:
     X = 500.0 * dense(50, 4, seed)
     entries, theta = each_once(X, rewards_for(X, seed)), np.full(4, 0.5)
-    descend(Descent(False, 1e-4, 1e-3), entries, theta, stream(seed))
+    sgd_descend(Descent(False, 1e-4, 1e-3), entries, theta, stream(seed))
     assert theta.tolist() == [0.0] * 4
 
 
 def test_nothing_drawn_leaves_the_fit_as_it_was(seed: int) -> None:
     rows = rows_of(dense(5, 3, seed), np.ones(5))
-    entries = entries_of(rows, np.arange(5), np.zeros((5, 3), np.int32))
+    entries = sgd_entries(rows, np.arange(5), np.zeros((5, 3), np.int32))
     theta = np.array([1.0, -2.0, 3.0])
-    descend(Descent(True, 1e-4, 1e-3), entries, theta, stream(seed))
+    sgd_descend(Descent(True, 1e-4, 1e-3), entries, theta, stream(seed))
     assert theta.tolist() == [1.0, -2.0, 3.0]
 
 

@@ -16,8 +16,8 @@ from giro.paper.claims import (
     grows_logarithmically,
     judge,
     log_fit_gains,
-    record,
     size_of_family,
+    verdict_record,
 )
 from giro.seeds import stream
 from giro.simulation.metrics import estimate
@@ -113,7 +113,7 @@ def test_gains_without_an_error_are_certain_unless_there_is_only_one(
 def test_the_weakest_comparison_stands_for_the_claim() -> None:
     (verdict,) = judge([Claim("7", "all is well", [GOOD, EVEN, GOOD])])
     assert verdict.weakest.comparison is EVEN
-    shown = record(verdict)
+    shown = verdict_record(verdict)
     assert shown["number"] == "7"
     assert (shown["claim"], shown["verdict"]) == ("all is well", "undecided")
     assert (shown["estimate"], shown["se"]) == EVEN.gain[:2]

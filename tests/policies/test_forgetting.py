@@ -23,9 +23,8 @@ from giro.policies.lin_ucb import LinUcb, _bounds
 from giro.policies.thompson import Thompson
 from giro.policies.ucb1 import Ucb1
 from giro.policies.ucb1 import _bounds as ucb1_bounds
-from giro.policy import start
+from giro.policy import arrays_of, start
 from giro.seeds import stream
-from giro.state import arrays_of
 
 ALPHA, N_ARMS = 1e-6, 3
 

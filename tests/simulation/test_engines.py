@@ -243,9 +243,9 @@ def test_a_chunk_may_be_lost_many_times_while_others_end() -> None:
     ("changes", "complaint"),
     [
         ({"engine": "task"}, "no engine is called 'task'; did you mean 'dask'"),
-        ({"address": "tcp://a:1"}, "threads have no address"),
+        ({"address": "tcp://a:1"}, "only the engines dask and ray take an address"),
         ({"engine": "dask", "address": "tcp://a:1", "jobs": 2}, "has its own workers"),
-        ({"engine": "dask", "jobs": 0}, "jobs is at least 1"),
+        ({"engine": "dask", "jobs": 0}, "a whole number jobs >= 1, or none, got jobs=0"),
     ],
 )
 def test_an_engine_that_makes_no_sense_is_refused(changes: dict[str, Any], complaint: str) -> None:

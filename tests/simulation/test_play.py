@@ -1,4 +1,4 @@
-"""The loop and its referee."""
+"""The loop and its checks."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,7 +8,7 @@ import pytest
 
 from giro import GiroError, Policy, Problem, simulate
 from giro.offer import Case, Offer, Shape, offer_of
-from giro.problems._means import reveal_means
+from giro.problems.bernoulli import reveal_means
 
 
 class _State(NamedTuple):

@@ -81,11 +81,14 @@ def test_closing_the_iterator_early_is_no_error() -> None:
         ({"runs": 2.5}, "a whole number runs >= 1, got runs=2.5"),
         ({"seed": -1}, "a whole number seed >= 0, got seed=-1"),
         ({"seed": None}, "a whole number seed >= 0, got seed=None"),
-        ({"jobs": 0}, "jobs is at least 1, got 0"),
+        ({"jobs": 0}, "an engine needs a whole number jobs >= 1, or none, got jobs=0"),
+        ({"jobs": 2.5}, "a whole number jobs >= 1, or none, got jobs=2.5"),
+        ({"jobs": True}, "a whole number jobs >= 1, or none, got jobs=True"),
+        ({"jobs": "2"}, "a whole number jobs >= 1, or none, got jobs='2'"),
         ({"points": 0}, "a whole number points >= 1"),
         ({"spacing": "odd"}, "spacing is even or log"),
-        ({"policy": 3}, "a policy or its text is wanted, got 3"),
-        ({"problem": None}, "a problem or its text is wanted, got None"),
+        ({"policy": 3}, "expected a policy or its text, got 3"),
+        ({"problem": None}, "expected a problem or its text, got None"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(changes: dict[str, Any], complaint: str) -> None:

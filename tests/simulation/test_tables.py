@@ -3,7 +3,7 @@
 import pytest
 from simulation.traces import small_trace
 
-from giro.cli.simulate import record
+from giro.cli.simulate import result_record
 from giro.simulation.metrics import curve_records, final_record
 
 MARGIN = 12.706204736432095  # half the 95 % interval of two values with standard error 1
@@ -19,7 +19,7 @@ def test_a_final_record_has_regret_and_reward_with_their_uncertainty() -> None:
 def test_the_records_of_the_command_line_are_the_same_and_what_made_them() -> None:
     trace = small_trace()
     added = {"seconds": 1.0, "version": trace.setting.version}
-    assert record(trace) == final_record(trace) | added
+    assert result_record(trace) == final_record(trace) | added
 
 
 def test_curves_have_a_record_for_each_checkpoint() -> None:

@@ -28,6 +28,13 @@ def test_a_saved_trace_is_loaded_as_it_was(tmp_path: Path) -> None:
     assert_same(Trace.load(tmp_path / "new folder" / "trace.parquet"), trace)
 
 
+def test_a_trace_is_shown_in_one_line_without_its_arrays() -> None:
+    trace = simulate("ucb1", "bernoulli:n_arms=2", rounds=20, runs=3)
+    assert repr(trace) == (
+        "Trace('ucb1', 'bernoulli:n_arms=2,low=0.25,high=0.75', rounds=20, runs=3)"
+    )
+
+
 def test_a_trace_of_one_run_and_one_round_is_loaded_as_it_was(tmp_path: Path) -> None:
     trace = simulate("ucb1", "bernoulli", rounds=1, runs=1)
     trace.save(tmp_path / "t.parquet")

@@ -1,6 +1,6 @@
-"""Decide now, learn later: a bandit with named arms for a program of your own."""
+"""Decide now, learn later: a bandit with named arms for your own program."""
 
 from giro.bandit.bandit import Bandit
-from giro.bandit.decision import Decision
+from giro.bandit.event import Decision
 
 __all__ = ["Bandit", "Decision"]

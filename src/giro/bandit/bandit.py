@@ -19,33 +19,33 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, Type
 
 import numpy as np
 
-from giro.bandit import events as tables
-from giro.bandit import file
-from giro.bandit.decision import Decision
 from giro.bandit.event import (
     ArmAdded,
     ArmRetired,
     Began,
     Decided,
+    Decision,
     Event,
     Formed,
     Reported,
     Rewarded,
 )
+from giro.bandit.events import events_in, events_table, read_events, write_events
+from giro.bandit.file import Packed, packed, read_bandit, snapshot_of, store_of, write_bandit
 from giro.bandit.learn_from import events_of
 from giro.bandit.propensity import sampled
-from giro.bandit.setting import Setting
-from giro.bandit.state import Arms, Forms, State
-from giro.bandit.stores import MemoryStore, Store, StoreError, Taken, names_in, opened
+from giro.bandit.setting import Arms, Forms, Setting
+from giro.bandit.state import BanditState
+from giro.bandit.stores import MemoryStore, Store, Taken, names_in, opened
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary
-from giro.errors import BadParameter, GiroError
+from giro.checks import NOT_NEGATIVE, WORD, check, is_word, optional
+from giro.errors import BadParameter, GiroError, StoreError
 from giro.features import Given
 from giro.kernels.hashed import Collisions, collisions
 from giro.live import LivePolicy
 from giro.named import text_of
 from giro.offer import MOST_PRODUCTS, Offer, case_of
-from giro.policy import Policy
-from giro.state import arrays_of
+from giro.policy import Policy, arrays_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -204,7 +204,9 @@ class Bandit:
     ) -> Self:
         bandit = cls.__new__(cls)
         bandit._open(store, policy, clock, ids)
-        bandit._go_on_with_policy()
+        setting = bandit._state.setting
+        if setting.policy.text != bandit._state.logged_policy:  # the log says which is at work
+            bandit._append([Began(clock(), json.dumps(setting.to_json()))])
         return bandit
 
     def _open(
@@ -237,14 +239,8 @@ class Bandit:
         numbers = (str(number) for number in itertools.count(self._state.n_decisions))
         return (number for number in numbers if not self._store.find([number])).__next__
 
-    def _go_on_with_policy(self) -> None:
-        """Say in the log which policy is at work, if it names another."""
-        setting = self._state.setting
-        if setting.policy.text != self._state.logged_policy:
-            self._append([Began(self._clock(), json.dumps(setting.to_json()))])
-
     def _check_same(self, given: Setting) -> None:
-        """Check that a bandit that was there is the one that was wanted."""
+        """Check that a bandit that was there is the one asked for."""
         plain, its = given.to_json(), self._state.setting.to_json()
         its["policy"] = self._state.logged_policy
         for key in plain.keys() - {"giro"}:
@@ -258,21 +254,21 @@ class Bandit:
 
     # -- following the log -------------------------------------------------------------------
 
-    def _opened_state(self, policy: Policy | str | None) -> State:
+    def _opened_state(self, policy: Policy | str | None) -> BanditState:
         """Return a state that has all events: the newest snapshot that fits, and those since."""
         store = self._store
         states = (
-            State.restored(snapshot, policy, remembers=store.shared)
+            BanditState.restored(snapshot, policy, remembers=store.shared)
             for snapshot in store.snapshots()
         )
         state = next((state for state in states if state is not None), None)
         return self._caught_up(state or self._first_state(policy))
 
-    def _first_state(self, policy: Policy | str | None) -> State:
+    def _first_state(self, policy: Policy | str | None) -> BanditState:
         store = self._store
-        return State(policy, remembers=store.shared, erased=store.last())
+        return BanditState(policy, remembers=store.shared, erased=store.last())
 
-    def _caught_up(self, state: State) -> State:
+    def _caught_up(self, state: BanditState) -> BanditState:
         """Return a state that nobody else uses, with all events there are."""
         while events := self._store.read(state.position, 50 * _CHUNK):
             state.apply(events, self._store.find)
@@ -320,7 +316,10 @@ class Bandit:
                 self._state = self._caught_up(fresh)
 
     def _tend(self) -> None:
-        """Do chores now and then: in a thread of its own if the store is shared, else here."""
+        """Run `keep` every `_CHORES` seconds.
+
+        In a thread if the store is shared, otherwise within calls.
+        """
         if self._store.shared:
             if self._follower is None and not self._closed:
                 self._follower = threading.Thread(
@@ -521,7 +520,7 @@ class Bandit:
         for this once; a mapping of their names to what is known of each (in the form of a context)
         lets policies that can learn one model of all arms.
         New arms of which `first_decisions` are under way are left out, unless none of the others
-        has a reward. `id` is a name of your own for the decision, such as that of a request; asked
+        has a reward. `id` is your own name for the decision, such as that of a request; asked
         again with the same id and request, the bandit returns the same decision. `baseline` is the
         arm to take where the policy does not decide (`share`), by default the first of `arms`.
         """
@@ -552,7 +551,7 @@ class Bandit:
         """Return a decision for each slot, from first to last, no arm twice; all or none.
 
         A slot is filled by the policy from the arms that are left, so the propensity of its arm is
-        that given the slots before. Each has an id of its own to report its reward under; with an
+        that given the slots before. Each has its own id to report its reward under; with an
         `id` of yours these are `id/0`, `id/1`, ..., and the same request again gets the same
         ranking. `slots` is how many there are, or a list with what is known of each, which is added
         to the context. `context` and `arms` as in `decide`; an apprentice (`share`) fills the slots
@@ -565,8 +564,7 @@ class Bandit:
             known = slots
         else:
             raise BadParameter(f"slots is a number > 0, or a list of their features, got {slots!r}")
-        if id is not None and not isinstance(id, str):
-            raise BadParameter(f"an id is a word, got {id!r}")
+        check("a ranking", optional(WORD), id=id)
         n_arms = self._state.asked(arms).size
         if len(known) > n_arms:
             raise BadParameter(f"there are {len(known)} slots for {n_arms} arms")
@@ -582,8 +580,8 @@ class Bandit:
         self._tend()
         if requests[0].id is None:
             return self._decided(requests)
-        if not all(isinstance(request.id, str) and request.id for request in requests):
-            raise BadParameter(f"an id is a word, got {requests[0].id!r}")
+        for request in requests:
+            check("a decision", WORD, id=request.id)
         known = self._known(requests)
         if known is not None:
             return known
@@ -631,7 +629,9 @@ class Bandit:
                 raise
         return events
 
-    def _made_one(self, state: State, forms: Forms, request: "_Request", arms: Arms) -> Decided:
+    def _made_one(
+        self, state: BanditState, forms: Forms, request: "_Request", arms: Arms
+    ) -> Decided:
         among, row, features = offer = state.offered(
             request.context, arms, state.asked(arms), forms
         )
@@ -639,7 +639,7 @@ class Bandit:
         digest = b"" if request.id is None else self._digest(request)
         live, setting = cast(LivePolicy, state.live), state.setting
         if setting.open_arms:
-            live.make_room(live.learned, n_arms=among.size)
+            live.grow_to(live.learned, n_arms=among.size)
         place = self._baseline(request.baseline, arms, among)
         arm, p, own = sampled(live, setting, offer, number=_number(id), baseline=place)
         names = tuple(arms or ()) if setting.open_arms else ()
@@ -799,8 +799,7 @@ class Bandit:
         is an error. With `reward_wait` this is done by itself.
         """
         age = _seconds(older_than)
-        if not isinstance(age, int | float | np.number) or not age >= 0.0:
-            raise BadParameter(f"older_than is a number of seconds >= 0, got {older_than!r}")
+        check("expire", NOT_NEGATIVE, older_than=age)
         setting, now = self._state.setting, self._clock()
         value = setting.aggregated([]) if reward is None else setting.checked_reward(reward)
         old = self._store.waiting(now - age)
@@ -881,7 +880,7 @@ class Bandit:
         before = {event.id for event in whole if isinstance(event, Rewarded | Reported)} - decided
         found = self._store.find(list(before))
         chosen = {id: self._decision(its.decision).arm for id, its in found.items()}
-        return tables.table(whole, self._state.arms, since + 1, chosen)
+        return events_table(whole, self._state.arms, since + 1, chosen)
 
     def _events(self, since: int) -> Iterator[Event]:
         end = self._store.last()
@@ -892,7 +891,7 @@ class Bandit:
 
     def write_events(self, path: str | os.PathLike[str], *, since: int = 0) -> None:
         """Write what `events` returns to a file: .parquet, or .jsonl with a JSON object a line."""
-        tables.write(self.events(since=since), Path(path))
+        write_events(self.events(since=since), Path(path))
 
     @classmethod
     def replay(
@@ -910,8 +909,8 @@ class Bandit:
         if it holds Python objects (a function, a scikit-learn estimator), which no log can hold.
         """
         store = MemoryStore()
-        state = State(policy, remembers=False)
-        for event in tables.events_in(tables.read(events)):
+        state = BanditState(policy, remembers=False)
+        for event in events_in(read_events(events)):
             try:
                 state.check(event)
                 store.append([event])
@@ -931,15 +930,15 @@ class Bandit:
         self._know_behaviour()
         if isinstance(store, MemoryStore):
             with self._lock:
-                content = file.packed(store, self._state.snapshot())
+                content = packed(store, self._state.snapshot())
         else:
             with self._lock:
                 snapshot = self._state.snapshot()
             copy = MemoryStore()
             for event in self._events(0):
                 copy.append([event])
-            content = file.packed(copy, snapshot)
-        file.write(Path(path), content)
+            content = packed(copy, snapshot)
+        write_bandit(Path(path), content)
 
     @classmethod
     def load(
@@ -959,12 +958,12 @@ class Bandit:
         not, or if the policy is another or holds Python objects, all rewards are learned again.
         With a `store` the log is copied there, under a `name` that is not taken.
         """
-        content = file.read(Path(path))
-        if not isinstance(content, file.Packed):
+        content = read_bandit(Path(path))
+        if not isinstance(content, Packed):
             bandit = cls.replay(content, policy, clock=clock, ids=ids)
         else:
-            memory = file.store_of(content)
-            memory.kept = file.snapshot_of(content)
+            memory = store_of(content)
+            memory.kept = snapshot_of(content)
             bandit = cls._of(memory, policy, clock, ids)
         if store is None:
             return bandit
@@ -1006,7 +1005,7 @@ def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
     if more is None:
         return context
     if not isinstance(more, Mapping) or not (context is None or isinstance(context, Mapping)):
-        raise BadParameter("what is known of slots are mappings, as is the context then")
+        raise BadParameter("slots are described by mappings, and then the context is a mapping too")
     return {**(context or {}), **more}
 
 
@@ -1024,9 +1023,9 @@ def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
 
 
 def checked_names(arms: object) -> list[str]:
-    """Return the names of arms, which differ."""
+    """Check that arms is a non-empty list of different words; return it."""
     names = list(arms) if not isinstance(arms, str) and hasattr(arms, "__iter__") else []
-    if not names or not all(isinstance(name, str) and name for name in names):
+    if not names or not all(map(is_word, names)):
         raise BadParameter(f"arms is a list of names, not empty; got {arms!r}")
     if len(set(names)) < len(names):
         raise BadParameter(f"an arm is named twice in {names}")

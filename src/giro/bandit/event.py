@@ -1,11 +1,12 @@
 """What happens to a bandit, as plain data: its log is a list of these.
 
-Arms have numbers, in the order in which the log names them for the first time.
+Arms have numbers, in the order in which the log names them for the first time. `Decision` is what a
+bandit returns of the event that it decided: with names instead of numbers.
 """
 
 import json
 import struct
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -96,13 +97,13 @@ class Rewarded(NamedTuple):
 
 
 class Erased(NamedTuple):
-    """Here stood an event that somebody wanted gone."""
+    """An erased event; only its position and time remain."""
 
     time: float
 
 
 class Rebuilt(NamedTuple):
-    """Events before this one were erased: whoever has learned them begins again."""
+    """Events before this one were erased; states that have learned them are rebuilt."""
 
     time: float
 
@@ -144,7 +145,7 @@ def kind_of(event: Event) -> int:
             return _TEXTS.index(type(event))
 
 
-class Row(NamedTuple):
+class EventRow(NamedTuple):
     """An event as databases keep it."""
 
     kind: int
@@ -154,21 +155,21 @@ class Row(NamedTuple):
     data: bytes | None
 
 
-def row_of(event: Event) -> Row:
+def row_of(event: Event) -> EventRow:
     """Return an event as a row."""
     kind = kind_of(event)
     match event:
         case Decided():
-            return Row(kind, event.id, event.time, event.own, _packed(event))
+            return EventRow(kind, event.id, event.time, event.own, _packed(event))
         case Rewarded() | Reported():
-            return Row(kind, event.id, event.time, event.value, None)
+            return EventRow(kind, event.id, event.time, event.value, None)
         case Erased() | Rebuilt():
-            return Row(kind, None, event.time, None, None)
+            return EventRow(kind, None, event.time, None, None)
         case _:
-            return Row(kind, None, event.time, None, event.text.encode())
+            return EventRow(kind, None, event.time, None, event.text.encode())
 
 
-def event_of(row: Row) -> Event:
+def event_of(row: EventRow) -> Event:
     """Return the event in a row; a kind that is not known comes from a newer giro."""
     kind, id, time, value, data = row
     if kind == DECISION:
@@ -218,3 +219,58 @@ def _unpacked(id: str, time: float, own: float, data: bytes) -> Decided:
         raise BadFile(f"decision '{id}' in the log is damaged: {error}") from None
     request = request if request != bytes(8) else b""
     return Decided(id, time, arm, arms, propensities, own, seen, context, rows, request, names)
+
+
+class Decision:
+    """An arm that a `Bandit` chose; report what came of it with `bandit.reward(decision.id, ...)`.
+
+    It is plain data, and can be pickled and sent to other processes.
+    """
+
+    __slots__ = ("_names", "_p", "arm", "id", "propensity", "time")
+
+    id: str  # what to report the reward under
+    arm: str  # what to do
+    time: float  # by the bandit's clock, seconds
+    propensity: float | None
+    """The probability with which the arm was chosen, given all that was known then.
+
+    None with `propensities=False`. Of a policy whose probabilities are not known it is an estimate
+    by geometric resampling, whose inverse is unbiased (see `giro.bandit.propensity`).
+    """
+
+    def __init__(self, event: Decided, names: tuple[str, ...]) -> None:
+        """Note what was decided; `names` are those of the arms on offer."""
+        self.id, self.time = event.id, event.time
+        self.arm = names[event.position]
+        self.propensity = event.propensity
+        self._names, self._p = names, event.propensities
+
+    @property
+    def propensities(self) -> dict[str, float] | None:
+        """The probability of each arm that could be chosen; None if only `propensity` is known."""
+        if self._p.size < len(self._names):
+            return None
+        return dict(zip(self._names, self._p.tolist(), strict=True))
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms that could be chosen."""
+        return self._names
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        p = np.asarray(self._p).tolist()
+        return (self.id, self.arm, self.time, self.propensity, self._names, p)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.id, self.arm, self.time, self.propensity, self._names, p = state
+        self._p = np.array(p)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Decision) and self.__getstate__() == other.__getstate__()
+
+    def __hash__(self) -> int:
+        return hash(self.id)
+
+    def __repr__(self) -> str:
+        return f"Decision(id={self.id!r}, arm={self.arm!r})"

@@ -24,6 +24,7 @@ from giro.bandit.event import (
     Rewarded,
     kind_of,
 )
+from giro.checks import is_word
 from giro.errors import BadFile, BadParameter
 from giro.files import write_whole
 from giro.offer import NO_FEATURES
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-def table(
+def events_table(
     events: Sequence[Event], arms: Sequence[str], first: int, arm_of: dict[str, str]
 ) -> "pl.DataFrame":
     """Return events with one row each; the first has the position `first`.
@@ -105,7 +106,7 @@ def _schema() -> dict[str, Any]:
 _OPTIONAL = ("features", "own", "seen")  # giro 0.1.0 has none
 
 
-def write(events: "pl.DataFrame", path: Path) -> None:
+def write_events(events: "pl.DataFrame", path: Path) -> None:
     """Write a table as its file's name says, whole or not at all."""
     content = io.BytesIO()
     if path.suffix == ".parquet":
@@ -117,7 +118,7 @@ def write(events: "pl.DataFrame", path: Path) -> None:
     write_whole(path, (content.getbuffer(),))
 
 
-def read(events: Any) -> "pl.DataFrame":
+def read_events(events: Any) -> "pl.DataFrame":
     """Return a table of events, from a file if it is not one."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
@@ -140,7 +141,7 @@ def events_in(rows: "pl.DataFrame") -> Iterator[Event]:
     if missing:
         raise BadParameter(f"events need the column {missing[0]}; there are {rows.columns}")
     if rows.height == 0 or rows["setting"][0] is None:
-        raise BadParameter("the first of the events must tell the setting of the bandit")
+        raise BadParameter("the first of the events must hold the setting of the bandit")
     constant, first = False, int(rows["number"][0])
     arm_of = None if _is_open(rows["setting"][0]) else dict[str, int]()
     if rows["kind"][0] != KINDS[0]:
@@ -241,6 +242,6 @@ def _decided(
 
 
 def _word(value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise BadParameter(f"a name or an id is a word, got {value!r}")
+    if not (isinstance(value, str) and is_word(value)):
+        raise BadParameter(f"a name or an id is a non-empty word, got {value!r}")
     return value

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from giro.bandit.event import Row, event_of, row_of
+from giro.bandit.event import EventRow, event_of, row_of
 from giro.bandit.stores.memory import MemoryStore, column
 from giro.bandit.stores.store import Snapshot
 from giro.errors import BadFile
-from giro.files import write_whole
+from giro.files import pack_arrays, unpack_arrays, write_whole
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,7 +67,7 @@ def packed(store: MemoryStore, snapshot: Snapshot | None) -> Packed:
     return Packed(header, events, decisions | texts, rewards, arrays)
 
 
-def write(path: Path, content: Packed) -> None:
+def write_bandit(path: Path, content: Packed) -> None:
     """Write a bandit; a crash at any time leaves the old file or the new one.
 
     The first line names the kind of file and the version of its format, the second is the SHA-256
@@ -79,9 +79,7 @@ def write(path: Path, content: Packed) -> None:
         parts.writestr("events.parquet", _parquet(content.events))
         parts.writestr("decisions.parquet", _parquet(content.decisions))
         parts.writestr("rewards.parquet", _parquet(content.rewards))
-        for name, values in content.arrays.items():
-            with parts.open(f"{name}.npy", "w", force_zip64=True) as part:
-                np.lib.format.write_array(part, np.ascontiguousarray(values), allow_pickle=False)
+        pack_arrays(parts, content.arrays)
     body = buffer.getbuffer()
     digest = hashlib.sha256(body).hexdigest().encode()
     write_whole(path, (b"%s %d\n%s\n" % (_MAGIC, _FORMAT, digest), body))
@@ -97,7 +95,7 @@ def _parquet(columns: dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def read(path: Path) -> "Packed | pl.DataFrame":
+def read_bandit(path: Path) -> "Packed | pl.DataFrame":
     """Return what a file holds; the events alone, as a table, if giro 0.1.0 has written it."""
     try:
         content = path.read_bytes()
@@ -131,14 +129,7 @@ def _unpacked(body: memoryview) -> Packed:
         header = json.loads(parts.read("header.json"))
         names = ("events", "decisions", "rewards")
         events, decisions, rewards = (_columns(parts.read(f"{name}.parquet")) for name in names)
-        arrays = {
-            name.removesuffix(".npy"): np.lib.format.read_array(
-                io.BytesIO(parts.read(name)), allow_pickle=False
-            )
-            for name in parts.namelist()
-            if name.endswith(".npy")
-        }
-    return Packed(header, events, decisions, rewards, arrays)
+        return Packed(header, events, decisions, rewards, unpack_arrays(parts))
 
 
 def _columns(content: bytes) -> dict[str, Any]:
@@ -161,7 +152,7 @@ def store_of(content: Packed) -> MemoryStore:
             _fill(getattr(store, name), columns[name])
     for row in header["others"]:
         data = None if row[4] is None else row[4].encode()
-        store.others.append(event_of(Row(row[0], row[1], row[2], row[3], data)))
+        store.others.append(event_of(EventRow(row[0], row[1], row[2], row[3], data)))
     store.sets = [np.array(arms, np.int64) for arms in header["sets"]]
     store.ids = content.decisions["id"]
     arrays = _of_format_3(content.arrays) | content.arrays

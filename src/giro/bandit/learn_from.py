@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from giro.bandit.event import UNKNOWN, ArmAdded, Decided, Event, Formed, Rewarded
-from giro.bandit.state import Forms, State
+from giro.bandit.setting import Forms
 from giro.errors import BadParameter
 from giro.features import Encoder, Hasher
 from giro.offer import Offer, position_of
 
 if TYPE_CHECKING:
+    from giro.bandit.state import BanditState
     from giro.evaluation.log import Log
 
 
-def events_of(log: "Log", state: State, now: float) -> tuple[list[Event], list[Event]]:
+def events_of(log: "Log", state: "BanditState", now: float) -> tuple[list[Event], list[Event]]:
     """Return events that add arms and fix the form, and then a decision and its reward in turn."""
     if not hasattr(log, "arm_names"):
         raise BadParameter(f"a log is what giro.read_log returns, got {type(log).__name__}")
@@ -30,7 +31,7 @@ def events_of(log: "Log", state: State, now: float) -> tuple[list[Event], list[E
     return [*(ArmAdded(now, name) for name in new), *formed], pairs
 
 
-def _new_arms(log: "Log", state: State) -> tuple[list[str], np.ndarray | None]:
+def _new_arms(log: "Log", state: "BanditState") -> tuple[list[str], np.ndarray | None]:
     """Return the arms that are new to the bandit, and the numbers of the log's; None: places."""
     if state.setting.open_arms:
         return [], None
@@ -45,7 +46,7 @@ def _new_arms(log: "Log", state: State) -> tuple[list[str], np.ndarray | None]:
     return new, np.array([known[name] for name in log.arm_names])
 
 
-def _formed(log: "Log", state: State, now: float) -> list[Event]:
+def _formed(log: "Log", state: "BanditState", now: float) -> list[Event]:
     """Return the event that fixes the form, if none did; an error if the log has another."""
     setting, forms, widths = state.setting, state.forms, (log.n_features, log.n_arm_features)
     hashes = setting.policy.resolved(contextual=True).hashes_features

@@ -1,21 +1,25 @@
-"""Setting: the parameters of a bandit, as plain data."""
+"""Setting: the parameters of a bandit. Forms: how what it is given becomes numbers. Plain data."""
 
 import contextlib
 import dataclasses
+import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from giro.checks import POSITIVE, SHARE, check, finite_range, optional, whole
+from giro.checks import POSITIVE, SHARE, WORD, check, finite_range, optional, whole
 from giro.errors import BadParameter, GiroError
-from giro.features import Hasher, declared
+from giro.features import Encoder, Given, Hasher, declared
+from giro.offer import NO_CONTEXT, NO_FEATURES
 from giro.policy import Policy, policies_with_arm_features
+from giro.standardising import Numbers
 from giro.version import __version__
 
+Arms: TypeAlias = Sequence[str] | Mapping[str, Given] | None  # names, or their features by name
 AGGREGATIONS = ("only", "first", "last", "sum")
-FIRST_ROOM = 1024  # rewards that a state has room for at first
+FIRST_CAPACITY = 1024  # rewards that a state can hold at first
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,8 +70,7 @@ class Setting:
                 "or the policy parameters that need none"
             )
         self._check_features()
-        if self.name is not None and (not isinstance(self.name, str) or not self.name):
-            raise BadParameter(f"the name of a bandit is a word, got {self.name!r}")
+        check("a bandit", optional(WORD), name=self.name)
 
     def _check_features(self) -> None:
         policy = self.policy.resolved(contextual=True)
@@ -163,3 +166,91 @@ class Setting:
         given["reward_range"] = tuple(plain["reward_range"])
         given.setdefault("standardise", False)  # as giro 0.1.0 plays
         return cls(**given)
+
+
+class Forms(NamedTuple):
+    """How contexts, and features of arms, become numbers."""
+
+    context: Encoder
+    arm: Encoder | None  # None if arms have no features
+    hasher: Hasher | None = None  # in place of both, where the policy hashes features
+
+    @classmethod
+    def fitted(cls, context: Given, arms: Arms, setting: Setting) -> "Forms":
+        """Return the forms that a first request has."""
+        if setting.policy.resolved(contextual=True).hashes_features:
+            return cls(Encoder(0, ()), None, Hasher(setting.interactions, setting.standardise))
+        encoder = Encoder.fitted(context, setting.features)
+        if not isinstance(arms, Mapping):
+            return cls(encoder, None)
+        return cls(encoder, Encoder.fitted_to_arm(*next(iter(arms.items()))))
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain data for `from_json`."""
+        arm = None if self.arm is None else self.arm.to_json()
+        plain = {"encoder": self.context.to_json(), "arm_encoder": arm}
+        return plain if self.hasher is None else plain | {"hasher": dataclasses.asdict(self.hasher)}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "Forms":
+        """Return the forms described by plain data."""
+        arm, hasher = plain.get("arm_encoder"), plain.get("hasher")
+        return cls(
+            Encoder.from_json(plain["encoder"]),
+            arm and Encoder.from_json(arm),
+            None if hasher is None else Hasher(**hasher),
+        )
+
+    def row(self, context: Given) -> np.ndarray:
+        """Return what is known of a round."""
+        if self.hasher is not None:
+            return self.hasher.context(context)
+        is_empty = self.context.is_empty and context is None
+        return NO_CONTEXT if is_empty else self.context.encode(context)
+
+    def rows(self, arms: Mapping[str, Given] | Sequence[str]) -> np.ndarray:
+        """Return what is known of each of these arms, in this order."""
+        if self.hasher is not None:
+            return self.hasher.arms(arms)
+        if self.arm is None:
+            if isinstance(arms, Mapping):
+                raise BadParameter("the arms of this bandit have no features: name them in a list")
+            return NO_FEATURES
+        if not isinstance(arms, Mapping):
+            raise BadParameter(
+                "every decision of this bandit needs features of its arms: "
+                "give arms={name: features, ...}"
+            )
+        return np.array([self.arm.encode_arm(*each) for each in arms.items()])
+
+    def numbers(self, *, standardised: bool) -> Numbers:
+        """Return which columns of contexts and of features of arms are standardised."""
+        encoders = (self.context, self.arm)
+        return Numbers(
+            *(np.empty(0, bool) if e is None else e.is_number & standardised for e in encoders)
+        )
+
+    def crossed(self, interactions: Sequence[str] | None) -> tuple[tuple[int, int], ...] | None:
+        """Return which columns of the context and of the arm these interactions multiply."""
+        if interactions is None or self.hasher is not None:
+            return None
+        if interactions and self.arm is None:
+            raise BadParameter(
+                "interactions multiply features of arms: give arms={name: features, ...}"
+            )
+        found = set[tuple[int, int]]()
+        for left, right in (text.split("*") for text in interactions):
+            of_arm = () if self.arm is None else self.arm.columns(right, "arm")
+            found |= set(itertools.product(self.context.columns(left, "context"), of_arm))
+        return tuple(sorted(found))
+
+    def absent(self, context: Given, arms: Arms) -> list[str]:
+        """Return the parts of interactions that name nothing here, but might later."""
+        if self.hasher is None:
+            return []
+        return self.hasher.absent(context, arms.values() if isinstance(arms, Mapping) else ())
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """How many numbers a context and the features of an arm become."""
+        return self.context.n_features, 0 if self.arm is None else self.arm.n_features

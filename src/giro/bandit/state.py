@@ -1,21 +1,18 @@
-"""State: what follows from a bandit's log up to a position, and is all that a decision needs.
+"""BanditState: what follows from a bandit's log up to a position, and is all that a decision needs.
 
-Every event goes through `State.apply`, whether it happens now, in another process, or is read from
-a file: there is no second place where a log is understood. A state can be thrown away and made
+Every event goes through `BanditState.apply`, whether it happens now, in another process, or is read
+from a file: there is no second place where a log is understood. A state can be thrown away and made
 again from the log; a snapshot of it saves the time that would take.
 """
 
-import itertools
 import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
-from giro.bandit.cold_start import ColdStart
 from giro.bandit.event import (
     ArmAdded,
     ArmRetired,
@@ -26,111 +23,22 @@ from giro.bandit.event import (
     Rebuilt,
     Rewarded,
 )
-from giro.bandit.propensity import warn
-from giro.bandit.setting import FIRST_ROOM, Setting
-from giro.bandit.stores.store import Found, Snapshot
+from giro.bandit.propensity import ColdStart, warn
+from giro.bandit.setting import FIRST_CAPACITY, Arms, Forms, Setting
+from giro.bandit.stores.store import FoundDecision, Snapshot
+from giro.checks import is_word
 from giro.errors import BadParameter, GiroError, UnknownName
-from giro.features import Encoder, Given, Hasher, is_usable
+from giro.features import Given, is_usable
 from giro.hashing import are_pairs
 from giro.live import LivePolicy
-from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
+from giro.offer import Case, Offer, Shape
 from giro.policy import Policy
-from giro.standardising import Numbers
 
-Arms: TypeAlias = Sequence[str] | Mapping[str, Given] | None  # names, or their features by name
 MOST_NAMES = 10_000  # arms without numbers that are counted, those chosen last
 _MOST_CASES = 1_000_000  # decisions whose case is remembered until their reward comes
 _HOUR, _HOURS = 3600.0, 24
 _SUM_TOLERANCE = 1e-6
 _COUNTS = ("decisions", "rewards", "total", "squares")
-
-
-class Forms(NamedTuple):
-    """How contexts, and features of arms, become numbers."""
-
-    context: Encoder
-    arm: Encoder | None  # None if arms have no features
-    hasher: Hasher | None = None  # in place of both, where the policy hashes features
-
-    @classmethod
-    def fitted(cls, context: Given, arms: Arms, setting: Setting) -> "Forms":
-        """Return the forms that a first request has."""
-        if setting.policy.resolved(contextual=True).hashes_features:
-            return cls(Encoder(0, ()), None, Hasher(setting.interactions, setting.standardise))
-        encoder = Encoder.fitted(context, setting.features)
-        if not isinstance(arms, Mapping):
-            return cls(encoder, None)
-        return cls(encoder, Encoder.fitted_to_arm(*next(iter(arms.items()))))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain data for `from_json`."""
-        arm = None if self.arm is None else self.arm.to_json()
-        plain = {"encoder": self.context.to_json(), "arm_encoder": arm}
-        return plain if self.hasher is None else plain | {"hasher": asdict(self.hasher)}
-
-    @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> "Forms":
-        """Return the forms described by plain data."""
-        arm, hasher = plain.get("arm_encoder"), plain.get("hasher")
-        return cls(
-            Encoder.from_json(plain["encoder"]),
-            arm and Encoder.from_json(arm),
-            None if hasher is None else Hasher(**hasher),
-        )
-
-    def row(self, context: Given) -> np.ndarray:
-        """Return what is known of a round."""
-        if self.hasher is not None:
-            return self.hasher.context(context)
-        is_empty = self.context.is_empty and context is None
-        return NO_CONTEXT if is_empty else self.context.encode(context)
-
-    def rows(self, arms: Mapping[str, Given] | Sequence[str]) -> np.ndarray:
-        """Return what is known of each of these arms, in this order."""
-        if self.hasher is not None:
-            return self.hasher.arms(arms)
-        if self.arm is None:
-            if isinstance(arms, Mapping):
-                raise BadParameter("the arms of this bandit have no features: name them in a list")
-            return NO_FEATURES
-        if not isinstance(arms, Mapping):
-            raise BadParameter(
-                "every decision of this bandit needs features of its arms: "
-                "give arms={name: features, ...}"
-            )
-        return np.array([self.arm.encode_arm(*each) for each in arms.items()])
-
-    def numbers(self, *, standardised: bool) -> Numbers:
-        """Return which columns of contexts and of features of arms are standardised."""
-        encoders = (self.context, self.arm)
-        return Numbers(
-            *(np.empty(0, bool) if e is None else e.is_number & standardised for e in encoders)
-        )
-
-    def crossed(self, interactions: Sequence[str] | None) -> tuple[tuple[int, int], ...] | None:
-        """Return which columns of the context and of the arm these interactions multiply."""
-        if interactions is None or self.hasher is not None:
-            return None
-        if interactions and self.arm is None:
-            raise BadParameter(
-                "interactions multiply features of arms: give arms={name: features, ...}"
-            )
-        found = set[tuple[int, int]]()
-        for left, right in (text.split("*") for text in interactions):
-            of_arm = () if self.arm is None else self.arm.columns(right, "arm")
-            found |= set(itertools.product(self.context.columns(left, "context"), of_arm))
-        return tuple(sorted(found))
-
-    def absent(self, context: Given, arms: Arms) -> list[str]:
-        """Return the parts of interactions that name nothing here, but might later."""
-        if self.hasher is None:
-            return []
-        return self.hasher.absent(context, arms.values() if isinstance(arms, Mapping) else ())
-
-    @property
-    def widths(self) -> tuple[int, int]:
-        """How many numbers a context and the features of an arm become."""
-        return self.context.n_features, 0 if self.arm is None else self.arm.n_features
 
 
 class Pending(NamedTuple):
@@ -142,7 +50,7 @@ class Pending(NamedTuple):
     name: str = ""  # of the arm, where it has no number
 
 
-class State:
+class BanditState:
     """The arms, the forms, the counts and the policy, after all events up to `position`."""
 
     def __init__(
@@ -179,7 +87,7 @@ class State:
     # -- events ------------------------------------------------------------------------------
 
     def apply(
-        self, events: Sequence[Event], find: Callable[[Sequence[str]], Mapping[str, Found]]
+        self, events: Sequence[Event], find: Callable[[Sequence[str]], Mapping[str, FoundDecision]]
     ) -> None:
         """Go on by these events, which stand behind `position`; `find` looks up decisions.
 
@@ -192,7 +100,7 @@ class State:
             raise
 
     def _apply(
-        self, events: Sequence[Event], find: Callable[[Sequence[str]], Mapping[str, Found]]
+        self, events: Sequence[Event], find: Callable[[Sequence[str]], Mapping[str, FoundDecision]]
     ) -> None:
         here: dict[str, Pending] = self._pending if self._remembers else {}
         self._look_up(events, here, find)
@@ -220,7 +128,7 @@ class State:
         self,
         events: Sequence[Event],
         here: dict[str, Pending],
-        find: Callable[[Sequence[str]], Mapping[str, Found]],
+        find: Callable[[Sequence[str]], Mapping[str, FoundDecision]],
     ) -> None:
         decided = {event.id for event in events if isinstance(event, Decided)}
         rewarded = (event.id for event in events if isinstance(event, Rewarded))
@@ -292,13 +200,13 @@ class State:
     def _add_arm(self, name: str) -> None:
         arm = self._arm_of.setdefault(name, len(self.arms))
         if arm == len(self.arms):
-            self._make_room_for(name)
+            self._count_arm(name)
             if self.live is not None:
-                self.live.make_room(self.live.learned, n_arms=len(self.arms))
+                self.live.grow_to(self.live.learned, n_arms=len(self.arms))
         if arm not in self.active:
             self.active = np.sort(np.append(self.active, arm))
 
-    def _make_room_for(self, name: str) -> None:
+    def _count_arm(self, name: str) -> None:
         arm = len(self.arms)
         self.arms.append(name)
         if arm >= self.counts.shape[1]:
@@ -311,7 +219,7 @@ class State:
         arm = self._arm_of.pop(name, None)
         if arm is None and len(self.arms) < MOST_NAMES:
             arm = len(self.arms)
-            self._make_room_for(name)
+            self._count_arm(name)
         elif arm is None:
             arm = self._arm_of.pop(next(iter(self._arm_of)))
             self.arms[arm], self.counts[:, arm] = name, 0.0
@@ -324,10 +232,10 @@ class State:
 
     def fresh(self, forms: Forms) -> LivePolicy:
         """Return the policy before it has learned anything; an error if it cannot use the forms."""
-        rounds, setting = self.setting.rounds or FIRST_ROOM, self.setting
+        rounds, setting = self.setting.rounds or FIRST_CAPACITY, self.setting
         n_arms, hashed = max(1, len(self.arms)), forms.hasher is not None
         crossed = forms.crossed(setting.interactions)
-        shape = Shape(n_arms, *forms.widths, rounds, FIRST_ROOM, hashed, crossed)
+        shape = Shape(n_arms, *forms.widths, rounds, FIRST_CAPACITY, hashed, crossed)
         numbers = forms.numbers(standardised=setting.standardise)
         return LivePolicy(setting.policy, shape, seed=setting.seed, numbers=numbers)
 
@@ -336,7 +244,7 @@ class State:
         if live is None:
             raise GiroError("a reward came before the form of contexts was fixed")
         n_arms = 0 if self.setting.open_arms else len(self.arms)
-        live.make_room(live.learned + len(learned), n_arms=n_arms)
+        live.grow_to(live.learned + len(learned), n_arms=n_arms)
         if len(learned) == 1 or not live.compiled or live.shape.hashed:
             for its, value in learned:
                 self._learn_one(live, its, to_unit(value))
@@ -390,7 +298,7 @@ class State:
         names = list(arms)
         if isinstance(arms, set | frozenset):
             raise BadParameter("arms have an order: give a mapping or a list, not a set")
-        if not all(is_name(name) for name in names):
+        if not all(map(is_word, names)):
             raise BadParameter(f"arms have words as names, got {names[:10]!r}")
         if len(set(names)) < len(names):
             raise BadParameter(f"an arm is named twice in {names[:10]}")
@@ -512,7 +420,7 @@ class State:
     @classmethod
     def restored(
         cls, snapshot: Snapshot, policy: Policy | str | None, *, remembers: bool
-    ) -> "State | None":
+    ) -> "BanditState | None":
         """Return the state as it was; None if this code would have made another of the log."""
         about = snapshot.about
         setting = Setting.from_json(about["setting"], policy)
@@ -549,11 +457,6 @@ class State:
         state.cold_start = ColdStart(cold)
         state.cold_start.restore(about["cold_start"])
         return state
-
-
-def is_name(name: object) -> bool:
-    """Tell whether an arm can be called so: a word that can be written to a file."""
-    return isinstance(name, str) and bool(name) and name.encode(errors="ignore").decode() == name
 
 
 def _knows_untried(setting: Setting) -> bool:

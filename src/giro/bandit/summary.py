@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from giro.bandit.state import State
-
 if TYPE_CHECKING:
     import polars as pl
+
+    from giro.bandit.state import BanditState
 
 _Z = 1.959963984540054  # of a 95 % interval
 
 
-def summary(state: State, now: float) -> "pl.DataFrame":
+def summary(state: "BanditState", now: float) -> "pl.DataFrame":
     """Return a row for each arm; see `Bandit.summary`."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
@@ -44,7 +44,7 @@ def summary(state: State, now: float) -> "pl.DataFrame":
 
 
 def _interval(
-    n: float, total: float, squares: float, state: State
+    n: float, total: float, squares: float, state: "BanditState"
 ) -> tuple[float | None, float | None, float | None]:
     """Return the mean of n rewards between the ends of its 95 % interval."""
     if n == 0:
@@ -73,7 +73,7 @@ class Apprenticeship(NamedTuple):
     standard_error: float | None  # of that estimate
 
 
-def apprenticeship(state: State) -> Apprenticeship:
+def apprenticeship(state: "BanditState") -> Apprenticeship:
     """Return the report.
 
     The estimate is self-normalised: rewards weighted by the policy's own probability of the arm

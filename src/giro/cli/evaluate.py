@@ -7,7 +7,7 @@ import typer
 
 from giro.cli import options
 from giro.cli.main import app
-from giro.cli.options import names, option
+from giro.cli.options import name_list, option
 from giro.cli.output import check_picture, print_json, print_line, print_table, write_picture
 from giro.errors import BadParameter
 from giro.evaluation.estimators import Interval
@@ -16,7 +16,6 @@ from giro.evaluation.readers import Format, read_log
 from giro.evaluation.result import joined
 from giro.version import __version__
 
-_LOG = "A .parquet, .csv or .json(l) file, or a saved bandit (.giro)."
 _WEIGHTED = ("ips", "snips", "dr")
 
 
@@ -72,7 +71,7 @@ def evaluate_log(
       giro evaluate all.csv --policy thompson --format open-bandit --replay --json
     """
     check_picture(plot)
-    columns = names(context) if "," in context else context
+    columns = name_list(context) if "," in context else context
     events = read_log(
         log,
         format=format,

@@ -60,10 +60,10 @@ def number(text: str, option: str) -> float:
         raise BadParameter(f"{option} is a number like 0.5 or 1/3, got '{text}'") from None
 
 
-def numbers(text: str, option: str) -> list[float]:
+def number_list(text: str, option: str) -> list[float]:
     """Return numbers typed with commas between them.
 
-    >>> numbers("0.7,0.4", "--means")
+    >>> number_list("0.7,0.4", "--means")
     [0.7, 0.4]
     """
     return _listed(text, option, number)
@@ -85,19 +85,19 @@ def _listed(text: str, option: str, read: Callable[[str, str], _T]) -> list[_T]:
     return [read(part, option) for part in text.strip("[] ").split(",")]
 
 
-def names(text: str) -> list[str]:
+def name_list(text: str) -> list[str]:
     """Return names typed with commas between them.
 
-    >>> names("statlog, adult")
+    >>> name_list("statlog, adult")
     ['statlog', 'adult']
     """
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def policies(text: str) -> list[str]:
+def policy_list(text: str) -> list[str]:
     """Return the policies in a list whose commas also separate parameters.
 
-    >>> policies("besa,weighted-bootstrap:zeros=1,ones=2,phe:a=1.1")
+    >>> policy_list("besa,weighted-bootstrap:zeros=1,ones=2,phe:a=1.1")
     ['besa', 'weighted-bootstrap:zeros=1,ones=2', 'phe:a=1.1']
     """
     parts = re.split(r",(?=\s*[a-z][\w-]*\s*(?:[:,]|$))", text.strip())

@@ -38,7 +38,7 @@ _POLICIES = typer.Argument(
 )
 
 
-class Place(NamedTuple):
+class Where(NamedTuple):
     """Where runs are played."""
 
     jobs: int | None = None
@@ -93,9 +93,9 @@ def simulate(
         check_folder(out)
     check_picture(plot)
     kept = Kept(out)
-    traces, interrupted = finished_traces([experiment], kept, Place(jobs, engine, address))
+    traces, interrupted = finished_traces([experiment], kept, Where(jobs, engine, address))
     if json:
-        print_json([record(trace) for trace in traces])
+        print_json([result_record(trace) for trace in traces])
     else:
         print_results(traces, runs=runs)
     if plot is not None and traces:
@@ -108,7 +108,7 @@ def simulate(
         raise typer.Exit(INTERRUPTED)
 
 
-def record(trace: Trace) -> dict[str, Any]:
+def result_record(trace: Trace) -> dict[str, Any]:
     """Return the numbers of one policy on one problem, with all that is needed to repeat them."""
     return {
         **final_record(trace),
@@ -120,7 +120,7 @@ def record(trace: Trace) -> dict[str, Any]:
 # -- playing ---------------------------------------------------------------------------------------
 
 
-def check(kept: Kept, all_work: Iterable[Work]) -> None:
+def check_kept_runs(kept: Kept, all_work: Iterable[Work]) -> None:
     """Find out which of the kept runs of this work the present code plays again, with progress."""
     begun = [work for work in all_work if kept.newest(work.setting)]
     if not begun:
@@ -132,14 +132,14 @@ def check(kept: Kept, all_work: Iterable[Work]) -> None:
 
 
 def finished_traces(
-    experiments: Sequence[Experiment], kept: Kept, place: Place
+    experiments: Sequence[Experiment], kept: Kept, where: Where
 ) -> tuple[list[Trace], bool]:
     """Return the traces of all runs that ended, and whether Ctrl-C stopped the others."""
     all_work = [work for experiment in experiments for work in experiment.work]
-    check(kept, all_work)
+    check_kept_runs(kept, all_work)
     others = (work.setting for work in all_work if not kept.present(work.setting))
     versions = {trace.setting.version for trace in map(kept.newest, others) if trace}
-    if place.fresh and versions:
+    if where.fresh and versions:
         made_by = " and ".join(sorted(versions))
         tell(
             f"the present code does not play the runs that giro {made_by} left in {kept.folder}: "
@@ -154,7 +154,7 @@ def finished_traces(
                 advance(setting.policy, count)
 
             for experiment in experiments:
-                for trace in run(experiment, kept, on_runs=on_runs, **place._asdict()):
+                for trace in run(experiment, kept, on_runs=on_runs, **where._asdict()):
                     traces.append(trace)  # one by one: those before Ctrl-C are kept
     except KeyboardInterrupt:
         return traces, True

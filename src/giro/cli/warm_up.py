@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from giro.bandit import Bandit
+from giro.checks import check, whole
 from giro.cli.main import app
 from giro.cli.output import print_line
 
@@ -16,10 +17,10 @@ def warm_up(
         list[str], typer.Argument(metavar="POLICY...", help="Policies to compile.")
     ],
     features: Annotated[
-        int, typer.Option(min=0, help="Also for contexts of this many numbers; 0 for none.")
+        int, typer.Option(help="Also for contexts of this many numbers; 0 for none.")
     ] = 0,
     arm_features: Annotated[
-        int, typer.Option(min=0, help="Also for arms with this many features; 0 for none.")
+        int, typer.Option(help="Also for arms with this many features; 0 for none.")
     ] = 0,
 ) -> None:
     """Compile ahead what a bandit needs, so that its first decision does not wait.
@@ -33,6 +34,7 @@ def warm_up(
       giro warm-up giro thompson
       giro warm-up default --features 1
     """
+    check("warm-up", whole(0), **{"--features": features, "--arm-features": arm_features})
     for policy in policies:
         begun = time.perf_counter()
         bandit = Bandit(["a", "b", "c"], policy, rounds=1000)

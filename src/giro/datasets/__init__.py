@@ -1,4 +1,4 @@
-"""Data sets as arrays: the paper's three, files of your own, and how columns are scaled."""
+"""Data sets as arrays: the paper's three, your own files, and how columns are scaled."""
 
 from giro.datasets.dataset import Dataset
 from giro.datasets.shipped import load

@@ -100,7 +100,7 @@ def encoded(labels: np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
             ordered = sorted(distinct)
         except TypeError as error:
             raise BadParameter(
-                f"labels can be compared with each other, these not: {error}"
+                f"labels must be comparable with each other, these are not: {error}"
             ) from None
         position = {label: i for i, label in enumerate(ordered)}
         return np.array([position[label] for label in given], np.int64), tuple(ordered)

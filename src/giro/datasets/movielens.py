@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from giro.errors import BadFile
+from giro.features import matrix_of_records
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,7 +59,7 @@ def read_movielens(path: Path | None = None) -> Ratings:
 
 
 def _found() -> Path:
-    """Return the place that the environment names, or else the installed package."""
+    """Return the place that the environment names, or the installed package."""
     if named := os.environ.get(VARIABLE):
         return Path(named)
     package = importlib.util.find_spec("recbole")  # without importing it: that takes torch
@@ -126,9 +127,6 @@ def _decade(year: str) -> list[str]:
 
 def _ones(rows: list[list[str]]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return [row, word] 1 where the row has the word, and all words in sorted order."""
-    words = sorted({word for row in rows for word in row})
-    column_of = {word: j for j, word in enumerate(words)}
-    table = np.zeros((len(rows), len(words)))
-    for i, row in enumerate(rows):
-        table[i, [column_of[word] for word in row]] = 1.0
-    return table, tuple(words)
+    table, words = matrix_of_records([dict.fromkeys(row, 1.0) for row in rows])
+    order = sorted(range(len(words)), key=words.__getitem__)
+    return np.ascontiguousarray(table[:, order]), tuple(words[j] for j in order)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TRAINING_ROWS = 43_500  # of Statlog; the others are its test rows
 
 
-class Shape(NamedTuple):
+class DatasetSize(NamedTuple):
     """How large a data set is, known without reading it."""
 
     rows: int
@@ -25,9 +25,9 @@ class Shape(NamedTuple):
 
 
 SHAPES = {
-    "adult": Shape(45_222, 94, 14),
-    "covertype": Shape(581_011, 54, 7),
-    "statlog": Shape(43_500, 9, 7),
+    "adult": DatasetSize(45_222, 94, 14),
+    "covertype": DatasetSize(581_011, 54, 7),
+    "statlog": DatasetSize(43_500, 9, 7),
 }
 
 

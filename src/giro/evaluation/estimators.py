@@ -116,7 +116,7 @@ ESTIMATORS: dict[str, Callable[[Inputs], Terms]] = {"ips": ips, "snips": snips, 
 # -- intervals -------------------------------------------------------------------------------------
 
 
-class Estimate(NamedTuple):
+class RatioEstimate(NamedTuple):
     """An estimate with its uncertainty."""
 
     value: float
@@ -125,9 +125,9 @@ class Estimate(NamedTuple):
     high: float
 
 
-def estimate(
+def ratio_estimate(
     terms: Terms, *, level: float, interval: Interval, rng: np.random.Generator
-) -> Estimate:
+) -> RatioEstimate:
     """Return sum(numerator) / sum(denominator) with its standard error and confidence interval.
 
     The standard error is that of the delta method: residuals e = numerator - value * denominator
@@ -143,7 +143,7 @@ def estimate(
     n = terms.numerator.size
     total = float(terms.denominator.sum())
     if total == 0.0:
-        return Estimate(math.nan, math.nan, math.nan, math.nan)
+        return RatioEstimate(math.nan, math.nan, math.nan, math.nan)
     value = float(terms.numerator.sum()) / total
     residuals = terms.numerator - value * terms.denominator
     se = math.sqrt(float(residuals @ residuals) * n / (n - 1)) / total if n > 1 else math.nan
@@ -158,7 +158,7 @@ def estimate(
         ratios = _studentised(terms, value, rng)
         low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
         below, above = float(high) * se, -float(low) * se
-    return Estimate(value, se, value - below, value + above)
+    return RatioEstimate(value, se, value - below, value + above)
 
 
 def _studentised(terms: Terms, value: float, rng: np.random.Generator) -> np.ndarray:

@@ -9,12 +9,12 @@ from giro.checks import LEVEL, POSITIVE, check, finite_range, optional, whole
 from giro.errors import BadParameter, UnknownName
 from giro.evaluation.estimators import (
     ESTIMATORS,
-    Estimate,
     Inputs,
     Interval,
+    RatioEstimate,
     Terms,
-    estimate,
     notes_on,
+    ratio_estimate,
     weights_of,
 )
 from giro.evaluation.log import Log
@@ -137,9 +137,9 @@ def _replay_row(log: Log, policy: Any, name: str, settings: _Settings) -> Row:
     rejection = name == "rejection-replay"
     fixed = isinstance(policy, str) and (policy == LOGGED or policy.startswith(ALWAYS))
     if isinstance(policy, str | Policy) and not fixed:
-        learner = Policy.parse(policy)
-        kept = replayed(learner, log, settings.learning, rejection=rejection)
-        called = learner.text
+        policy = Policy.parse(policy)
+        kept = replayed(policy, log, settings.learning, rejection=rejection)
+        called = policy.text
     else:
         target = target_of(policy, log, settings.learning)
         kept = replayed_target(target, log, settings.learning, rejection=rejection)
@@ -159,9 +159,9 @@ def _replay_row(log: Log, policy: Any, name: str, settings: _Settings) -> Row:
     )
 
 
-def _estimated(terms: Terms, settings: _Settings, position: int) -> Estimate:
+def _estimated(terms: Terms, settings: _Settings, position: int) -> RatioEstimate:
     rng = stream(settings.learning.seed, 2, position)
-    return estimate(terms, level=settings.level, interval=settings.interval, rng=rng)
+    return ratio_estimate(terms, level=settings.level, interval=settings.interval, rng=rng)
 
 
 def _checked(settings: _Settings, estimators: Sequence[str]) -> _Settings:

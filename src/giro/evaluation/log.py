@@ -150,7 +150,7 @@ def _check_finite(values: np.ndarray, what: str) -> None:
     wrong = np.argwhere(~np.isfinite(values))
     if wrong.size:
         value = values[tuple(wrong[0])]
-        raise BadParameter(f"event {wrong[0][0] + 1} has the {what} {value}; a number is wanted")
+        raise BadParameter(f"event {wrong[0][0] + 1} has the {what} {value}; expected a number")
 
 
 def _check_probabilities(probabilities: np.ndarray) -> None:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.errors import BadParameter
 from giro.evaluation.log import Log, by_event_and_arm
 from giro.hashing import sparse_row, sparse_rows
@@ -71,8 +72,7 @@ def _splits(events: int, folds: int | None) -> Iterator[tuple[np.ndarray, np.nda
         for begin, end in itertools.pairwise(ends):
             yield every[:begin], every[begin:end]
         return
-    if folds < 2:
-        raise BadParameter(f"at least two folds are wanted, got folds={folds}")
+    check("a reward model", whole(2), folds=folds)
     for fold in range(min(folds, events)):
         yield every[every % folds != fold], every[every % folds == fold]
 

@@ -36,7 +36,7 @@ def unit_rewards(rewards: np.ndarray, reward_range: Sequence[float] | None) -> n
     return (rewards - low) / (high - low)
 
 
-class Found(NamedTuple):
+class PolicyProbabilities(NamedTuple):
     """The probabilities that a policy gives to all arms, before each event."""
 
     probabilities: np.ndarray  # [event, arm]
@@ -45,10 +45,10 @@ class Found(NamedTuple):
 
 def probabilities_in(
     policy: Policy, log: Log, rewards: np.ndarray, *, votes: int, seed: int
-) -> Found:
+) -> PolicyProbabilities:
     """Return the policy's probabilities before each event, after learning from all earlier ones.
 
-    They are exact where the policy can tell them, and else the shares of the arms in `votes`
+    They are exact where the policy can tell them, and otherwise the shares of the arms in `votes`
     independent choices. Such shares are right on average and do not depend on the logged reward,
     so that estimates that are linear in them (IPS, DR) stay unbiased.
     """
@@ -65,7 +65,7 @@ def probabilities_in(
         probabilities[event, offer.arms] = found
         arm = int(log.arm[event])
         live.learn(case_of(offer, position_of(offer, arm)), arm, float(rewards[event]))
-    return Found(probabilities, voted)
+    return PolicyProbabilities(probabilities, voted)
 
 
 def log_for(policy: Policy, log: Log) -> Log:

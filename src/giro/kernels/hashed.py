@@ -63,7 +63,7 @@ class Entries(NamedTuple):
 
 
 @inline_kernel
-def _room(rows: int, n: int) -> Entries:
+def _empty_entries(rows: int, n: int) -> Entries:
     whole = np.empty(rows + 1 + 2 * n, np.int64)  # one piece of memory, because asking takes time
     whole[0], last = 0, rows + 1 + n
     return Entries(whole[: rows + 1], whole[rows + 1 : last], whole[last:], np.empty(n, np.float32))
@@ -112,7 +112,7 @@ def case_entries(features: Any, arm: int, scales: Scales) -> Entries:
 
 @inline_kernel
 def _dense_row(row: np.ndarray, side: int, scales: Scales, learned: bool) -> Entries:
-    entries, n = _room(1, row.size), 0
+    entries, n = _empty_entries(1, row.size), 0
     for j in range(row.size):
         if row[j] != 0.0:
             _put(entries, n, j, row[j], side, scales, learned)
@@ -123,7 +123,7 @@ def _dense_row(row: np.ndarray, side: int, scales: Scales, learned: bool) -> Ent
 
 @inline_kernel
 def _sparse_row(row: SparseRow, side: int, scales: Scales, learned: bool) -> Entries:
-    entries = _room(1, row.column.size)
+    entries = _empty_entries(1, row.column.size)
     for j in range(row.column.size):
         _put(entries, j, row.column[j], row.value[j], side, scales, learned)
     entries.begin[1] = row.column.size
@@ -140,7 +140,7 @@ def _sparse_round(context: SparseRow, scales: Scales, learned: bool) -> Entries:
 
 @inline_kernel
 def _only_arms(arms: np.ndarray, scales: Scales) -> Entries:
-    entries = _room(arms.size, arms.size)
+    entries = _empty_entries(arms.size, arms.size)
     for i in range(arms.size):
         _put(entries, i, arms[i], 1.0, OF_ARM, scales, False)
         entries.begin[i + 1] = i + 1
@@ -151,7 +151,7 @@ def _only_arms(arms: np.ndarray, scales: Scales) -> Entries:
 def _dense_arms(features: np.ndarray, arms: np.ndarray, scales: Scales) -> Entries:
     if features.shape[0] == 0:
         return _only_arms(arms, scales)
-    entries, n = _room(features.shape[0], features.size), 0
+    entries, n = _empty_entries(features.shape[0], features.size), 0
     for i in range(features.shape[0]):
         for j in range(features.shape[1]):
             if features[i, j] != 0.0:
@@ -163,7 +163,7 @@ def _dense_arms(features: np.ndarray, arms: np.ndarray, scales: Scales) -> Entri
 
 @inline_kernel
 def _sparse_arms(features: SparseRows, arms: np.ndarray, scales: Scales) -> Entries:
-    entries = _room(arms.size, features.begin[arms.size])
+    entries = _empty_entries(arms.size, features.begin[arms.size])
     for j in range(entries.key.size):
         _put(entries, j, features.column[j], features.value[j], OF_ARM, scales, False)
     assign(entries.begin, features.begin)
@@ -220,7 +220,7 @@ def collisions(squares: np.ndarray) -> Collisions:
     return Collisions(columns, used, round(features), 1.0 - math.exp(-features / columns))
 
 
-class Rows(NamedTuple):
+class TableRows(NamedTuple):
     """Columns and entries: first what all arms share, and then, arm by arm, what they do not."""
 
     begin: np.ndarray  # [arm + 2] where the shared part begins, and then the part of each arm
@@ -247,7 +247,7 @@ def scales_of(table: Table) -> Scales:
 
 
 @inline_kernel
-def rows_of(table: Table, round: Entries, arms: Entries) -> Rows:
+def table_rows(table: Table, round: Entries, arms: Entries) -> TableRows:
     """Return the rows of arms in one round."""
     last, n, n_arms = table.squares.size - 1, round.begin[1], arms.begin.size - 1
     size = 1 + n + arms.begin[n_arms] * (1 + n)
@@ -270,11 +270,11 @@ def rows_of(table: Table, round: Entries, arms: Entries) -> Rows:
                     value[j] = round.value[c] * its
                     j += 1
     begin[n_arms + 1] = j
-    return Rows(begin, column[:j], value[:j])
+    return TableRows(begin, column[:j], value[:j])
 
 
 @inline_kernel
-def _sums(table: Table, rows: Rows, part: int, place: int) -> tuple[float, float]:
+def _sums(table: Table, rows: TableRows, part: int, place: int) -> tuple[float, float]:
     """Return sums of a part's entries times the mean weights, and times those at a place."""
     mean, own = 0.0, 0.0
     for j in range(rows.begin[part], rows.begin[part + 1]):
@@ -285,7 +285,7 @@ def _sums(table: Table, rows: Rows, part: int, place: int) -> tuple[float, float
 
 
 @inline_kernel
-def expected_by_replica(table: Table, rows: Rows, replica: int, spread: float) -> np.ndarray:
+def expected_by_replica(table: Table, rows: TableRows, replica: int, spread: float) -> np.ndarray:
     """Return what a replica expects of each arm, with a share of its distance from the mean.
 
     With `spread` 1 that is its own value; the mean alone decides with 0.
@@ -300,7 +300,7 @@ def expected_by_replica(table: Table, rows: Rows, replica: int, spread: float) -
 
 
 @kernel
-def take_in(table: Table, rows: Rows, reward: float, counts: np.ndarray) -> None:
+def update_table(table: Table, rows: TableRows, reward: float, counts: np.ndarray) -> None:
     """Let each replica take in the only row, counts[replica] times: its reward, a 1, and a 0."""
     replicas, columns = counts.shape[0], rows.column
     errors = _errors(table, rows, reward, counts)
@@ -328,7 +328,7 @@ def _times(counts: np.ndarray, replica: int) -> int:
 
 
 @inline_kernel
-def _errors(table: Table, rows: Rows, reward: float, counts: np.ndarray) -> np.ndarray:
+def _errors(table: Table, rows: TableRows, reward: float, counts: np.ndarray) -> np.ndarray:
     """Return how much more each replica is to expect; 0 if it does not take in the row."""
     errors = np.full(counts.shape[0], -table.offset)
     for j in range(rows.column.size):

@@ -50,12 +50,12 @@ def half_life_memory(half_life: float) -> HalfLife:
 
 
 def empty_window(size: int, capacity: int, columns: int = 0) -> Window:
-    """Return a window without rewards, with room for `capacity` of them or all that it holds."""
-    room = min(size, capacity)
+    """Return a window without rewards, for `capacity` of them or all that it holds."""
+    capacity = min(size, capacity)
     return Window(
-        np.empty(room, np.int64),
-        np.empty(room),
-        np.empty((room, columns)),
+        np.empty(capacity, np.int64),
+        np.empty(capacity),
+        np.empty((capacity, columns)),
         np.zeros(1, np.int64),
         size,
     )

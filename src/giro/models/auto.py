@@ -71,7 +71,7 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 @inlined  # members may be in Python
 def _judge(state: _State, slot: int, sample: Sample) -> None:
-    """Add the squared errors at the rows that were not there the last time, and share anew."""
+    """Add the squared errors at rows that were not there the last time, and update the shares."""
     n, m = sample.positions.size, 0
     for member in unrolled(state.members):
         for i in range(max(state.seen[slot], 1), n):  # nothing is expected before the first row

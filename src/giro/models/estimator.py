@@ -73,11 +73,11 @@ def abilities_of(estimator: Any) -> Abilities:
 def _check_methods(estimator: Any) -> None:
     if isinstance(estimator, type):
         name = estimator.__name__
-        raise BadParameter(f"an estimator is wanted, got its class: say {name}() for {name}")
+        raise BadParameter(f"expected an estimator, got its class: say {name}() for {name}")
     can_answer = hasattr(estimator, "predict") or hasattr(estimator, "predict_proba")
     if not hasattr(estimator, "fit") or not can_answer:
         raise BadParameter(
-            "a model, its text, or a scikit-learn estimator with fit and predict is wanted, "
+            "expected a model, its text, or a scikit-learn estimator with fit and predict, "
             f"got {estimator!r}"
         )
     with needs_extra("an estimator", "scikit-learn", extra="models"):
@@ -351,7 +351,7 @@ class Estimator(Model, name="estimator"):
     again to all rows when the next fit is due.
 
     Fits begin at the last one where the estimator has `warm_start` and its coefficients (`coef_` or
-    `coefs_`) are what it continues from; those that would add trees are always fitted afresh. Where
+    `coefs_`) are what it continues from; those that would add trees begin from scratch. Where
     a policy fits at every reward, an estimator with `partial_fit` takes in the new rows, and is
     fitted to all of them whenever they have doubled. A `random_state` of None is drawn again for
     each fit; an integer is left as it is. Your object is copied, and never fitted itself.

@@ -11,9 +11,9 @@ from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.kernels.tree.bins import SQUARES, TOTAL, WEIGHT, Bins, empty_bins, take_in
 from giro.kernels.tree.random_trees import (
     Pool,
-    Workspace,
+    TreeWorkspace,
     empty_pool,
-    empty_workspace,
+    empty_tree_workspace,
     grow_tree,
     leaf_of,
 )
@@ -27,7 +27,7 @@ class _State(NamedTuple):
     pool: Pool
     bins: Bins  # of all rows
     due: np.ndarray  # [slot, tree] rows at which it is grown again
-    workspace: Workspace
+    workspace: TreeWorkspace
     leaf: float
     growth: float
 
@@ -129,7 +129,7 @@ class ExtraTrees(Model, name="extra-trees"):
             empty_pool(slots * self.trees, capacity),
             empty_bins(n_features, capacity),
             np.zeros((slots, self.trees), np.int64),
-            empty_workspace(n_features, capacity, self.candidates),
+            empty_tree_workspace(n_features, capacity, self.candidates),
             float(self.leaf),
             float(self.growth),
         )

@@ -11,12 +11,12 @@ from giro.hashing import mixed, product_key
 from giro.kernels.hashed import (
     MEAN,
     Entries,
-    Rows,
     Table,
+    TableRows,
     empty_table,
     round_entries,
     scales_of,
-    take_in,
+    update_table,
 )
 from giro.model import Model, Sample
 from giro.offer import Context
@@ -63,11 +63,11 @@ def _take_in(state: _State, slot: int, sample: Sample, i: int) -> None:
     row, table = sample.positions[i], state.table
     entries = round_entries(sample.rows.contexts[row], scales_of(table), True)
     columns = _columns(state, slot, entries)
-    own = Rows(entries.begin, columns, entries.value[: columns.size])
+    own = TableRows(entries.begin, columns, entries.value[: columns.size])
     mine = Table(
         table.weights, table.squares, table.moments, state.seen[slot], table.rate, table.offset
     )
-    take_in(mine, own, sample.rows.rewards[row], sample.counts[i : i + 1])
+    update_table(mine, own, sample.rows.rewards[row], sample.counts[i : i + 1])
 
 
 @kernel

@@ -52,7 +52,7 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 
 @kernel
-def _absorb(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Update the factor for one more row, in O(d²); θ follows when it is asked for."""
     last = sample.positions.size - 1
     w, z = weights_and_totals(sample.counts[last:], sample.rows.rewards, sample.positions[last:])
@@ -88,7 +88,7 @@ class Linear(Model, name="linear"):
     incremental = True
     refits_from_scratch = True
     refit = staticmethod(_refit)
-    partial_fit = staticmethod(_absorb)
+    partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)
 
     penalty: float = field(default=1.0, kw_only=True)

@@ -10,12 +10,12 @@ from giro.checks import POSITIVE, check, whole
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import uniforms
 from giro.kernels.network.step import (
-    Weights,
+    NetworkWeights,
     Workspace,
     aligned_zeros,
+    clipped_sigmoid,
     empty_workspace,
     score_of,
-    sigmoid,
     width_of,
 )
 from giro.kernels.network.training import entries_of, train
@@ -41,19 +41,19 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 
 @kernel
-def _absorb(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Go through the whole sample again: a network does not take in one row by itself."""
     _refit(state, slot, sample, rng)
 
 
 @kernel
 def _value(state: _State, slot: int, context: Context) -> float:
-    return sigmoid(score_of(_weights(state, slot), context))
+    return clipped_sigmoid(score_of(_weights(state, slot), context))
 
 
 @kernel
-def _weights(state: _State, slot: int) -> Weights:
-    return Weights(state.hidden[slot], state.output[slot], state.bias[slot])
+def _weights(state: _State, slot: int) -> NetworkWeights:
+    return NetworkWeights(state.hidden[slot], state.output[slot], state.bias[slot])
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Network(Model, name="network"):
     source = "Rumelhart, Hinton and Williams 1986"
     deterministic = False
     refit = staticmethod(_refit)
-    partial_fit = staticmethod(_absorb)
+    partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)
 
     hidden: int = field(default=10, kw_only=True)

@@ -24,7 +24,7 @@ from giro.offer import Context
 class _State(NamedTuple):
     theta: np.ndarray  # [slot, feature]
     factor: np.ndarray  # [slot, feature, feature] U with U'U = penalty I + Σ w p(1-p) x x'
-    step: np.ndarray  # [feature] room for one
+    step: np.ndarray  # [feature] workspace for one
     workspace: np.ndarray  # [feature]
     penalty: float
 

@@ -11,26 +11,26 @@ from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below, shuffle, uniforms
 from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.network.step import (
-    Weights,
+    NetworkWeights,
     Workspace,
     aligned_zeros,
+    clipped_sigmoid,
     empty_workspace,
     entry_of,
     score_of,
-    sigmoid,
     width_of,
 )
-from giro.kernels.network.training import Moments, Pace, entries_of, take_adam_step
+from giro.kernels.network.training import AdamMoments, Pace, entries_of, take_adam_step
 from giro.model import Model, Sample
 from giro.offer import Context
 
 
 class _State(NamedTuple):
-    networks: Weights  # [slot · network, ...]
-    mean: Weights
-    square: Weights
-    missing: np.ndarray  # [slot · network, 2] see `Moments`
-    batch: np.ndarray  # [i] room for the entries of a step
+    networks: NetworkWeights  # [slot · network, ...]
+    mean: NetworkWeights
+    square: NetworkWeights
+    missing: np.ndarray  # [slot · network, 2] see `AdamMoments`
+    batch: np.ndarray  # [i] workspace for the entries of a step
     workspace: Workspace
     pace: Pace
     steps: int
@@ -61,22 +61,22 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 @kernel
 def _step(state: _State, number: int, sample: Sample, entries: np.ndarray) -> None:
-    moments = Moments(_of(state.mean, number), _of(state.square, number), state.missing[number])
+    moments = AdamMoments(_of(state.mean, number), _of(state.square, number), state.missing[number])
     network = _of(state.networks, number)
     take_adam_step(network, moments, state.workspace, sample.rows, entries, state.pace)
 
 
 @kernel
-def _of(weights: Weights, number: int) -> Weights:
+def _of(weights: NetworkWeights, number: int) -> NetworkWeights:
     """Return what belongs to one network."""
-    return Weights(weights.hidden[number], weights.output[number], weights.bias[number])
+    return NetworkWeights(weights.hidden[number], weights.output[number], weights.bias[number])
 
 
 @kernel
 def _value(state: _State, slot: int, context: Context) -> float:
     total = 0.0
     for number in range(slot * state.copies, (slot + 1) * state.copies):
-        total += sigmoid(score_of(_of(state.networks, number), context))
+        total += clipped_sigmoid(score_of(_of(state.networks, number), context))
     return total / state.copies
 
 
@@ -138,7 +138,7 @@ class OnlineNetwork(Model, name="online-network"):
         )
 
 
-def _zeros(networks: int, d: int, width: int) -> Weights:
-    return Weights(
+def _zeros(networks: int, d: int, width: int) -> NetworkWeights:
+    return NetworkWeights(
         aligned_zeros(networks, d * width), aligned_zeros(networks, width), np.zeros((networks, 1))
     )

@@ -29,7 +29,7 @@ _LARGE = 1e300  # half the largest number is larger
 _LARGEST = 1e6  # a coefficient beyond this was not learned but is an overshoot
 
 
-class Entries(NamedTuple):
+class SgdEntries(NamedTuple):
     """Contexts with a target each, as many as the sample has entries."""
 
     contexts: np.ndarray  # [row, feature]
@@ -41,13 +41,13 @@ class Entries(NamedTuple):
 class Descent(NamedTuple):
     """What is minimised, and how long."""
 
-    logistic: bool  # cross-entropy of 1 / (1 + exp(-x'θ)), else half the squared error of x'θ
+    logistic: bool  # cross-entropy of 1 / (1 + exp(-x'θ)), otherwise half the squared error of x'θ
     penalty: float
     tolerance: float
 
 
 @kernel
-def entries_of(rows: Rows, positions: np.ndarray, counts: np.ndarray) -> Entries:
+def sgd_entries(rows: Rows, positions: np.ndarray, counts: np.ndarray) -> SgdEntries:
     """Return each row as often as it was drawn, with the rewards it was drawn with."""
     row = np.empty(counts.sum(), np.int64)
     target, square = np.empty(row.size), np.empty(row.size)
@@ -61,11 +61,13 @@ def entries_of(rows: Rows, positions: np.ndarray, counts: np.ndarray) -> Entries
                 if kind == REAL:
                     target[end] = rows.rewards[positions[i]]
                 end += 1
-    return Entries(rows.contexts, row, target, square)
+    return SgdEntries(rows.contexts, row, target, square)
 
 
 @kernel
-def descend(descent: Descent, entries: Entries, theta: np.ndarray, rng: np.random.Generator) -> int:
+def sgd_descend(
+    descent: Descent, entries: SgdEntries, theta: np.ndarray, rng: np.random.Generator
+) -> int:
     """Move θ towards the minimum; return the number of passes over the entries.
 
     Steps too long for large contexts can throw θ far off, where scikit-learn gives up with an
@@ -88,7 +90,7 @@ def descend(descent: Descent, entries: Entries, theta: np.ndarray, rng: np.rando
 
 @kernel
 def _pass(
-    descent: Descent, entries: Entries, theta: np.ndarray, order: np.ndarray, t: float
+    descent: Descent, entries: SgdEntries, theta: np.ndarray, order: np.ndarray, t: float
 ) -> float:
     """Take one step for each entry, the first being step t; return the mean loss and penalty.
 
@@ -144,8 +146,8 @@ class _State(NamedTuple):
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Descend from the slot's last fit."""
-    entries = entries_of(sample.rows, sample.positions, sample.counts)
-    descend(state.descent, entries, state.theta[slot], rng)
+    entries = sgd_entries(sample.rows, sample.positions, sample.counts)
+    sgd_descend(state.descent, entries, state.theta[slot], rng)
 
 
 @kernel

@@ -22,8 +22,8 @@ class State(NamedTuple):
 
     trees: Trees
     bins: Bins  # of all rows
-    mass: np.ndarray  # [i, column] room for the mass of a sample's rows
-    histogram: np.ndarray  # room for those of one node
+    mass: np.ndarray  # [i, column] workspace for the mass of a sample's rows
+    histogram: np.ndarray  # workspace for those of one node
     limits: Limits
 
 

@@ -255,7 +255,7 @@ def _r_squared(x: np.ndarray, curves: np.ndarray) -> np.ndarray:
 # -- verdicts as data and tables -------------------------------------------------------------------
 
 
-def record(verdict: Verdict) -> dict[str, Any]:
+def verdict_record(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as plain data, with its figures or its weakest comparison."""
     if not verdict.findings:
         return {"claim": verdict.claim, "verdict": verdict.word, "figures": verdict.figures}
@@ -300,7 +300,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> tuple[list[Column], list[Recor
             Column("verdict"),
             Column("figures", words=True),
         ]
-        return columns, [record(verdict) for verdict in verdicts]
+        return columns, [verdict_record(verdict) for verdict in verdicts]
     columns = [
         Column("number", ""),
         Column("claim", words=True),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from giro.cli.output import print_line, print_results, print_table
-from giro.paper.claims import LEVEL, Verdict, finding_records, record, verdict_table
+from giro.paper.claims import LEVEL, Verdict, finding_records, verdict_record, verdict_table
 from giro.simulation.metrics import curve_records, final_record
 from giro.simulation.trace import Trace
 from giro.tables import Record
@@ -51,7 +51,7 @@ def tables_of(
     points = [point for trace in traces for point in curve_records(trace)] if curves else []
     return ({"curves": points} if curves else {}) | {
         "finals": [final_record(trace) for trace in traces],
-        "claims": [record(verdict) for verdict in verdicts],
+        "claims": [verdict_record(verdict) for verdict in verdicts],
         "comparisons": [line for verdict in verdicts for line in finding_records(verdict)],
     }
 

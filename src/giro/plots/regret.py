@@ -166,7 +166,7 @@ def _legend(figure: Figure, handles: Mapping[str, Line2D], columns: int) -> None
 
 
 def _empty_figure(n_panels: int, labels: Sequence[str], n_rows: int = 1) -> tuple[Figure, int]:
-    """Return a figure with room for panels and legend, and the columns of the legend."""
+    """Return a figure large enough for panels and legend, and the columns of the legend."""
     width = _PANEL[0] * n_panels
     entry = _HANDLE + _LETTER * max(map(len, labels))
     rows = math.ceil(len(labels) / max(1, int(width / entry)))
@@ -190,8 +190,8 @@ def _fit_to_curves(panel: Axes, lines: Sequence[_Line], closer: bool) -> None:
     ends = np.array([line.curve.mean[-1] for line in lines])
     all_means = np.concatenate([line.curve.mean for line in lines])
     shown = ends[ends > ends.max() / 2] if closer else all_means
-    if (room := 0.05 * np.ptp(shown)) > 0.0:
-        panel.set_ylim(shown.min() - room, shown.max() + room)
+    if (margin := 0.05 * np.ptp(shown)) > 0.0:
+        panel.set_ylim(shown.min() - margin, shown.max() + margin)
 
 
 def _show_first_rounds(

@@ -1,5 +1,6 @@
 """What figures of giro look like, and how they are written."""
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from giro.errors import BadParameter
+from giro.files import write_whole
 
 _FORMATS = ("png", "svg", "pdf")
 
@@ -46,10 +48,11 @@ def save(figure: Figure, path: Path, *, note: str | None = None) -> None:
     kind = check_format(path)
     when_and_by_what = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
     says = {"png": "Description", "svg": "Description", "pdf": "Subject"}
-    path.parent.mkdir(parents=True, exist_ok=True)
+    picture = io.BytesIO()
     with mpl.rc_context(STYLE):
         metadata = {when_and_by_what[kind]: None, **({says[kind]: note} if note else {})}
-        figure.savefig(path, format=kind, metadata=metadata)
+        figure.savefig(picture, format=kind, metadata=metadata)
+    write_whole(path, [picture.getbuffer()])
 
 
 def check_format(path: Path) -> str:

@@ -1,25 +1,25 @@
 """A reward model for each arm, or one for all, that follows what the arms pay.
 
 How it follows is the class of the `ArmModels`, so that only that is compiled. States that hold a
-model in Python cannot be handed to a kernel: hence functions that are compiled into their callers.
+model in Python cannot be handed to a kernel, so these functions are compiled into their callers.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from giro.compiling import bind, dispatched, inline_kernel, inlined
 from giro.kernels.giro.pseudo_rewards import REAL
-from giro.kernels.hashed import Rows as HashedRows
 from giro.kernels.hashed import (
     Table,
+    TableRows,
     arm_entries,
     case_entries,
     expected_by_replica,
     round_entries,
-    rows_of,
     scales_of,
-    take_in,
+    table_rows,
+    update_table,
 )
 from giro.kernels.regression.design import (
     Design,
@@ -32,8 +32,40 @@ from giro.kernels.regression.design import (
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
 from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
+from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
-from giro.policy import Case, Offer, Shape
+from giro.policy import Case, Offer, Policy, Shape
+
+
+class ModelPolicy(Policy):
+    """What policies with a `model` have in common; those that also do without have None then."""
+
+    if TYPE_CHECKING:  # a field of the policies, which put their own parameters first
+        model: Model | None
+
+    def __post_init__(self) -> None:
+        """Wrap an estimator."""
+        if self.model is not None:
+            object.__setattr__(self, "model", as_model(self.model))
+
+    @property
+    def compiles(self) -> bool:  # type: ignore[override]  # known with the model
+        """Whether the model, if there is one, compiles."""
+        return self.model is None or self.model.compiles
+
+    @property
+    def hashes_features(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether the model is hashed."""
+        return isinstance(self.model, Hashed)
+
+    @property
+    def choose_mutates_state(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether a model is fitted further in every round."""
+        return self.model is not None and fits_to_choose(self.model)
+
+    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
+        """Tell whether probabilities are known: not if a model is fitted further to choose."""
+        return not self.choose_mutates_state and self.functions().propensities is not None
 
 
 class ArmModels(NamedTuple):
@@ -83,19 +115,19 @@ class TableModel(NamedTuple):
 
 
 @inline_kernel
-def offered_rows(table: Table, offer: Offer) -> HashedRows:
+def offered_rows(table: Table, offer: Offer) -> TableRows:
     """Return the rows of the arms on offer."""
     scales = scales_of(table)
     known = round_entries(offer.context, scales, False)
-    return rows_of(table, known, arm_entries(offer.features, offer.arms, scales))
+    return table_rows(table, known, arm_entries(offer.features, offer.arms, scales))
 
 
 @inline_kernel
-def learned_row(table: Table, case: Case, arm: int) -> HashedRows:
+def learned_row(table: Table, case: Case, arm: int) -> TableRows:
     """Return the row of an arm that was chosen; the sizes of numbers are noted before."""
     scales = scales_of(table)
     known = round_entries(case.context, scales, True)
-    return rows_of(table, known, case_entries(case.features, arm, scales))
+    return table_rows(table, known, case_entries(case.features, arm, scales))
 
 
 def start_any_models(model: Model, shape: Shape, rng: np.random.Generator) -> Any:
@@ -206,7 +238,7 @@ def take_case(models: Any, case: Case, arm: int, reward: float, rng: np.random.G
 def _into_table(
     models: TableModel, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
-    take_in(models.table, learned_row(models.table, case, arm), reward, models.counts)
+    update_table(models.table, learned_row(models.table, case, arm), reward, models.counts)
     models.pulls[0] += 1
 
 

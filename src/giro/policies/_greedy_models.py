@@ -1,6 +1,6 @@
 """The arm whose model expects most, and now and then any arm."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,18 +9,16 @@ from giro.kernels.draws.uniform import integer_below
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax
 from giro.model import Model
-from giro.models.estimator import as_model
-from giro.models.hashed import Hashed
 from giro.offer import of_arms
 from giro.policies._arm_models import (
+    ModelPolicy,
     expected,
-    fits_to_choose,
     fits_to_choose_now,
     prepare,
     start_any_models,
     take_case,
 )
-from giro.policy import Case, Functions, Offer, Policy, Shape
+from giro.policy import Case, Functions, Offer, Shape
 
 
 class _State(NamedTuple):
@@ -38,7 +36,7 @@ def exploring(epsilon: float, b: float, t: int) -> float:
 
 @kernel
 def choose_by_model(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    """Return any arm with probability ε, else the one whose model expects most."""
+    """Return any arm with probability ε, otherwise the one whose model expects most."""
     prepare(state.models, offer.arms, rng)
     if rng.random() < exploring(state.epsilon, state.b, state.models.pulls.sum() + 1):
         return int(offer.arms[integer_below(offer.arms.size, rng)])
@@ -76,29 +74,11 @@ def start_by_model(
     return _State(start_any_models(model, shape, rng), epsilon, b, ranking)
 
 
-class MeansOrModels(Policy):
+class MeansOrModels(ModelPolicy):
     """What policies have in common that go by means, or by a `model` if there is one."""
 
-    if TYPE_CHECKING:  # a field of the policies, which put their own parameters first
-        model: Model | None
-
-    def __post_init__(self) -> None:
-        """Wrap an estimator."""
-        if self.model is not None:
-            object.__setattr__(self, "model", as_model(self.model))
-
     @property
-    def choose_mutates_state(self) -> bool:  # type: ignore[override]  # known with the model
-        """Whether a model is fitted further in every round."""
-        return self.model is not None and fits_to_choose(self.model)
-
-    @property
-    def compiles(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model, if there is one, compiles."""
-        return self.model is None or self.model.compiles
-
-    @property
-    def uses_contexts(self) -> bool:  # type: ignore[override]  # likewise
+    def uses_contexts(self) -> bool:  # type: ignore[override]  # known with the model
         """Whether there is a model."""
         return self.model is not None
 
@@ -107,18 +87,9 @@ class MeansOrModels(Policy):
         """Whether there is a model, which all arms can share."""
         return self.model is not None
 
-    @property
-    def hashes_features(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model is hashed."""
-        return isinstance(self.model, Hashed)
-
     def functions(self) -> Functions:
         """Return those for means or for models."""
         if self.model is None:
             return super().functions()
         functions = Functions(choose_by_model, learn_by_model, propensities_by_model)
         return functions if self.compiles else functions.in_python
-
-    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether probabilities are known: not if a model is fitted further to choose."""
-        return not self.choose_mutates_state

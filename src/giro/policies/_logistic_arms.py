@@ -21,8 +21,8 @@ class LogisticArms(NamedTuple):
     factor: np.ndarray  # [arm, feature, feature] U with U'U = V
     curvature: np.ndarray  # [arm, feature, feature] what a fit leaves for the next one
     curved: np.ndarray  # [arm] rows that this was made from
-    weight: np.ndarray  # [i] room for the weights of an arm's rows
-    total: np.ndarray  # [i] room for their rewards
+    weight: np.ndarray  # [i] workspace for the weights of an arm's rows
+    total: np.ndarray  # [i] workspace for their rewards
     workspace: np.ndarray  # [feature]
     penalty: float
 
@@ -30,7 +30,7 @@ class LogisticArms(NamedTuple):
 def empty_logistic_arms(
     n_arms: int, n_features: int, capacity: int, penalty: float
 ) -> LogisticArms:
-    """Return regressions on no rewards, θ = 0, with room for `capacity` of them."""
+    """Return regressions on no rewards, θ = 0, that can hold `capacity` of them."""
     d = n_features
     arms = LogisticArms(
         empty_rows(n_arms, d, capacity),
@@ -67,7 +67,7 @@ def curvature_of(arms: LogisticArms, arm: int) -> Curvature:
 
 @kernel
 def fit(arms: LogisticArms, arm: int, theta: np.ndarray, curvature: Curvature) -> None:
-    """Fit θ to the arm's rows with the weights and totals in the first places of their rooms."""
+    """Fit θ to the arm's rows with the first weights and totals in the workspaces."""
     positions = positions_of(arms.rows, arm)
     weight, total = arms.weight[: positions.size], arms.total[: positions.size]
     fit_logistic(arms.rows, positions, weight, total, arms.penalty, TOLERANCE, theta, curvature)

@@ -9,7 +9,7 @@ from giro.checks import SHARE, at_least, check, optional, whole
 from giro.compiling import inlined, kernel
 from giro.kernels.draws.binomial import poisson
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
-from giro.kernels.hashed import Table, expected_by_replica, take_in
+from giro.kernels.hashed import Table, expected_by_replica, update_table
 from giro.kernels.highest.probabilities import argmax_probabilities, replica_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
@@ -17,11 +17,10 @@ from giro.kernels.regression.linear_algebra import assign
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
 from giro.model import Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
-from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
 from giro.offer import of_arms
-from giro.policies._arm_models import learned_row, offered_rows
-from giro.policy import Case, Functions, Offer, Policy, Shape
+from giro.policies._arm_models import ModelPolicy, learned_row, offered_rows
+from giro.policy import Case, Functions, Offer, Shape
 
 _SPREAD_OF_TABLES = 0.1
 _EACH_TIME = 8  # rows up to which a model that is not incremental is refitted with every new one
@@ -103,7 +102,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
         slot = model * replicas + replica
         if positions.size >= state.due[slot]:
             state.due[slot] = next_refit(positions.size, state.growth)
-            taken = weights_of(state.weights, positions, replica, state.counts)
+            taken = replica_weights(state.weights, positions, replica, state.counts)
             refit(state.model, slot, Sample(state.rows, positions, taken), rng)
 
 
@@ -123,7 +122,7 @@ def next_refit(n: int, growth: float) -> int:
 
 
 @kernel
-def weights_of(
+def replica_weights(
     weights: np.ndarray, positions: np.ndarray, replica: int, out: np.ndarray
 ) -> np.ndarray:
     """Return the weights of these rows in one replica, [i, kind], written into `out`."""
@@ -187,7 +186,7 @@ def _learn_by_table(
     state: _TableState, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
     draw_weights(state.counts, state.a, rng)
-    take_in(state.table, learned_row(state.table, case, arm), reward, state.counts)
+    update_table(state.table, learned_row(state.table, case, arm), reward, state.counts)
 
 
 @kernel
@@ -201,7 +200,7 @@ def _propensities_by_table(state: _TableState, offer: Offer) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class ReplicaPolicy(Policy):
+class ReplicaPolicy(ModelPolicy):
     """Pulls the arm of which one replica of its model, drawn for each arm, expects most.
 
     If arms have features they share a model, and one replica is drawn for all of them.
@@ -219,6 +218,7 @@ class ReplicaPolicy(Policy):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
     uses_arm_features = True
+    choose_mutates_state = False  # replicas are fitted when rewards come
 
     if TYPE_CHECKING:  # fields of the policies, which put their own parameters first
         model: Model
@@ -233,17 +233,7 @@ class ReplicaPolicy(Policy):
         check(self.name, whole(1), replicas=self.replicas)
         check(self.name, at_least(1.0), growth=self.growth)
         check(self.name, optional(SHARE), spread=self.spread)
-        object.__setattr__(self, "model", as_model(self.model))
-
-    @property
-    def compiles(self) -> bool:  # type: ignore[override]  # known with the model
-        """Whether the model compiles."""
-        return self.model.compiles
-
-    @property
-    def hashes_features(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model is hashed."""
-        return isinstance(self.model, Hashed)
+        super().__post_init__()
 
     def functions(self) -> Functions:
         """Return those for models, or for one table of hashed features."""

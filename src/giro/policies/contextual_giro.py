@@ -21,15 +21,15 @@ from giro.kernels.regression.design import (
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Model, Sample, refit, value
 from giro.model import start as start_model
-from giro.models.estimator import as_model
 from giro.models.linear import Linear
-from giro.policy import Case, Offer, Policy, Shape
+from giro.policies._arm_models import ModelPolicy
+from giro.policy import Case, Offer, Shape
 
 
 class _State(NamedTuple):
     rows: Rows
     model: Any  # fitted coefficients, a slot for each model
-    counts: np.ndarray  # [i, kind] room for the bootstrap sample of one arm
+    counts: np.ndarray  # [i, kind] workspace for the bootstrap sample of one arm
     design: Design
     a: float  # pseudo rewards of each kind per pull
     ranking: np.ndarray  # order of tied arms
@@ -57,7 +57,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 
 @dataclass(frozen=True)
-class ContextualGiro(Policy, name="contextual-giro"):
+class ContextualGiro(ModelPolicy, name="contextual-giro"):
     """Pulls the arm whose model, fitted to a bootstrap sample of its history, expects most.
 
     In each round and for each arm the history, with `a` pseudo rewards 0 and 1 at each observed
@@ -72,6 +72,7 @@ class ContextualGiro(Policy, name="contextual-giro"):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     uses_arm_features = True
+    hashes_features = False  # it fits to rows
 
     a: float = 1.0
     model: Model = Linear()  # noqa: RUF009  # frozen
@@ -80,17 +81,12 @@ class ContextualGiro(Policy, name="contextual-giro"):
     def __post_init__(self) -> None:
         """Check the parameters; wrap an estimator."""
         check(self.name, NOT_NEGATIVE, a=self.a)
-        object.__setattr__(self, "model", as_model(self.model))
+        super().__post_init__()
 
     @property
     def choose_mutates_state(self) -> bool:  # type: ignore[override]  # known with the model
         """Whether a choice starts from the fits of the last one."""
         return not self.model.refits_from_scratch
-
-    @property
-    def compiles(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model compiles."""
-        return self.model.compiles
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return empty histories and models that are not fitted."""

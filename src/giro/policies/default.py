@@ -1,4 +1,4 @@
-"""The default, for whoever does not want to choose."""
+"""The default, for those who do not want to choose."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ _WITH_CONTEXTS = RandUcb(model=Auto())
 
 @dataclass(frozen=True)
 class Default(Policy, name="default"):
-    """Giro where nothing is known of rounds and arms, else RandUCB around several models.
+    """Giro where nothing is known of rounds and arms, otherwise RandUCB around several models.
 
     With contexts or features of arms it is `rand-ucb:model=auto` with its defaults, which were
     chosen on one half of the data sets of the bake-off and judged on the other (docs/bakeoff.md).
@@ -29,7 +29,9 @@ class Default(Policy, name="default"):
 
     def functions(self) -> Functions:
         """Return nothing: those of the two differ."""
-        raise TypeError("what is done follows from the shape of a state: use `functions_for`")
+        raise NotImplementedError(
+            "what is done follows from the shape of a state: use `functions_for`"
+        )
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Tell whether both know their probabilities."""

@@ -43,7 +43,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @inline_kernel
 def _solve(state: _State, arm: int, x: np.ndarray) -> None:
-    """Set the room to A⁻¹x: its product with a model's moment is what the model expects."""
+    """Set the workspace to A⁻¹x: its product with a model's moment is what the model expects."""
     for j in range(x.size):
         state.workspace[j] = x[j]
     solve(state.factor[arm], state.workspace)

@@ -8,12 +8,12 @@ import numpy as np
 from giro.checks import NOT_NEGATIVE, check
 from giro.compiling import inline_kernel, kernel
 from giro.kernels.giro.lazy_argmax import lazy_argmax
-from giro.kernels.giro.ordered import is_empty
 from giro.kernels.giro.partial_sample import (
     PartialSamples,
     add,
     begin,
     empty_samples,
+    is_empty,
     remove,
 )
 from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution

@@ -28,8 +28,8 @@ class _State(NamedTuple):
     pseudo: np.ndarray  # [i] pseudo rewards at the context of a model's i-th reward
     factor: np.ndarray  # [model, feature, feature] U with U'U = G
     moment: np.ndarray  # [model, feature] Σ Y x
-    theta: np.ndarray  # [feature] room for a fit
-    ones: np.ndarray  # [i] room for how many pseudo rewards are 1
+    theta: np.ndarray  # [feature] workspace for a fit
+    ones: np.ndarray  # [i] workspace for how many pseudo rewards are 1
     design: Design
     ranking: np.ndarray  # order of tied arms
 
@@ -76,7 +76,7 @@ class LinPhe(Policy, name="lin-phe"):
     much as going through all of the past. If arms have features, they share one history and θ, and
     s counts the pulls of all. Differs from the paper: parameters are shared only then, and since
     contexts cannot be picked to span the space at first, an arm whose θ has no reward goes first.
-    With one θ for all, features that were never seen are worth 0, and may stay untried for ever.
+    With one θ for all, features that were never seen are worth 0, and may stay untried permanently.
     Values that agree to 12 decimals count as tied.
     """
 

@@ -12,7 +12,7 @@ from giro.kernels.highest.ties import argmax, tie_ranking
 from giro.kernels.memory import check_memory
 from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.kernels.regression.linear_algebra import log_det, squared_width
-from giro.kernels.regression.ridge import forgets, ridge_of, take_in
+from giro.kernels.regression.ridge import has_memory, ridge_of, take_in
 from giro.offer import of_arms
 from giro.policies._widths import NOISE, OptimisticPolicy, scores_and_widths
 from giro.policy import Case, Offer, Shape
@@ -48,13 +48,13 @@ def _bounds(state: _State, offer: Offer) -> np.ndarray:
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     x, model = case_row(state.design, case), model_of(state.design, arm)
-    if not state.is_fixed and not forgets(state.ridge):  # det(V + x x') = det(V) (1 + x'V⁻¹x)
+    if not state.is_fixed and not has_memory(state.ridge):  # det(V + x x') = det(V) (1 + x'V⁻¹x)
         state.log_det[model] += math.log1p(
             squared_width(state.ridge.factor[model], x, state.ridge.workspace)
         )
         state.radius[model] = _radius(state.log_det[model], state.delta) + state.bias
     take_in(state.ridge, x, model, reward)
-    if not state.is_fixed and forgets(state.ridge):
+    if not state.is_fixed and has_memory(state.ridge):
         for other in range(state.radius.size):
             volume = log_det(state.ridge.factor[other]) - x.size * math.log(state.penalty)
             state.radius[other] = _radius(max(volume, 0.0), state.delta) + state.bias

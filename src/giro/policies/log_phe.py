@@ -28,8 +28,8 @@ from giro.policy import Case, Offer, Policy, Shape
 class _State(NamedTuple):
     arms: LogisticArms  # θ fits the mean of the perturbed histories; weights are 1 + pseudo
     pseudo: np.ndarray  # [i] pseudo rewards at the context of a model's i-th reward
-    start: Curvature  # room for that of the fit which the others begin at
-    ones: np.ndarray  # [i] room for how many of them are 1
+    start: Curvature  # workspace for that of the fit which the others begin at
+    ones: np.ndarray  # [i] workspace for how many of them are 1
     design: Design
     ranking: np.ndarray  # order of tied arms
 

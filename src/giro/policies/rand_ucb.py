@@ -19,19 +19,18 @@ from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.kernels.regression.linear_algebra import add_row
 from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
 from giro.model import Model, value
-from giro.models.estimator import as_model
 from giro.offer import of_arms
 from giro.policies._arm_models import (
     ArmModels,
+    ModelPolicy,
     expected,
-    fits_to_choose,
     fits_to_choose_now,
     follow,
     prepare,
     start_models,
 )
 from giro.policies._widths import NOISE, scores_and_widths
-from giro.policy import Case, Functions, Offer, Policy, Shape
+from giro.policy import Case, Functions, Offer, Shape
 
 _UNTRIED = 1.0  # what is expected of an arm without rewards
 _LIKELY = 0.5  # an arm expected to pay less was pulled to explore
@@ -173,7 +172,7 @@ def _share(
 
 
 @dataclass(frozen=True)
-class RandUcb(Policy, name="rand-ucb"):
+class RandUcb(ModelPolicy, name="rand-ucb"):
     """Pulls the arm with the highest mean + u width, with one random u for all arms.
 
     Each arm has a ridge regression; its width is s (x'V⁻¹x)^(1/2), the standard deviation of x'θ if
@@ -196,6 +195,7 @@ class RandUcb(Policy, name="rand-ucb"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
     uses_arm_features = True
+    hashes_features = False  # its widths need columns
 
     scale: float = 1.0
     model: Model | None = None
@@ -207,18 +207,7 @@ class RandUcb(Policy, name="rand-ucb"):
         """Check the parameters."""
         check(self.name, NOT_NEGATIVE, scale=self.scale)
         check(self.name, POSITIVE, penalty=self.penalty, prior=self.prior)
-        if self.model is not None:
-            object.__setattr__(self, "model", as_model(self.model))
-
-    @property
-    def choose_mutates_state(self) -> bool:  # type: ignore[override]  # known with the model
-        """Whether a model is fitted further in every round."""
-        return self.model is not None and fits_to_choose(self.model)
-
-    @property
-    def compiles(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model, if there is one, compiles."""
-        return self.model is None or self.model.compiles
+        super().__post_init__()
 
     def functions(self) -> Functions:
         """Return those for regressions or for models."""
@@ -226,10 +215,6 @@ class RandUcb(Policy, name="rand-ucb"):
             return super().functions()
         functions = Functions(_choose_by_model, _learn_by_model, _propensities_by_model)
         return functions if self.compiles else functions.in_python
-
-    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether probabilities are known: not if a model is fitted further to choose."""
-        return not self.choose_mutates_state
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return regressions and models of nothing."""

@@ -1,4 +1,4 @@
-"""Randomized exploration with a sampling distribution of your own (Kveton et al., 2019, Alg. 1)."""
+"""Randomized exploration with your own sampling distribution (Kveton et al., 2019, Alg. 1)."""
 
 import math
 from collections.abc import Callable

@@ -10,18 +10,17 @@ from giro.compiling import kernel
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.model import Model
-from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
 from giro.offer import of_arms
 from giro.policies._arm_models import (
+    ModelPolicy,
     expected,
-    fits_to_choose,
     fits_to_choose_now,
     prepare,
     start_any_models,
     take_case,
 )
-from giro.policy import Case, Offer, Policy, Shape
+from giro.policy import Case, Offer, Shape
 
 _UNTRIED = 1.0  # what is expected of an arm without rewards
 
@@ -71,7 +70,7 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class SquareCb(Policy, name="squarecb"):
+class SquareCb(ModelPolicy, name="squarecb"):
     """Pulls each of K arms with probability 1 / (K + γ gap), and the best with what remains.
 
     The gap is how much less the arm's model expects of it than that of the best arm, and
@@ -96,26 +95,7 @@ class SquareCb(Policy, name="squarecb"):
         """Check the parameters; wrap an estimator."""
         check(self.name, NOT_NEGATIVE, gamma=self.gamma)
         check(self.name, SHARE, exponent=self.exponent)
-        object.__setattr__(self, "model", as_model(self.model))
-
-    @property
-    def choose_mutates_state(self) -> bool:  # type: ignore[override]  # known with the model
-        """Whether a model is fitted further in every round."""
-        return fits_to_choose(self.model)
-
-    @property
-    def compiles(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model compiles."""
-        return self.model.compiles
-
-    @property
-    def hashes_features(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether the model is hashed."""
-        return isinstance(self.model, Hashed)
-
-    def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether probabilities are known: not if a model is fitted further to choose."""
-        return not self.choose_mutates_state
+        super().__post_init__()
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return models of no rewards."""

@@ -20,7 +20,7 @@ from giro.policy import Case, Context, Offer, Policy, Shape
 class _State(NamedTuple):
     rows: Rows
     trees: Trees  # a slot an arm
-    counts: np.ndarray  # [i, kind] room for the bootstrap sample of one arm
+    counts: np.ndarray  # [i, kind] workspace for the bootstrap sample of one arm
     design: Design
     zeros: int  # prior rewards
     ones: int

@@ -35,7 +35,7 @@ def draw_round(drawn: Drawn, rng: np.random.Generator) -> Offer:
         if shared:
             draw_direction(drawn.features[arm], rng)
         x = drawn.features[arm] if shared else drawn.context
-        drawn.scores[arm] = inner_product(drawn.theta[0 if shared else arm], x)
+        drawn.scores[arm] = score(drawn.theta[0 if shared else arm], x)
     return Offer(drawn.arms, drawn.context, drawn.features)
 
 
@@ -53,7 +53,7 @@ def draw_direction(direction: np.ndarray, rng: np.random.Generator) -> None:
 
 
 @kernel
-def inner_product(theta: np.ndarray, x: np.ndarray) -> float:
+def score(theta: np.ndarray, x: np.ndarray) -> float:
     """Return (x, 1)'θ, term by term: compiled and plain Python give the same bits."""
     total = 0.0
     for i in range(x.size):

@@ -10,7 +10,7 @@ from giro.compiling import kernel
 from giro.kernels.draws.gamma import beta
 from giro.offer import Offer, offer_of
 from giro.problem import Means
-from giro.problems._means import MeansProblem, reveal_means
+from giro.problems.bernoulli import MeansProblem, reveal_means
 
 
 class _Instance(NamedTuple):

@@ -29,7 +29,7 @@ _KEPT = 2  # sets of rows of each kind: Covertype takes 255 MB
 _one_at_a_time = threading.Lock()  # threads that start together are to make rows once
 
 
-class Rows(NamedTuple):
+class LabelledRows(NamedTuple):
     """What the runs of a classification problem share; nothing of it can be written to."""
 
     contexts: np.ndarray  # [row, feature] scaled
@@ -37,18 +37,18 @@ class Rows(NamedTuple):
     classes: tuple[object, ...]  # [arm] what the arms are called
 
 
-def rows_of(dataset: Dataset, scale: Scale) -> Rows:
+def labelled_rows(dataset: Dataset, scale: Scale) -> LabelledRows:
     """Return the rows of a data set on this scale."""
-    return Rows(contexts_of(dataset.features, scale), dataset.labels, dataset.classes)
+    return LabelledRows(contexts_of(dataset.features, scale), dataset.labels, dataset.classes)
 
 
-def shipped_rows(name: str, scale: Scale) -> Rows:
+def shipped_rows(name: str, scale: Scale) -> LabelledRows:
     """Return the rows of one of the paper's data sets."""
     with _one_at_a_time:
         return _shipped_rows(name, scale)
 
 
-def file_rows(path: Path, label: str, scale: Scale) -> Rows:
+def file_rows(path: Path, label: str, scale: Scale) -> LabelledRows:
     """Return the rows of a user's file as it is now."""
     status = path.stat() if path.is_file() else None
     stamp = (status.st_mtime_ns, status.st_size) if status else None
@@ -57,16 +57,16 @@ def file_rows(path: Path, label: str, scale: Scale) -> Rows:
 
 
 @functools.lru_cache(_KEPT)
-def _shipped_rows(name: str, scale: Scale) -> Rows:
-    return rows_of(load(name), scale)
+def _shipped_rows(name: str, scale: Scale) -> LabelledRows:
+    return labelled_rows(load(name), scale)
 
 
 @functools.lru_cache(_KEPT)
-def _file_rows(path: Path, label: str, scale: Scale, stamp: tuple[int, int] | None) -> Rows:
-    return rows_of(read_dataset(path, label=label), scale)
+def _file_rows(path: Path, label: str, scale: Scale, stamp: tuple[int, int] | None) -> LabelledRows:
+    return labelled_rows(read_dataset(path, label=label), scale)
 
 
-def digest_of(rows: Rows) -> str:
+def digest_of(rows: LabelledRows) -> str:
     """Return a short text that differs for other rows."""
     digest = hashlib.sha256(repr((rows.contexts.shape, rows.classes)).encode())
     digest.update(rows.contexts.data)
@@ -137,7 +137,7 @@ class Classification(Problem, name="classification"):
     graded: bool = field(default=False, kw_only=True)
     n_arms: int = field(init=False, repr=False, compare=False)
     n_features: int = field(init=False, repr=False, compare=False)  # type: ignore[misc]  # known with the data
-    _own: Rows | None = field(init=False, repr=False, compare=False, default=None)
+    _own: LabelledRows | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
         """Check the parameters; a file is read, the paper's data are when a run starts."""
@@ -162,7 +162,7 @@ class Classification(Problem, name="classification"):
             raise BadParameter(f"classes of {self.data} have no order: leave graded out")
         elif self.label is not None:
             raise BadParameter(
-                f"{self.data} has classes of its own, got label={self.label}: leave it out"
+                f"{self.data} has its own classes, got label={self.label}: leave it out"
             )
         else:
             shape = SHAPES[self.data]
@@ -182,7 +182,7 @@ class Classification(Problem, name="classification"):
         """
         problem = cls(scale=scale)
         problem._set(graded=graded)
-        rows = rows_of(dataset_from_arrays(X, y), scale)
+        rows = labelled_rows(dataset_from_arrays(X, y), scale)
         problem._take(rows)
         problem._set(data=_ARRAYS + digest_of(rows))
         return problem
@@ -193,7 +193,7 @@ class Classification(Problem, name="classification"):
         return self.rows.classes
 
     @property
-    def rows(self) -> Rows:
+    def rows(self) -> LabelledRows:
         """All contexts and labels, as the runs meet them."""
         return shipped_rows(self.data, self.scale) if self._own is None else self._own
 
@@ -212,7 +212,7 @@ class Classification(Problem, name="classification"):
             frozen(self._own.contexts)
             frozen(self._own.labels)
 
-    def _take(self, rows: Rows) -> None:
+    def _take(self, rows: LabelledRows) -> None:
         """Keep rows that do not come with giro; they travel with the problem."""
         if self.graded and not all(isinstance(label, int | float) for label in rows.classes):
             raise BadParameter(f"graded classes are numbers, got {rows.classes[0]!r}")

@@ -10,7 +10,7 @@ from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.offer import Offer, offer_of
 from giro.problem import Means, Problem
-from giro.problems._means import reveal_means
+from giro.problems.bernoulli import reveal_means
 
 Row: TypeAlias = tuple[float, ...]
 Rows: TypeAlias = tuple[Row, ...]

@@ -1,6 +1,5 @@
 """Logistic: the log odds of an arm's reward are a linear function of the context."""
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from giro.compiling import kernel
 from giro.errors import BadParameter
+from giro.kernels.network.step import clipped_sigmoid
 from giro.offer import Offer
 from giro.problem import Means
 from giro.problems._drawn import Drawn, DrawnProblem, draw_round
@@ -24,7 +24,7 @@ class _Instance(NamedTuple):
 def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
     offer, highest = draw_round(instance.drawn, rng), 0.0
     for arm in range(instance.means.size):
-        instance.means[arm] = 1 / (1 + math.exp(-instance.drawn.scores[arm]))
+        instance.means[arm] = clipped_sigmoid(instance.drawn.scores[arm])
         highest = max(highest, instance.means[arm])
     return offer, instance.means, highest
 

@@ -68,28 +68,28 @@ def _draw_some(places: np.ndarray, n: int, rng: np.random.Generator) -> None:
 
 
 @dispatched
-def _features_of(films: Any, arms: np.ndarray, room: Any) -> Any:
-    """Return the features of some films, written into the room for them."""
+def _features_of(films: Any, arms: np.ndarray, out: Any) -> Any:
+    """Return the features of some films, written into `out`."""
     raise TypeError("replaced by dispatch")
 
 
 @inline_kernel
-def _dense_of(films: np.ndarray, arms: np.ndarray, room: np.ndarray) -> np.ndarray:
+def _dense_of(films: np.ndarray, arms: np.ndarray, out: np.ndarray) -> np.ndarray:
     for i in range(arms.size):
         for j in range(films.shape[1]):
-            room[i, j] = films[arms[i], j]
-    return room
+            out[i, j] = films[arms[i], j]
+    return out
 
 
 @inline_kernel
-def _sparse_of(films: SparseRows, arms: np.ndarray, room: SparseRows) -> SparseRows:
+def _sparse_of(films: SparseRows, arms: np.ndarray, out: SparseRows) -> SparseRows:
     end = 0
     for i in range(arms.size):
         for j in range(films.begin[arms[i]], films.begin[arms[i] + 1]):
-            room.column[end], room.value[end] = films.column[j], films.value[j]
+            out.column[end], out.value[end] = films.column[j], films.value[j]
             end += 1
-        room.begin[i + 1] = end
-    return SparseRows(room.begin, room.column[:end], room.value[:end])
+        out.begin[i + 1] = end
+    return SparseRows(out.begin, out.column[:end], out.value[:end])
 
 
 bind(_features_of, np.ndarray, _dense_of)
@@ -108,7 +108,7 @@ class Movielens(Problem, name="movielens"):
     In each round the user is drawn among those with ten ratings or more, and the films among those
     that the user rated, all sets of ten as likely. The context tells the age group, the gender and
     the occupation, 1 for each that holds. Features of a film are its genres and its decade and, if
-    `ids`, a column of its own; these are sparse, without `ids` they are dense and few. Regret is
+    `ids`, its own column; these are sparse, without `ids` they are dense and few. Regret is
     counted against the best of the ten. Films that are not on offer have mean 0.
 
     The ratings are the 100,000 of MovieLens inside the package recbole 1.2.1, which is looked for

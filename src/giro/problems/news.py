@@ -11,6 +11,7 @@ from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.draws.ziggurat import standard_normal
+from giro.kernels.network.step import clipped_sigmoid
 from giro.offer import Offer
 from giro.problem import Means, Problem
 
@@ -51,7 +52,7 @@ def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offe
         instance.features[i, instance.topic[arm]] = 1.0
         instance.features[i, topics] = age
         log_odds = _CONSTANT + tastes[reader, instance.topic[arm]] + instance.quality[arm] - age
-        instance.means[arm] = 1.0 / (1.0 + math.exp(-log_odds))
+        instance.means[arm] = clipped_sigmoid(log_odds)
         highest = max(highest, instance.means[arm])
     return Offer(arms, instance.context, instance.features), instance.means, highest
 
@@ -102,16 +103,16 @@ class News(Problem, name="news"):
     The reader is of one of `kinds` kinds, drawn in each round. A click, reward 1, has the log odds
     taste(kind, topic) + quality - 2 - age / lifetime, where the age is in rounds. Tastes are drawn
     from N(0, 1) before the first round; then in each round one of them, drawn among all, becomes
-    √(1 - drift²) taste + drift z with z from N(0, 1), so that their law stays the same.
+    √(1 - drift²) taste + drift z with z from N(0, 1), so that their distribution stays the same.
 
-    The context tells the kind, features of an article its topic, each 1 in a column of its own, and
+    The context tells the kind, features of an article its topic, each 1 in its own column, and
     then age / lifetime. Quality is not shown. Articles are numbered as they appear; after number
     n_arms - 1 comes 0 again, and numbers still on offer are skipped. So a number stands for
     different articles in a long run, about n_arms lifetime / on_offer rounds apart. Arms that are
     not on offer have mean 0.
     """
 
-    source = "after Li et al. 2010, articles of a front page; the law is giro's own"
+    source = "after Li et al. 2010, articles of a front page; the distribution is giro's own"
     reveal = staticmethod(_reveal)
     reward = staticmethod(_reward)
     offers_all = False

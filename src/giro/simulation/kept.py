@@ -62,7 +62,7 @@ class Kept:
         return next(found, None)
 
     def newest(self, setting: Setting) -> Trace | None:
-        """Return the runs of a setting that the present code plays, or else the newest."""
+        """Return the runs of a setting that the present code plays, or if none, the newest."""
         return self.present(setting) or next(self._of(setting), None)
 
     def label(self, setting: Setting) -> Setting:

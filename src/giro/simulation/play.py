@@ -43,7 +43,7 @@ class Record(NamedTuple):
     reward: np.ndarray  # [point] sum of rewards
     best: np.ndarray  # [point] pulls of an arm with the highest mean
     pulls: np.ndarray  # [arm]
-    arms: np.ndarray  # [round] pulled arm, for as many rounds as there is room
+    arms: np.ndarray  # [round] pulled arm, for as many rounds as fit
 
 
 @kernel

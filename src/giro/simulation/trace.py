@@ -71,7 +71,7 @@ class Setting:
 _SETTING = [field.name for field in dataclasses.fields(Setting)]
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """Curves and counts of some runs of one setting. Curves are sums over rounds."""
 
@@ -82,6 +82,10 @@ class Trace:
     best: np.ndarray  # [i, point] pulls of an arm with the highest mean
     pulls: np.ndarray  # [i, arm] pulls of each arm at the end
     seconds: np.ndarray  # [i] computing time of the run
+
+    def __repr__(self) -> str:
+        its = self.setting
+        return f"Trace({its.policy!r}, {its.problem!r}, rounds={its.rounds}, runs={self.runs.size})"
 
     @property
     def checkpoints(self) -> np.ndarray:

@@ -369,7 +369,9 @@ def test_a_bandit_needs_a_name(where: str | None) -> None:
     if where is None:
         return
     for name in ("", None, 3):
-        with pytest.raises(BadParameter, match="a bandit in a store needs a name"):
+        with pytest.raises(
+            BadParameter, match="a bandit in a store needs a non-empty word as name"
+        ):
             opened(where, name)
     assert names_in(where) == []
     opened(where, "one").close()

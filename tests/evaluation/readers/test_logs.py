@@ -116,7 +116,7 @@ def changed(**columns: list[Any]) -> dict[str, list[Any]]:
         (changed(arm=[0.5, 1.0, 2.0]), "arms are text or whole numbers"),
         (changed(context_age=[1.0, float("inf"), 1.0]), "event 2 has the context inf"),
         (changed(context_age=[1.0, None, 1.0]), "no value in the column 'context_age'"),
-        (changed(context_age=[{"a": 1}] * 3), "numbers or text are wanted"),
+        (changed(context_age=[{"a": 1}] * 3), "expected numbers or text"),
         ({name: [] for name in TABLE}, "arms are text or whole numbers|the log is empty"),
         (7, "a log is a DataFrame"),
     ],
@@ -348,9 +348,9 @@ def test_many_features_of_actions_are_hashed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        (adf("x"), "line 2 has 'x' as action 1; features by name are wanted"),
+        (adf("x"), "line 2 has 'x' as action 1; expected features by name"),
         (adf(X, None), "line 2 has 'None' as action 2"),
-        (adf(X) | {"_multi": {"a": 1}}, "line 2 has .* as _multi; a list is wanted"),
+        (adf(X) | {"_multi": {"a": 1}}, "line 2 has .* as _multi; expected a list"),
         (adf({"price": 10**400}), "line 2 has unreadable features"),
         (adf(X, user=10**400), "line 2 has unreadable features"),
         (adf({"price": float("inf")}), "line 2 has unreadable features|event 2 needs"),

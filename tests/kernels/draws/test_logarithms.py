@@ -10,11 +10,11 @@ from scipy.stats import binom, poisson
 from giro.kernels.draws.logarithms import (
     UNIT,
     binomial_surprise,
-    fixed,
     log1p,
     log_factorial,
     poisson_surprise,
     stirling_error,
+    to_fixed_point,
 )
 
 
@@ -48,5 +48,5 @@ def test_stirlings_error_goes_on_where_the_table_ends() -> None:
 
 @pytest.mark.parametrize("t", ["0.001", "0.5", "1", "2.5"])
 def test_the_logarithm_in_whole_numbers_is_right(t: str) -> None:
-    assert log1p(fixed(t)) / UNIT == pytest.approx(np.log1p(float(t)), rel=1e-15)
-    assert fixed(t) == Fraction(t) * UNIT // 1
+    assert log1p(to_fixed_point(t)) / UNIT == pytest.approx(np.log1p(float(t)), rel=1e-15)
+    assert to_fixed_point(t) == Fraction(t) * UNIT // 1

@@ -1,9 +1,9 @@
-"""Of the arms on offer, a contest picks each as often as resampling every entry does."""
+"""The lazy argmax picks each arm on offer as often as resampling every entry does."""
 
 import numpy as np
 import pytest
 from engine import Setup, counts_by_literal_resampling, ranking_of
-from kernels.histories import draft_of, some_rewards
+from kernels.histories import partial_samples, some_rewards
 from laws import ALPHA, p_value_of_same_counts
 
 from giro.compiling import kernel
@@ -39,10 +39,10 @@ def setup_of(name: str, a: float, ties: str, arms: tuple[int, ...], seed: int) -
 
 
 def both_counts(setup: Setup, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often each arm wins the contest, and with every entry drawn."""
+    """Return how often the lazy argmax picks each arm, and with every entry drawn."""
     rng = stream(seed, 51)
     ranking, arms = ranking_of(setup, rng), setup.offer.arms
-    ours = _winners(draft_of(setup.rewards), arms, setup.a, ranking, 16_000, rng)
+    ours = _winners(partial_samples(setup.rewards), arms, setup.a, ranking, 16_000, rng)
     return ours, counts_by_literal_resampling(setup, ranking, 8_000, rng)
 
 
@@ -68,7 +68,7 @@ def test_one_reward_that_is_another_is_noticed(seed: int) -> None:
 
 def test_untried_arms_on_offer_go_first_and_share(seed: int) -> None:
     samples, rng = (
-        draft_of([np.array([0.5]), np.empty(0), np.empty(0), np.array([0.9])]),
+        partial_samples([np.array([0.5]), np.empty(0), np.empty(0), np.array([0.9])]),
         stream(seed),
     )
     counts = _winners(samples, np.arange(4), 1.0, np.empty(0), 4_000, rng)

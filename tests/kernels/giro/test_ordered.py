@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from kernels.histories import some_rewards
 
-from giro.kernels.giro.ordered import mean_and_variance, part_of
-from giro.kernels.giro.partial_sample import add, empty_samples, remove
+from giro.kernels.giro.partial_sample import add, empty_samples, mean_and_variance, part_of, remove
 from giro.seeds import stream
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from kernels.histories import draft_of, entries_of, literal_means, some_rewards
+from kernels.histories import entries_of, literal_means, partial_samples, some_rewards
 from laws import assert_follows, assert_same_law
 from scipy import stats
 
@@ -40,7 +40,7 @@ def test_samples_have_the_law_of_drawing_every_entry(
     kind: str, size: int, steps: int, seed: int
 ) -> None:
     rewards = some_rewards(kind, size, seed)
-    samples, rng = draft_of([np.ones(3), rewards]), stream(seed, size)
+    samples, rng = partial_samples([np.ones(3), rewards]), stream(seed, size)
     drawn = _means(samples, 1, 1.0, steps, 0.0, DRAWS, rng)
     if kind == "binary":
         m, ones = 3 * size, rewards.sum() + size
@@ -54,7 +54,7 @@ def test_samples_have_the_law_of_drawing_every_entry(
 def test_one_entry_that_is_another_is_noticed(seed: int) -> None:
     rewards, rng = some_rewards("any", 40, seed), stream(seed)
     other = np.append(rewards[:-4], np.ones(4))
-    drawn = _means(draft_of([rewards]), 0, 1.0, 2, 0.0, 20_000, rng)
+    drawn = _means(partial_samples([rewards]), 0, 1.0, 2, 0.0, 20_000, rng)
     with pytest.raises(AssertionError, match="p ="):
         assert_same_law(drawn, literal_means(other, 1, 20_000, rng))
 
@@ -65,7 +65,7 @@ def test_a_sample_finished_under_the_weighted_law_has_weighted_entries(
     kind: str, u: float, seed: int
 ) -> None:
     rewards, rng = some_rewards(kind, 30, seed), stream(seed, 1)
-    drawn = _means(draft_of([rewards]), 0, 1.0, 0, u, DRAWS, rng)
+    drawn = _means(partial_samples([rewards]), 0, 1.0, 0, u, DRAWS, rng)
     assert_same_law(drawn.round(9), literal_means(rewards, 1, DRAWS, rng, u).round(9))
 
 
@@ -75,7 +75,7 @@ def test_the_cumulant_of_an_undrawn_sample_is_that_of_its_entries(
     kind: str, u: float, seed: int
 ) -> None:
     rewards = some_rewards(kind, 200, seed)
-    samples = draft_of([rewards])
+    samples = partial_samples([rewards])
     begin(samples, np.arange(1), 2.0, stream(seed))
     entries = entries_of(rewards, 2)
     wanted = entries.size * math.log(np.exp(u * (entries - entries.mean())).mean())
@@ -87,7 +87,7 @@ def test_what_is_left_has_the_mean_noise_and_cumulant_that_the_record_says(
     kind: str, seed: int
 ) -> None:
     rewards, rng = some_rewards(kind, 700, seed), stream(seed, 2)
-    samples = draft_of([rewards])
+    samples = partial_samples([rewards])
     begin(samples, np.arange(1), 1.0, rng)
     refine(samples, 0, rng)
     its, kept, counts = samples.rewards.arms[0], samples.rewards.arms.copy(), samples.counts.copy()
@@ -106,7 +106,10 @@ def test_what_is_left_has_the_mean_noise_and_cumulant_that_the_record_says(
 
 
 def test_only_samples_of_arms_on_offer_are_begun(seed: int) -> None:
-    samples, rng = draft_of([some_rewards("any", 5, seed + i) for i in range(4)]), stream(seed)
+    samples, rng = (
+        partial_samples([some_rewards("any", 5, seed + i) for i in range(4)]),
+        stream(seed),
+    )
     begin(samples, np.arange(4), 1.0, rng)
     for arm in range(4):
         finish(samples, arm, 0.0, rng)
@@ -118,6 +121,6 @@ def test_only_samples_of_arms_on_offer_are_begun(seed: int) -> None:
 
 
 def test_an_arm_without_rewards_has_an_infinite_centre(seed: int) -> None:
-    samples = draft_of([np.array([0.5]), np.empty(0)])
+    samples = partial_samples([np.array([0.5]), np.empty(0)])
     begin(samples, np.arange(2), 1.0, stream(seed))
     assert samples.rewards.arms.centre.tolist() == [0.5, np.inf]

@@ -1,14 +1,14 @@
-"""A gate lets an arm pass as often as its sample reaches the threshold, and with its law."""
+"""An arm passes the tail test as often as its sample reaches the threshold."""
 
 import numpy as np
 import pytest
-from kernels.histories import draft_of, literal_means, some_rewards
+from kernels.histories import literal_means, partial_samples, some_rewards
 from laws import ALPHA, assert_same_law
 from scipy import stats
 
 from giro.compiling import kernel
+from giro.kernels.giro.lazy_argmax import rate_of, tail_test
 from giro.kernels.giro.partial_sample import PartialSamples, add, begin
-from giro.kernels.giro.tail_test import rate_of, tail_test
 from giro.seeds import stream
 
 DRAWS = 60_000
@@ -40,7 +40,7 @@ def test_an_arm_passes_as_often_as_it_reaches_the_threshold_and_then_has_the_law
 ) -> None:
     rewards, rng = some_rewards(kind, size, seed), stream(seed, size)
     x = threshold(rewards, 1, deviations) + 1e-7  # between the values that are rounded
-    drawn = _passed(draft_of([np.ones(2), rewards]), 1, 1.0, x, DRAWS, rng)
+    drawn = _passed(partial_samples([np.ones(2), rewards]), 1, 1.0, x, DRAWS, rng)
     literal = literal_means(rewards, 1, DRAWS, rng)
     passed, reached = drawn[drawn >= 0.0], literal[literal >= x]
     assert passed.min() >= x
@@ -49,28 +49,28 @@ def test_an_arm_passes_as_often_as_it_reaches_the_threshold_and_then_has_the_law
     assert_same_law(passed.round(9), reached.round(9))
 
 
-def test_a_gate_for_another_threshold_is_noticed(seed: int) -> None:
+def test_a_test_of_another_threshold_is_noticed(seed: int) -> None:
     rewards, rng = some_rewards("any", 30, seed), stream(seed)
     x, other = threshold(rewards, 1, 1.5), threshold(rewards, 1, 1.6)
-    samples = draft_of([rewards])
+    samples = partial_samples([rewards])
     passed = [(_passed(samples, 0, 1.0, at, DRAWS, rng) >= 0.0).sum() for at in (x, other)]
     table = [[n, DRAWS - n] for n in passed]
     assert stats.chi2_contingency(table, correction=False).pvalue < ALPHA
 
 
-def test_what_a_gate_remembers_is_forgotten_with_the_next_reward(seed: int) -> None:
+def test_what_a_tail_test_remembers_is_forgotten_with_the_next_reward(seed: int) -> None:
     rewards, rng = some_rewards("any", 30, seed), stream(seed)
     x = threshold(rewards, 1, 2.0)
-    used, fresh = draft_of([rewards[:-1]]), draft_of([rewards])
+    used, fresh = partial_samples([rewards[:-1]]), partial_samples([rewards])
     _passed(used, 0, 1.0, x, 10, rng)
     add(used, 0, float(rewards[-1]))
     ours, theirs = (_passed(each, 0, 1.0, x, 2_000, stream(seed, 1)) for each in (used, fresh))
     assert ours.tolist() == theirs.tolist()
 
 
-def test_closeness_is_half_the_squared_distance_in_deviations(seed: int) -> None:
+def test_the_rate_is_half_the_squared_distance_in_deviations(seed: int) -> None:
     rewards = some_rewards("any", 200, seed)
-    samples = draft_of([rewards])
+    samples = partial_samples([rewards])
     begin(samples, np.arange(1), 1.0, stream(seed))
     assert rate_of(samples, 0, threshold(rewards, 1, 3.0)) == pytest.approx(4.5, rel=1e-6)
     assert rate_of(samples, 0, threshold(rewards, 1, -1.0)) == 0.0

@@ -5,16 +5,18 @@ import pytest
 from laws import assert_follows
 from policies.choosing import winner_law
 
+from giro.compiling import plain
 from giro.kernels.highest.probabilities import (
     Points,
+    _buckets,
     argmax_probabilities,
+    argmax_probabilities_of_points,
     replica_probabilities,
-    winning_law,
 )
 from giro.kernels.highest.ties import argmax
 from giro.seeds import stream
 
-ANEW = np.empty(0)
+RANDOM_TIES = np.empty(0)
 
 
 def points_of(values: list[np.ndarray], laws: list[np.ndarray]) -> Points:
@@ -30,9 +32,9 @@ def some_laws(seed: int, n_arms: int) -> tuple[list[np.ndarray], list[np.ndarray
 
 
 @pytest.mark.parametrize("n_arms", [1, 2, 3, 5])
-def test_ties_drawn_anew_are_shared_as_by_enumeration(n_arms: int, seed: int) -> None:
+def test_random_ties_are_shared_as_by_enumeration(n_arms: int, seed: int) -> None:
     values, laws = some_laws(seed, n_arms)
-    found = winning_law(points_of(values, laws), n_arms, ANEW)
+    found = argmax_probabilities_of_points(points_of(values, laws), n_arms, RANDOM_TIES)
     assert found == pytest.approx(winner_law(values, laws), abs=1e-14)
 
 
@@ -41,11 +43,11 @@ def test_ties_by_rank_go_to_one_arm_as_by_enumeration(n_arms: int, seed: int) ->
     values, laws = some_laws(seed, n_arms)
     ranking = stream(seed, 9).permutation(n_arms).astype(float)
     above = [value + 1e-9 * rank for value, rank in zip(values, ranking, strict=True)]
-    found = winning_law(points_of(values, laws), n_arms, ranking)
+    found = argmax_probabilities_of_points(points_of(values, laws), n_arms, ranking)
     assert found == pytest.approx(winner_law(above, laws), abs=1e-14)
 
 
-@pytest.mark.parametrize("ranking", [ANEW, np.array([1.0, 3.0, 0.0, 2.0])])
+@pytest.mark.parametrize("ranking", [RANDOM_TIES, np.array([1.0, 3.0, 0.0, 2.0])])
 def test_argmax_follows_its_law(ranking: np.ndarray, seed: int) -> None:
     values, rng = np.array([0.5, 0.7, 0.7, 0.7]), stream(seed)
     law = argmax_probabilities(values, ranking)
@@ -60,16 +62,20 @@ def test_argmax_follows_its_law(ranking: np.ndarray, seed: int) -> None:
 
 def test_known_values_go_to_the_highest_and_ties_as_the_ranking_says() -> None:
     values = np.array([0.1, 0.7, 0.7, -1.0])
-    assert argmax_probabilities(values, ANEW).tolist() == [0, 0.5, 0.5, 0]
+    assert argmax_probabilities(values, RANDOM_TIES).tolist() == [0, 0.5, 0.5, 0]
     assert argmax_probabilities(values, np.array([3.0, 2.0, 1.0, 0.0])).tolist() == [0, 1, 0, 0]
-    assert argmax_probabilities(np.array([np.inf, 1, np.inf]), ANEW).tolist() == [0.5, 0, 0.5]
+    assert argmax_probabilities(np.array([np.inf, 1, np.inf]), RANDOM_TIES).tolist() == [
+        0.5,
+        0,
+        0.5,
+    ]
 
 
 @pytest.mark.parametrize("ranked", [False, True])
 def test_the_law_of_the_best_replica_counts_every_combination(ranked: bool, seed: int) -> None:
     rng = stream(seed)
     values = rng.integers(0, 3, size=(4, 3)).astype(float)  # many ties
-    ranking = rng.permutation(4).astype(float) if ranked else ANEW
+    ranking = rng.permutation(4).astype(float) if ranked else RANDOM_TIES
     naive = np.zeros(4)
     for picks in np.ndindex(3, 3, 3, 3):
         drawn = values[np.arange(4), picks]
@@ -102,7 +108,7 @@ def test_many_tied_arms_share_as_they_are_counted(n_arms: int, top: float, seed:
     values = np.tile([3.0, 2.0, 1.0], (n_arms, 1))
     highest = top * rng.random(n_arms)
     laws = np.stack([highest, 0.3 * (1 - highest), 0.7 * (1 - highest)], axis=1)
-    found = winning_law(points_of(list(values), list(laws)), n_arms, ANEW)
+    found = argmax_probabilities_of_points(points_of(list(values), list(laws)), n_arms, RANDOM_TIES)
     assert found == pytest.approx(sharing_law(values, laws), abs=1e-14)
 
 
@@ -114,7 +120,7 @@ def test_many_replicas_win_as_the_product_of_distributions_says(spread: float, s
     below = (values[:, :, None, None] > values).mean(axis=3)  # [arm, replica, other]
     below[np.arange(n_arms), :, np.arange(n_arms)] = 1.0
     law = below.prod(axis=2).mean(axis=1)
-    assert replica_probabilities(values, ANEW) == pytest.approx(law, abs=1e-14)
+    assert replica_probabilities(values, RANDOM_TIES) == pytest.approx(law, abs=1e-14)
     ranking = rng.permutation(n_arms).astype(float)
     assert replica_probabilities(values, ranking) == pytest.approx(law, abs=1e-14)
 
@@ -122,4 +128,13 @@ def test_many_replicas_win_as_the_product_of_distributions_says(spread: float, s
 def test_a_value_that_is_no_number_ends_all_the_same() -> None:
     values = np.array([[0.1, np.nan], [0.3, 0.2]])
     points = Points(values.ravel(), np.ones(4), np.array([0, 0, 1, 1]), 2.0)
-    assert winning_law(points, 2, ANEW).size == 2
+    assert argmax_probabilities_of_points(points, 2, RANDOM_TIES).size == 2
+
+
+@pytest.mark.parametrize("low", [-np.inf, 0.0, np.inf])
+def test_infinite_values_are_no_reason_to_warn_in_plain_python(low: float) -> None:
+    values = np.full(200, low)
+    values[7] = np.inf
+    begin, order = plain(_buckets)(values)
+    assert begin.tolist() == [0, 200]
+    assert sorted(order.tolist()) == list(range(200))

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from giro.kernels.network.step import Weights
+from giro.kernels.network.step import NetworkWeights
 from giro.kernels.regression.rows import Rows
 
 
 class PlainAdam:
     """Weights W, v and b, and the running means of their gradients and of their squares."""
 
-    def __init__(self, weights: Weights, hidden: int, *, rate: float, decay: float) -> None:
+    def __init__(self, weights: NetworkWeights, hidden: int, *, rate: float, decay: float) -> None:
         width = weights.output.size
         w = weights.hidden.reshape(-1, width)[:, :hidden]
         self.weights = [w.copy(), weights.output[:hidden].copy(), weights.bias.copy()]
@@ -51,7 +51,7 @@ class PlainAdam:
         row, kind = entries // 4, entries % 4
         self.step(rows.contexts[row], np.choose(kind, [rows.rewards[row], 1.0, 0.0]))
 
-    def assert_equals(self, weights: Weights) -> None:
+    def assert_equals(self, weights: NetworkWeights) -> None:
         w, v, b = self.weights
         kept = weights.hidden.reshape(-1, weights.output.size)
         np.testing.assert_allclose(kept[:, : v.size], w, rtol=1e-10, atol=1e-10)

@@ -7,13 +7,13 @@ from models.contexts import dense, one_hot, rows_of
 
 from giro.kernels.network.step import (
     LARGEST,
-    Weights,
+    NetworkWeights,
     Workspace,
     aligned_zeros,
     empty_workspace,
     width_of,
 )
-from giro.kernels.network.training import Moments, Pace, take_adam_step
+from giro.kernels.network.training import AdamMoments, Pace, take_adam_step
 from giro.kernels.regression.rows import Rows, is_sparse
 from giro.seeds import stream
 
@@ -28,12 +28,12 @@ def rows(request: pytest.FixtureRequest, seed: int) -> Rows:
     return made
 
 
-def zeros(d: int) -> Weights:
+def zeros(d: int) -> NetworkWeights:
     width = width_of(HIDDEN)
-    return Weights(aligned_zeros(1, d * width)[0], aligned_zeros(1, width)[0], np.zeros(1))
+    return NetworkWeights(aligned_zeros(1, d * width)[0], aligned_zeros(1, width)[0], np.zeros(1))
 
 
-def drawn(d: int, rng: np.random.Generator) -> Weights:
+def drawn(d: int, rng: np.random.Generator) -> NetworkWeights:
     weights = zeros(d)
     weights.hidden.reshape(d, -1)[:, :HIDDEN] = rng.normal(size=(d, HIDDEN)) / np.sqrt(d)
     weights.output[:HIDDEN] = rng.normal(size=HIDDEN)
@@ -41,8 +41,8 @@ def drawn(d: int, rng: np.random.Generator) -> Weights:
     return weights
 
 
-def begun(d: int) -> tuple[Moments, Workspace]:
-    return Moments(zeros(d), zeros(d), np.ones(2)), empty_workspace(d, width_of(HIDDEN), BATCH)
+def begun(d: int) -> tuple[AdamMoments, Workspace]:
+    return AdamMoments(zeros(d), zeros(d), np.ones(2)), empty_workspace(d, width_of(HIDDEN), BATCH)
 
 
 def some_entries(rng: np.random.Generator, size: int) -> np.ndarray:
@@ -86,7 +86,7 @@ def test_the_twin_descends_the_loss(rows: Rows, seed: int) -> None:
 def test_nothing_is_left_in_the_workspace(rows: Rows, seed: int) -> None:
     rng, d = stream(seed, 1), rows.base.size
     first = drawn(d, rng)
-    second = Weights(*(array.copy() for array in first))
+    second = NetworkWeights(*(array.copy() for array in first))
     (moments, used), (others, _) = begun(d), begun(d)
     for size in (BATCH, 3, 8):
         entries = some_entries(rng, size)

@@ -13,7 +13,7 @@ from giro.kernels.regression.ridge import (
     Ridge,
     empty_forgetting_ridge,
     empty_ridge,
-    forgets,
+    has_memory,
     observe,
     take_in,
 )
@@ -83,5 +83,5 @@ def test_after_ten_thousand_rewards_a_half_life_has_the_parameters_of_weighted_r
 
 
 def test_only_a_regression_with_a_memory_forgets() -> None:
-    assert not forgets(empty_ridge(1, 2, 1.0))
-    assert forgets(empty_forgetting_ridge(1, 2, 1.0, half_life_memory(5.0)))
+    assert not has_memory(empty_ridge(1, 2, 1.0))
+    assert has_memory(empty_forgetting_ridge(1, 2, 1.0, half_life_memory(5.0)))

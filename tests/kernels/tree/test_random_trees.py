@@ -10,11 +10,11 @@ from laws import assert_follows
 from giro.kernels.tree.bins import Bins, empty_bins, take_in
 from giro.kernels.tree.random_trees import (
     Pool,
-    Workspace,
+    TreeWorkspace,
     _draw_bounds,
     _take_back,
     empty_pool,
-    empty_workspace,
+    empty_tree_workspace,
     grow_tree,
     leaf_of,
 )
@@ -51,8 +51,8 @@ def setting(seed: int, n: int, *, values: int, fractions: bool = False) -> Setti
     return Setting(contexts, bins, taken, mass, draws)
 
 
-def workspace_for(given: Setting, candidates: int) -> Workspace:
-    workspace = empty_workspace(D, len(given.contexts), candidates)
+def workspace_for(given: Setting, candidates: int) -> TreeWorkspace:
+    workspace = empty_tree_workspace(D, len(given.contexts), candidates)
     workspace.mass[:] = given.mass
     return workspace
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_split_is_a_leaf(seed: int) -> None:
 def test_candidates_are_uniform_below_the_highest_bin(span: int, seed: int) -> None:
     # Each of 8: of a single number of 53 bits the last would be 0
     d, low, candidates, rng = 4000, 255 - 1 - span, 8, stream(seed, span)
-    bins, workspace = empty_bins(d, 3), empty_workspace(d, 3, candidates)
+    bins, workspace = empty_bins(d, 3), empty_tree_workspace(d, 3, candidates)
     bins.of_row[0], bins.of_row[1], bins.of_row[2] = low, low + span, 0
     found = np.empty((10, candidates, d), np.int64)
     for several in found:

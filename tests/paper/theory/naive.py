@@ -78,7 +78,7 @@ def tree_regret(law, means: Sequence[float], rounds: int, pulls=None, ones=None)
 
 
 def play_giro(means: Sequence[float], rounds: int, a: Fraction, rng: np.random.Generator):
-    """Play Algorithm 2 by the letter and return the pulled arms; ties are broken anew."""
+    """Play Algorithm 2 by the letter and return the pulled arms; ties are broken at random."""
     observed: list[list[int]] = [[] for _ in means]
     arms = []
     for _ in range(rounds):

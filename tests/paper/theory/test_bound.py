@@ -114,7 +114,7 @@ def test_too_few_pseudo_rewards_are_refused(a: float) -> None:
 
 
 def test_other_bad_input_is_refused() -> None:
-    with pytest.raises(BadParameter, match="rounds must be >= 2"):
+    with pytest.raises(BadParameter, match="a whole number rounds >= 2"):
         giro_bound([0.5, 0.4], 1)
     with pytest.raises(BadParameter, match=r"\[0, 1\]"):
         giro_bound([1.5, 0.4], 10)

@@ -11,13 +11,13 @@ from paper.theory import naive
 
 from giro.errors import BadParameter
 from giro.paper.theory.terms import (
-    at_least,
-    at_most,
     binomial_tail,
+    check_at_least,
+    check_at_most,
+    check_equals,
     check_rounds,
     check_trials,
     checked_means,
-    equals,
     is_whole,
     log_binomial,
     log_binomial_tail,
@@ -44,7 +44,7 @@ def test_two_best_arms_are_refused() -> None:
 
 
 def test_too_few_rounds_are_refused() -> None:
-    with pytest.raises(BadParameter, match="rounds must be >= 2, got rounds=1"):
+    with pytest.raises(BadParameter, match="a whole number rounds >= 2, got rounds=1"):
         check_rounds(1, at_least=2)
 
 
@@ -127,26 +127,26 @@ def test_what_is_no_binomial_law_is_refused(n: int, p: float) -> None:
 
 
 def test_a_statement_holds_on_its_side_only() -> None:
-    assert at_most("x", 1.0, 2.0).holds
-    assert not at_most("x", 2.0, 1.0).holds
-    assert at_least("x", 2.0, 1.0).holds
-    assert not at_least("x", 1.0, 2.0).holds
-    assert equals("x", 1.0, 1.0).holds
-    assert not equals("x", 1.0, 1.0 + 1e-6).holds
+    assert check_at_most("x", 1.0, 2.0).holds
+    assert not check_at_most("x", 2.0, 1.0).holds
+    assert check_at_least("x", 2.0, 1.0).holds
+    assert not check_at_least("x", 1.0, 2.0).holds
+    assert check_equals("x", 1.0, 1.0).holds
+    assert not check_equals("x", 1.0, 1.0 + 1e-6).holds
 
 
 def test_the_margin_is_negative_by_as_much_as_it_fails() -> None:
-    assert at_most("x", 5.0, 2.0).margin == -3.0
-    assert at_least("x", 5.0, 2.0).margin == 3.0
+    assert check_at_most("x", 5.0, 2.0).margin == -3.0
+    assert check_at_least("x", 5.0, 2.0).margin == 3.0
 
 
 def test_rounding_is_forgiven_and_infinity_is_not() -> None:
-    assert at_most("x", 1.0 + 1e-12, 1.0).holds
-    assert not at_least("x", 1.0, math.inf).holds
-    assert at_least("x", -math.inf, -math.inf).holds
+    assert check_at_most("x", 1.0 + 1e-12, 1.0).holds
+    assert not check_at_least("x", 1.0, math.inf).holds
+    assert check_at_least("x", -math.inf, -math.inf).holds
 
 
 def test_a_place_is_kept_as_plain_numbers() -> None:
-    place = at_most("x", 0.0, 1.0, n=np.int64(3), p=np.float64(0.5)).at
+    place = check_at_most("x", 0.0, 1.0, n=np.int64(3), p=np.float64(0.5)).at
     assert place == {"n": 3, "p": 0.5}
     assert [type(value) for value in place.values()] == [int, float]

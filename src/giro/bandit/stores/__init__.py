@@ -4,10 +4,10 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from giro.bandit.stores.memory import MemoryStore
-from giro.bandit.stores.store import Found, Snapshot, Store, StoreError, Taken
+from giro.bandit.stores.store import FoundDecision, Snapshot, Store, Taken
 from giro.errors import BadParameter
 
-__all__ = ["Found", "MemoryStore", "Snapshot", "Store", "StoreError", "Taken", "names_in", "opened"]
+__all__ = ["FoundDecision", "MemoryStore", "Snapshot", "Store", "Taken", "names_in", "opened"]
 
 
 def opened(store: object, name: object) -> Store:

@@ -20,16 +20,18 @@ from giro.bandit.event import (
     KINDS,
     Decided,
     Event,
+    EventRow,
     Formed,
     Rebuilt,
     Reported,
     Rewarded,
-    Row,
     event_of,
     row_of,
 )
-from giro.bandit.stores.store import Found, Snapshot, Taken, ids_of, taken
-from giro.errors import BadFile, BadParameter
+from giro.bandit.stores.store import FoundDecision, Snapshot, Taken, ids_of, taken
+from giro.checks import WORD, check
+from giro.errors import BadFile
+from giro.files import pack_arrays, unpack_arrays
 
 KEPT_SNAPSHOTS = 2
 FORM, REPORT, ERASED = (KINDS.index(kind) for kind in ("form", "report", "erased"))
@@ -82,13 +84,6 @@ def check_version(found: int) -> None:
         )
 
 
-def check_name(name: object) -> str:
-    """Return the name of a bandit, a word."""
-    if not isinstance(name, str) or not name:
-        raise BadParameter(f"a bandit in a store needs a name, a word; got {name!r}")
-    return name
-
-
 # -- groups ----------------------------------------------------------------------------------
 
 
@@ -96,7 +91,7 @@ class Inserted(NamedTuple):
     """A row to insert at a position; `reward` is that of a decision's reward in the same group."""
 
     position: int
-    row: Row
+    row: EventRow
     reward: int | None = None
 
 
@@ -167,7 +162,7 @@ class Groups:
 
 def numbered(group: Iterable[Request], head: Head) -> Numbered:
     """Return the rows of all requests that can be appended; the others get their error."""
-    rows: list[Row] = []
+    rows: list[EventRow] = []
     rewards: dict[str | None, int] = {}
     waiting, formed = head.waiting, head.formed
     for request in group:
@@ -215,28 +210,15 @@ def packed_arrays(arrays: dict[str, np.ndarray]) -> bytes:
     """Return arrays as bytes, without pickle."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as parts:
-        for name, values in arrays.items():
-            with parts.open(f"{name}.npy", "w", force_zip64=True) as part:
-                np.lib.format.write_array(part, np.ascontiguousarray(values), allow_pickle=False)
+        pack_arrays(parts, arrays)
     return buffer.getvalue()
-
-
-def unpacked_arrays(content: bytes) -> dict[str, np.ndarray]:
-    """Return the arrays in bytes made by `packed_arrays`."""
-    with zipfile.ZipFile(io.BytesIO(content)) as parts:
-        return {
-            name.removesuffix(".npy"): np.lib.format.read_array(
-                io.BytesIO(parts.read(name)), allow_pickle=False
-            )
-            for name in parts.namelist()
-            if name.endswith(".npy")
-        }
 
 
 def snapshot_of(position: int, about: str, arrays: bytes) -> Snapshot | None:
     """Return a snapshot, None if it is damaged."""
     try:
-        return Snapshot(position, json.loads(about), unpacked_arrays(bytes(arrays)))
+        with zipfile.ZipFile(io.BytesIO(arrays)) as parts:
+            return Snapshot(position, json.loads(about), unpack_arrays(parts))
     except (ValueError, KeyError, zipfile.BadZipFile):
         return None
 
@@ -308,18 +290,18 @@ def left_behind(connection: Any) -> None:
 
 def decision_in(row: Sequence[Any]) -> Decided:
     """Return the decision in a row."""
-    event = event_of(Row(*row))
+    event = event_of(EventRow(*row))
     if not isinstance(event, Decided):
-        raise BadFile(f"a decision was wanted, the log has {event}")
+        raise BadFile(f"expected a decision, the log has {event}")
     return event
 
 
-def found_in(row: Sequence[Any]) -> Found:
+def found_in(row: Sequence[Any]) -> FoundDecision:
     """Return a decision and its reward, from the columns of both and the number of reports."""
-    reward = None if row[5] is None else event_of(Row(*row[5:10]))
+    reward = None if row[5] is None else event_of(EventRow(*row[5:10]))
     if reward is not None and not isinstance(reward, Rewarded):
-        raise BadFile(f"a reward was wanted, the log has {reward}")
-    return Found(decision_in(row[:5]), reward, row[10])
+        raise BadFile(f"expected a reward, the log has {reward}")
+    return FoundDecision(decision_in(row[:5]), reward, row[10])
 
 
 # -- the store -------------------------------------------------------------------------------
@@ -333,9 +315,10 @@ class SqlStore(ABC):
 
     shared = True
 
-    def __init__(self, name: object) -> None:
+    def __init__(self, name: Any) -> None:
         """Prepare for a bandit of this name; who inherits then sets `_bandit`."""
-        self.name = check_name(name)
+        check("a bandit in a store", WORD, name=name)
+        self.name: str = name
         self._groups = Groups(self._commit)
         self._readers: Connections[Any] = Connections(self._connected, self._forked)
         self._bandit = 0
@@ -349,7 +332,7 @@ class SqlStore(ABC):
         """Leave everything of the parent process alone."""
 
     @abstractmethod
-    def _told(self) -> AbstractContextManager[None]:
+    def _store_errors(self) -> AbstractContextManager[None]:
         """Turn what goes wrong outside into a `StoreError`."""
 
     @abstractmethod
@@ -373,7 +356,7 @@ class SqlStore(ABC):
         return connection.execute(self._text(query), parameters)
 
     def _query(self, query: str, *parameters: Any) -> list[Any]:
-        with self._told(), self._readers.one() as connection:
+        with self._store_errors(), self._readers.one() as connection:
             return list(self._ask(connection, query, *parameters).fetchall())
 
     def _made(self, connection: Any, version: int, types: Mapping[str, str]) -> None:
@@ -394,7 +377,7 @@ class SqlStore(ABC):
         return self._groups.append(events)
 
     def _commit(self, group: list[Request]) -> None:
-        with self._told(), self._writing() as connection:
+        with self._store_errors(), self._writing() as connection:
             rows, rewards = numbered(group, self._head(connection, group))
             if not rows:
                 return
@@ -425,16 +408,16 @@ class SqlStore(ABC):
 
     def last(self) -> int:
         """Return the position of the last event."""
-        with self._told(), self._readers.one() as connection:
+        with self._store_errors(), self._readers.one() as connection:
             return self._last(connection)
 
     def read(self, after: int, limit: int) -> list[Event]:
         """Return up to `limit` events behind a position."""
         query = f"SELECT {EVENT} FROM giro_events WHERE bandit = ? AND position > ?"
         rows = self._query(query + " ORDER BY position LIMIT ?", self._bandit, after, limit)
-        return [event_of(Row(*row)) for row in rows]
+        return [event_of(EventRow(*row)) for row in rows]
 
-    def find(self, ids: Sequence[str]) -> dict[str, Found]:
+    def find(self, ids: Sequence[str]) -> dict[str, FoundDecision]:
         """Return the decisions with these ids."""
         query = (
             "SELECT d.kind, d.id, d.time, d.value, d.data, r.kind, r.id, r.time, r.value, r.data,"
@@ -443,7 +426,7 @@ class SqlStore(ABC):
             " ON r.bandit = d.bandit AND r.position = d.reward"
             " WHERE d.bandit = ? AND d.kind = 4 AND d.id IN "
         )
-        found: dict[str, Found] = {}
+        found: dict[str, FoundDecision] = {}
         for part in parts_of(ids):
             rows = self._query(query + f"({marks(part)})", self._bandit, *part)
             found.update({row[1]: found_in(row) for row in rows})
@@ -475,10 +458,10 @@ class SqlStore(ABC):
         arrays, *parts = (whole[i : i + PART] for i in range(0, len(whole), PART))
         query = "INSERT INTO giro_parts VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         for number, part in enumerate(parts):
-            with self._told(), self._aside() as connection:
+            with self._store_errors(), self._aside() as connection:
                 self._ask(connection, query, *its, number, part)
             clock.sleep(BREATH)
-        with self._told(), self._aside() as connection:
+        with self._store_errors(), self._aside() as connection:
             query = (
                 "INSERT INTO giro_snapshots SELECT ?, ?, ?, ? WHERE NOT EXISTS"
                 " (SELECT 1 FROM giro_events WHERE bandit = ? AND position > ? AND kind = 9)"
@@ -500,7 +483,7 @@ class SqlStore(ABC):
         )
         gone = "DELETE FROM giro_parts WHERE bandit = ? AND position = ? AND part = ?"
         for position, part in self._query(query, self._bandit, self._bandit):
-            with self._told(), self._aside() as connection:
+            with self._store_errors(), self._aside() as connection:
                 self._ask(connection, gone, self._bandit, position, part)
             clock.sleep(BREATH)
 
@@ -518,7 +501,7 @@ class SqlStore(ABC):
     def erase(self, ids: Sequence[str], time: float) -> int:
         """Put `Erased` in place of everything about these decisions."""
         gone = 0
-        with self._groups.alone(), self._told(), self._writing() as connection:
+        with self._groups.alone(), self._store_errors(), self._writing() as connection:
             for part in parts_of(ids):
                 query = (
                     "UPDATE giro_events SET kind = ?, id = NULL, value = NULL, data = NULL,"

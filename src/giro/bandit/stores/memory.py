@@ -17,7 +17,7 @@ from giro.bandit.event import (
     Rewarded,
     kind_of,
 )
-from giro.bandit.stores.store import Found, Snapshot, Taken, ids_of, taken
+from giro.bandit.stores.store import FoundDecision, Snapshot, Taken, ids_of, taken
 from giro.offer import NO_FEATURES
 
 _PENDING = -1  # in place of the number of a decision's reward
@@ -175,7 +175,7 @@ class MemoryStore:
         id, expired = self.ids[self.rewarded[number]], bool(self.expired[number])
         return Rewarded(id, self.came[number], self.value[number], expired)
 
-    def find(self, ids: Sequence[str]) -> dict[str, Found]:
+    def find(self, ids: Sequence[str]) -> dict[str, FoundDecision]:
         """Return the decisions with these ids."""
         found = {}
         for id in ids:
@@ -183,7 +183,9 @@ class MemoryStore:
             if number is not None:
                 reward = self.reward_of[number]
                 known = None if reward == _PENDING else self._reward(reward)
-                found[id] = Found(self._decision(number), known, len(self._reports.get(id, ())))
+                found[id] = FoundDecision(
+                    self._decision(number), known, len(self._reports.get(id, ()))
+                )
         return found
 
     def reports(self, id: str) -> list[float]:
@@ -225,7 +227,7 @@ class MemoryStore:
         return n_erased
 
     def is_keeper(self) -> bool:
-        """Tell that nobody else can be."""
+        """Return True: memory has one process."""
         return True
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 
 Positions are given out under an advisory lock of the bandit that is held until the commit. With a
 sequence, numbers would be given before commits: a reader that has seen 7 could meet 6 only later,
-and would skip it for ever.
+and would never read it.
 
 An append is one round trip: the statements are sent together, the last of them says what must hold
 for the group to be appended, and appends it if that holds. What is refused, and what is large,
@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from giro.bandit.event import DECISION
 from giro.bandit.stores import _sql as sql
-from giro.bandit.stores.store import StoreError
-from giro.errors import needs_extra
+from giro.errors import StoreError, needs_extra
 
 if TYPE_CHECKING:
     import psycopg
@@ -84,9 +83,9 @@ class PostgresStore(sql.SqlStore):
         self._listener: psycopg.Connection[Any] | None = None
         self._listening = threading.Lock()
         self._heard = 0  # the last position that the listener knows of
-        self._told_at = 0.0  # when it last told of more
+        self._notified_at = 0.0  # when it last reported more
         self._lock = _MIGRATING
-        with self._told(), self._writing() as connection:
+        with self._store_errors(), self._writing() as connection:
             version = _version(connection)
             if version == 0:
                 connection.execute("CREATE TABLE giro_version (version BIGINT NOT NULL)")
@@ -100,7 +99,7 @@ class PostgresStore(sql.SqlStore):
     @classmethod
     def names(cls, url: str) -> list[str]:
         """Return the names of the bandits in a database."""
-        with _told(), contextlib.closing(_connect(url)) as connection:
+        with _store_errors(), contextlib.closing(_connect(url)) as connection:
             if _version(connection) == 0:
                 return []
             found = connection.execute("SELECT name FROM giro_bandits ORDER BY name").fetchall()
@@ -116,8 +115,8 @@ class PostgresStore(sql.SqlStore):
         self._listening = threading.Lock()
         self._groups.renew()
 
-    def _told(self) -> contextlib.AbstractContextManager[None]:
-        return _told()
+    def _store_errors(self) -> contextlib.AbstractContextManager[None]:
+        return _store_errors()
 
     def _text(self, query: str) -> Any:
         """Return a query with psycopg's marks; none of ours holds a ? that is not one."""
@@ -167,7 +166,7 @@ class PostgresStore(sql.SqlStore):
             "channel": self._channel,
             "n": len(rows),
         }
-        with self._told():
+        with self._store_errors():
             with self._writing(at_once=True) as connection:
                 cursor = connection.execute(_APPEND, parameters)
             found = cursor.fetchone()
@@ -198,9 +197,12 @@ class PostgresStore(sql.SqlStore):
         connection.execute("SELECT pg_notify(%s, %s)", (self._channel, str(rows[-1].position)))
 
     def wait(self, after: int, seconds: float) -> bool:
-        """Listen, and look now and then."""
+        """Return whether there are events after `after`, within `seconds`.
+
+        By LISTEN, polled every `_NAP` s.
+        """
         end = clock.monotonic() + seconds
-        with self._listening, _told():
+        with self._listening, _store_errors():
             try:
                 if self._listener is None or self._listener.closed:
                     self._listener = self._connected()
@@ -215,8 +217,8 @@ class PostgresStore(sql.SqlStore):
                         self._heard = max(int(each.payload) for each in news)
                     else:
                         self._heard = self._last(self._listener)
-                clock.sleep(max(0.0, self._told_at + _BREATH - clock.monotonic()))
-                self._told_at = clock.monotonic()
+                clock.sleep(max(0.0, self._notified_at + _BREATH - clock.monotonic()))
+                self._notified_at = clock.monotonic()
                 return True
             except BaseException:
                 if self._listener is not None:
@@ -226,8 +228,11 @@ class PostgresStore(sql.SqlStore):
                 raise
 
     def is_keeper(self) -> bool:
-        """Hold an advisory lock for as long as a connection of its own lives."""
-        with self._groups.alone(), _told():
+        """Return whether this process holds the keeper's lease.
+
+        It is an advisory lock, held for as long as its own connection lives.
+        """
+        with self._groups.alone(), _store_errors():
             try:
                 if self._keeper is not None and not self._keeper.closed:
                     self._keeper.execute("SELECT 1")  # still there?
@@ -274,7 +279,7 @@ def _version(connection: "psycopg.Connection[Any]") -> int:
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _store_errors() -> Iterator[None]:
     """Say what went wrong with the database; its address, which may hold a password, stays out."""
     with needs_extra("a store in PostgreSQL", "psycopg", extra="postgres"):
         import psycopg  # noqa: PLC0415  # an extra

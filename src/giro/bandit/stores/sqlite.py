@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from giro.bandit.stores import _sql as sql
-from giro.bandit.stores.store import StoreError
+from giro.errors import StoreError
 
 _TYPES = {"key": "INTEGER PRIMARY KEY", "real": "REAL", "blob": "BLOB"}
 _PATIENCE = 60.0  # seconds to wait for other writers
@@ -24,7 +24,7 @@ class SqliteStore(sql.SqlStore):
         super().__init__(name)
         self._path, self._who = path, secrets.token_hex(8)
         self._writer: sqlite3.Connection | None = None
-        with self._told():
+        with self._store_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._writing() as connection:
                 (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -36,7 +36,7 @@ class SqliteStore(sql.SqlStore):
         """Return the names of the bandits in a file."""
         if not path.exists():
             return []
-        with _told(path), contextlib.closing(sqlite3.connect(path)) as connection:
+        with _store_errors(path), contextlib.closing(sqlite3.connect(path)) as connection:
             found = connection.execute("SELECT name FROM giro_bandits ORDER BY name").fetchall()
         return [name for (name,) in found]
 
@@ -54,8 +54,8 @@ class SqliteStore(sql.SqlStore):
         self._writer, self._who = None, secrets.token_hex(8)
         self._groups.renew()
 
-    def _told(self) -> contextlib.AbstractContextManager[None]:
-        return _told(self._path)
+    def _store_errors(self) -> contextlib.AbstractContextManager[None]:
+        return _store_errors(self._path)
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -82,7 +82,10 @@ class SqliteStore(sql.SqlStore):
         )
 
     def wait(self, after: int, seconds: float) -> bool:
-        """Look again and again."""
+        """Return whether there are events after `after`, within `seconds`.
+
+        Polled every `_NAP` s.
+        """
         end = time.monotonic() + seconds
         while True:
             more = self.last() > after
@@ -99,9 +102,12 @@ class SqliteStore(sql.SqlStore):
         return gone
 
     def is_keeper(self) -> bool:
-        """Hold a lease, or take it over when its holder has been silent."""
+        """Return whether this process holds the keeper's lease.
+
+        It is taken over when its holder has been silent for `_LEASE` s.
+        """
         now = time.time()
-        with self._groups.alone(), self._told(), self._writing() as connection:
+        with self._groups.alone(), self._store_errors(), self._writing() as connection:
             connection.execute(
                 "INSERT INTO giro_keepers VALUES (?, ?, ?) ON CONFLICT (bandit) DO UPDATE SET"
                 " who = excluded.who, until = excluded.until WHERE who = excluded.who OR"
@@ -128,7 +134,7 @@ class SqliteStore(sql.SqlStore):
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _store_errors(path: Path) -> Iterator[None]:
     """Say what went wrong with the file."""
     try:
         yield

@@ -17,7 +17,7 @@ class Taken(GiroError):
     """An event cannot be appended, because another has taken its place; nothing was."""
 
     def __init__(self, event: Event) -> None:
-        """Say which."""
+        """Take the event that cannot be appended."""
         match event:
             case Decided():
                 words = f"there already is a decision '{event.id}'"
@@ -29,11 +29,7 @@ class Taken(GiroError):
         self.event = event
 
 
-class StoreError(GiroError):
-    """A store cannot be reached, read or written; what was being appended may be there or not."""
-
-
-class Found(NamedTuple):
+class FoundDecision(NamedTuple):
     """A decision of the log, and what became of it so far."""
 
     decision: Decided
@@ -73,7 +69,7 @@ class Store(Protocol):
     def read(self, after: int, limit: int) -> list[Event]:
         """Return up to `limit` events, in order, beginning behind the position `after`."""
 
-    def find(self, ids: Sequence[str]) -> dict[str, Found]:
+    def find(self, ids: Sequence[str]) -> dict[str, FoundDecision]:
         """Return the decisions with these ids."""
 
     def reports(self, id: str) -> list[float]:
@@ -105,7 +101,10 @@ class Store(Protocol):
         """
 
     def is_keeper(self) -> bool:
-        """Tell whether this store may do what one process does for all; tried anew each time."""
+        """Return whether this process holds the keeper's lease: what one does for all is its task.
+
+        Each call tries again to get it.
+        """
 
     def close(self) -> None:
         """Let go of everything outside of the process; the store may not be used any more."""

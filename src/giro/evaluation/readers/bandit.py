@@ -55,7 +55,7 @@ def _log(rewarded: "pl.DataFrame", left_out: int, said: list[dict[str, Any]]) ->
     features = _features(rewarded, offers, hashed=hashed)
     if not said and _look_hashed(features or []):
         raise BadParameter(
-            "the first of the events must tell the setting of the bandit, for features are hashed: "
+            "the first of the events must hold the setting of the bandit, for features are hashed: "
             "give all its events"
         )
     contexts, feature_names = _contexts(rewarded)
@@ -150,7 +150,7 @@ def _features(
         for rows, its in zip(given.to_list(), offers.numbers, strict=True)
     ]
     widths = {rows.shape[1] for rows in found}
-    if len(widths) == 1 and not hashed:  # else an error, in words, when all is checked
+    if len(widths) == 1 and not hashed:  # otherwise an error, in words, when all is checked
         every = filled(np.concatenate(found))
         found = np.split(every, np.cumsum([len(rows) for rows in found])[:-1])
     return found

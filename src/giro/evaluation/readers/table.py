@@ -74,7 +74,7 @@ def numbers(frame: "pl.DataFrame", name: str) -> np.ndarray:
     if unreadable.any():
         row = int(unreadable.arg_max() or 0)
         raise BadParameter(
-            f"event {row + 1} has {values[row]!r} in column '{name}'; a number is wanted"
+            f"event {row + 1} has {values[row]!r} in column '{name}'; expected a number"
         )
     return as_numbers.to_numpy().copy()
 

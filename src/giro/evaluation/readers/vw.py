@@ -103,8 +103,8 @@ def _actions(event: _Event, n_arms: int) -> list[dict[str, Any]]:
     for place, action in enumerate(event.actions, 1):
         if not isinstance(action, dict):
             raise BadParameter(
-                f"line {event.line} has {str(action)[:40]!r} as action {place}; features by name "
-                "are wanted"
+                f"line {event.line} has {str(action)[:40]!r} as action {place}; expected "
+                "features by name"
             )
         found.append({name: value for name, value in action.items() if name[:1] != "_"})
     return found or [{}] * n_arms
@@ -171,7 +171,7 @@ def _record(line: str, number: int) -> dict[str, Any]:
     label = _label(record)
     multi = inside.get("_multi", [])
     if not isinstance(multi, list):
-        raise BadParameter(f"line {number} has {str(multi)[:40]!r} as _multi; a list is wanted")
+        raise BadParameter(f"line {number} has {str(multi)[:40]!r} as _multi; expected a list")
     for position, action in enumerate(multi):
         if isinstance(action, dict) and (its := _label(action)):
             label |= its | {"_labelindex": position}

@@ -106,7 +106,7 @@ def _binomial_by_rejection(n: int, p: float, rng: np.random.Generator) -> int:
 def _is_below(v: float, k: int, n: int, p: float) -> bool:
     """Tell whether v is at most the probability of k, relative to that of the mode.
 
-    Near the mode by a product, else by bounds, and by logarithms only between the bounds.
+    Near the mode by a product, otherwise by bounds, and by logarithms only between the bounds.
     """
     mode = int((n + 1) * p)
     distance = float(abs(k - mode))
@@ -173,7 +173,7 @@ def _ones_in(bits: int) -> int:
 
 @kernel
 def binomial_from(k: int, n: int, p: float, patience: float, rng: np.random.Generator) -> int:
-    """Return a draw from Bin(n, p) if it is k or more, else -1; np < k.
+    """Return a draw from Bin(n, p) if it is k or more, otherwise -1; np < k.
 
     `patience` is an exponential variable of which no more is known than that it exceeds some number
     below C. Any c = 2 (k - np)^2 / n >= 1/2 is such a number: C is at least c plus the logarithm of

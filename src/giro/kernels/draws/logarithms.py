@@ -19,10 +19,10 @@ _FEW = 16  # from here on four terms of Stirling's series are enough for double 
 _MANY = 1024  # below, log k! is in a table
 
 
-def fixed(number: str) -> int:
+def to_fixed_point(number: str) -> int:
     """Return a decimal number in units of 1 / UNIT.
 
-    >>> fixed("0.5") == UNIT // 2
+    >>> to_fixed_point("0.5") == UNIT // 2
     True
     """
     return int(Fraction(number) * UNIT)
@@ -46,7 +46,7 @@ def log1p(t: int) -> int:
 
 def _tables() -> tuple[np.ndarray, np.ndarray]:
     """Return log k! and what Stirling's formula lacks of it, for k below `_MANY`."""
-    constant, log, log_factorial = fixed(_HALF_LOG_2_PI), 0, 0
+    constant, log, log_factorial = to_fixed_point(_HALF_LOG_2_PI), 0, 0
     log_factorials, errors = [0.0], [0.0]
     for k in range(1, _MANY):
         log += log1p(UNIT // (k - 1)) if k > 1 else 0

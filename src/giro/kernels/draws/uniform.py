@@ -11,7 +11,7 @@ _LARGEST = 1 << 31  # numbers below which the product with a word has less than 
 
 @kernel
 def bernoulli_rounded(reward: float, rng: np.random.Generator) -> float:
-    """Return 1 with probability `reward`, else 0; a reward of 0 or 1 stays, and draws nothing.
+    """Return 1 with probability `reward`, otherwise 0; a reward of 0 or 1 stays, and draws nothing.
 
     Its mean stays the same. Agrawal and Goyal (2013) round like this for Thompson sampling, Kveton
     et al. (2019), Section 6.1, for KL-UCB as well.

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import borrowed, inline_kernel, kernel
-from giro.kernels.draws.logarithms import UNIT, fixed, log1p
+from giro.kernels.draws.logarithms import UNIT, log1p, to_fixed_point
 
 _LAYERS = 1024
 
@@ -34,7 +34,7 @@ def _layers(start: str, height: str, area: str, edge_at: Callable[[int], int]) -
 
     The tail has this start and the curve this height there, such that the layers end at height 1.
     """
-    x, y, layer = fixed(start), fixed(height), fixed(area)
+    x, y, layer = to_fixed_point(start), to_fixed_point(height), to_fixed_point(area)
     edges, heights = [layer * UNIT // y, x], [y, y]
     surprise = x if edge_at(x) == x else x * x // (2 * UNIT)
     while len(edges) < _LAYERS:

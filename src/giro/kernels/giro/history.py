@@ -9,7 +9,7 @@ import numpy as np
 
 from giro.compiling import inline_kernel, kernel
 
-_FIRST = 8  # rewards an arm has room for at first
+_FIRST = 8  # rewards that an arm can hold at first
 
 
 class History(NamedTuple):
@@ -31,7 +31,7 @@ class History(NamedTuple):
 
 
 def empty_history(n_arms: int, capacity: int, dtype: type = np.float64) -> History:
-    """Return a history without rewards, with room for `capacity` of them."""
+    """Return a history without rewards, that can hold `capacity` of them."""
     pool: np.ndarray = np.empty(4 * capacity + _FIRST * n_arms, dtype)
     begin, length, fits = np.zeros((3, n_arms), np.int64)
     return History(pool, begin, length, fits, np.zeros(1, np.int64))
@@ -78,7 +78,7 @@ class Rewards(NamedTuple):
 
 
 def no_rewards(n_arms: int, capacity: int) -> Rewards:
-    """Return the rewards before the first round, with room for `capacity` of them."""
+    """Return the rewards before the first round, that can hold `capacity` of them."""
     return Rewards(empty_history(n_arms, capacity), np.zeros(n_arms), np.ones(n_arms, np.bool_))
 
 

@@ -1,7 +1,7 @@
 """Which arm has the highest mean in its bootstrap sample, drawing as little as possible.
 
 The arm with the highest expected mean is drawn finely enough to lay a threshold x which it will
-hardly miss. Arms far below x take a tail test (see `tail_test`): nearly all of them are *out*,
+hardly miss. Arms far below x take a tail test (see below): nearly all of them are *out*,
 known to stay below x, and nothing else is drawn of them. The few that remain compete.
 
 Of those, guess the arm g with the highest expected mean, given what is drawn. With V_l the mean of
@@ -18,6 +18,17 @@ accepted has the distribution of the samples restricted to those that prove the 
 sum_l E M_l (M_l / E M_l) / sum M = 1. Samples are refined until the probability of choosing any l
 is small, so this almost never happens. If all that competed end below x, the arms that are out are
 drawn, given that they are.
+
+A tail test says whether an arm's mean reaches x, at the price of one exponential
+variable. With S the sum of the arm's sample of m entries, and any u > 0,
+
+    P(S in dz) = e^(-I) e^(-u (z - m x)) P_u(S in dz),   I = u m x - log E e^(u S),
+
+where P_u is the distribution weighted by e^(u S). So the arm reaches x exactly if one exponential
+variable is at least I and, for a draw S from P_u, S >= m x and a second one is at least
+u (S - m x); S then has the distribution of S given that x is reached. I, the rate, is linear in x,
+so u and what E e^(u S) needs of the history are kept until the arm is pulled again or x has moved
+far.
 """
 
 import math
@@ -27,13 +38,21 @@ import numpy as np
 
 from giro.compiling import kernel
 from giro.kernels.draws.ziggurat import standard_exponential
-from giro.kernels.giro.partial_sample import PartialSamples, cumulant, finish, refine, restart
-from giro.kernels.giro.tail_test import rate_of, tail_test
+from giro.kernels.giro.partial_sample import (
+    PartialSamples,
+    cumulant,
+    finish,
+    refine,
+    restart,
+    weight_of,
+)
 from giro.kernels.highest.ties import an_untried_arm, beats_in_tie, highest
 
 _WORTH = 30.0  # the chance of having to draw everything, times the entries it would take
 _MARGIN = 1.05  # the threshold is laid so that it is no reason to refine
 _CLOSE, _QUICK = 1.5, 40.0  # see _tested_from
+_STEEPEST = 3.0  # a larger u would make draws from the weighted distribution slow
+_DRIFT = 1.5  # a u this many times too large or too small is found again
 _SAFER = 2.5  # by how much more the leader's I must exceed that to leave it undrawn
 
 
@@ -195,3 +214,34 @@ def _among_equals(
             if beats_in_tie(arm, best, tied, ranking, rng):
                 best = int(arm)
     return best
+
+
+@kernel
+def rate_of(samples: PartialSamples, arm: int, x: float) -> float:
+    """Return roughly I at its best u, as for a normal S; zero if x is no more than the mean."""
+    its = samples.rewards.arms[arm]
+    lead = x - its.centre
+    return 0.5 * lead * lead / its.noise if lead > 0.0 else 0.0
+
+
+@kernel
+def tail_test(samples: PartialSamples, arm: int, x: float, rng: np.random.Generator) -> None:
+    """Draw whether the undrawn arm reaches x: then finish its sample, otherwise mark it as out."""
+    its = samples.rewards.arms[arm]
+    u = min((x - its.centre) / (its.m * its.noise), _STEEPEST)
+    if u > _DRIFT * its.tilt or u * _DRIFT < its.tilt:  # the u of the last test will not do
+        its.tilt, its.test_k = u, -1
+        if its.fractional:
+            its.weight = weight_of(samples, arm, 0, its.pulls, u, 0.0)
+        else:
+            its.weight = its.pulls - its.total + its.total * math.exp(u)
+    if its.test_k != its.k:
+        its.test_k = its.k
+        pseudo = its.k * (1.0 + math.exp(its.tilt))
+        its.test_cost = its.m * math.log((its.weight + pseudo) / its.m)
+    if standard_exponential(rng) < its.tilt * its.m * x - its.test_cost:
+        its.out = True
+        return
+    finish(samples, arm, its.tilt, rng)
+    excess = its.m * (its.centre - x)
+    its.out = excess < 0.0 or standard_exponential(rng) < its.tilt * excess

@@ -54,7 +54,7 @@ def beta_argmax(alpha: np.ndarray, beta: np.ndarray, rng: np.random.Generator) -
 def beta_if_reached(
     alpha: float, n: float, x: float, patience: float, rng: np.random.Generator
 ) -> float:
-    """Return a draw from Beta(alpha, n + 1 - alpha) if it is x or more, else -1.
+    """Return a draw from Beta(alpha, n + 1 - alpha) if it is x or more, otherwise -1.
 
     `patience` is an exponential variable known to be no less than some lower bound of I.
     """

@@ -19,7 +19,11 @@ import numpy as np
 from giro.compiling import inline_kernel, kernel
 from giro.kernels.draws.binomial import binomial, binomial_from
 from giro.kernels.draws.ziggurat import standard_exponential
-from giro.kernels.highest.probabilities import Points, argmax_probabilities, winning_law
+from giro.kernels.highest.probabilities import (
+    Points,
+    argmax_probabilities,
+    argmax_probabilities_of_points,
+)
 from giro.kernels.highest.ties import an_untried_arm, beats_in_tie, highest
 from giro.offer import of_arms
 
@@ -251,7 +255,7 @@ def _value(values: BinomialValues, arm: int, rng: np.random.Generator) -> float:
 def _value_if_reached(
     values: BinomialValues, arm: int, x: float, patience: float, rng: np.random.Generator
 ) -> float:
-    """Return the arm's value if it is x or more, else -1; see `binomial_from` on `patience`."""
+    """Return the arm's value, -1 if it is below x; see `binomial_from` on `patience`."""
     offset, n, p, m = _variant(values, arm, rng)
     k = int(m * x - offset)
     while (offset + k) / m < x:
@@ -278,7 +282,9 @@ def binomial_argmax_probabilities(
         floor = max(floor, low)  # which some arm reaches for sure
     if floor == np.inf or (top >= floor).sum() == 1:  # an untried arm, or one that has no rival
         return argmax_probabilities(top, ranking)
-    return winning_law(_points(values, arms, top, floor, size), arms.size, ranking)
+    return argmax_probabilities_of_points(
+        _points(values, arms, top, floor, size), arms.size, ranking
+    )
 
 
 @kernel
@@ -309,7 +315,7 @@ def _points(
                 break
             its, weight = values.variants[arms[i], variant], share if variant == 1 else 1.0 - share
             low, high = binomial_range(its.n, its.p)
-            chances = binomial_law(its.n, its.p, low, high)
+            chances = binomial_probabilities(its.n, its.p, low, high)
             for j in range(chances.size - 1, -1, -1):
                 x = (its.offset + (low + j)) / its.m
                 if x < floor:
@@ -332,7 +338,7 @@ def binomial_range(n: int, p: float) -> tuple[int, int]:
 
 
 @kernel
-def binomial_law(n: int, p: float, low: int, high: int) -> np.ndarray:
+def binomial_probabilities(n: int, p: float, low: int, high: int) -> np.ndarray:
     """Return the probabilities of low, ..., high ones, which sum to 1.
 
     Each follows from its neighbour, beginning at the largest: no large logarithms, no cancelling.

@@ -9,7 +9,7 @@ is summed by Gauss's rule in each of them. The distribution functions F_i are on
 the same kind: the polynomial through the nodes of a panel, integrated from each node up. All that
 is lower than a value to which P is negligible is left out.
 
-A *law* is a named tuple that holds, among others, `high` [arm], above which an arm's density is
+*Densities* are a named tuple with, among others, `high` [arm], above which an arm's density is
 negligible, and `middle` and `scale` of all that bends near its middle, the densities first; and
 answers to `_coordinates` and `_put_density`. There are two, of normal and of beta draws. With
 X_i ~ Beta(α_i, β_i) and t = log(x / (1 - x)), the density of arm i over t is, relative to that at
@@ -33,13 +33,13 @@ _ZERO = 1e-300  # in place of a probability that is none
 
 
 @dispatched
-def _coordinates(law: Any, low: float, width: float, out: np.ndarray) -> None:
+def _coordinates(densities: Any, low: float, width: float, out: np.ndarray) -> None:
     """Write what densities at the nodes of a panel follow from into out[node]."""
     raise TypeError("replaced by dispatch")
 
 
 @dispatched
-def _put_density(law: Any, arm: int, low: float, at: np.ndarray, out: np.ndarray) -> None:
+def _put_density(densities: Any, arm: int, low: float, at: np.ndarray, out: np.ndarray) -> None:
     """Write the arm's density at the nodes of the panel into out[node], given `_coordinates`."""
     raise TypeError("replaced by dispatch")
 
@@ -58,25 +58,25 @@ _NODE, _WEIGHT, _FROM_NODE = _rule()
 
 
 @kernel
-def _highest_probabilities(law: Any, floor: float) -> np.ndarray:
+def _highest_probabilities(densities: Any, floor: float) -> np.ndarray:
     """Return the probability [arm] of the highest value, which is above `floor` almost surely.
 
     Costs about 16 exponentials an arm and panel.
     """
-    n_arms = law.high.size
+    n_arms = densities.high.size
     above, chances = np.zeros(n_arms), np.zeros(n_arms)  # above: mass over all panels so far
     density, up_to = np.empty((n_arms, _NODES)), np.empty((n_arms, _NODES))
     in_play, at, product = np.empty(n_arms, np.int64), np.empty((_NODES, 2)), np.empty(_NODES)
-    top, rest = law.high.max(), 1.0
+    top, rest = densities.high.max(), 1.0
     while top > floor and rest > _NEGLIGIBLE:
-        width = min(max(_width(law, top), _NARROWEST * abs(top)), top - floor)
+        width = min(max(_width(densities, top), _NARROWEST * abs(top)), top - floor)
         low, n = top - width, 0
         width = top - low  # as it was rounded
-        _coordinates(law, low, width, at)
+        _coordinates(densities, low, width, at)
         product[:], rest = 1.0, 1.0
         for arm in range(n_arms):
-            if law.high[arm] > low:
-                _put_density(law, arm, low, at, density[n])
+            if densities.high[arm] > low:
+                _put_density(densities, arm, low, at, density[n])
                 above[arm] += _integrate(density[n], width, above[arm], up_to[n])
                 for q in range(_NODES):
                     product[q] *= up_to[n, q]
@@ -93,11 +93,11 @@ def _highest_probabilities(law: Any, floor: float) -> np.ndarray:
 
 
 @kernel
-def _width(law: Any, top: float) -> float:
+def _width(densities: Any, top: float) -> float:
     """Return the width of the panel below `top`."""
     width = np.inf
-    for i in range(law.middle.size):
-        width = min(width, max(law.scale[i], 0.5 * abs(top - law.middle[i])))
+    for i in range(densities.middle.size):
+        width = min(width, max(densities.scale[i], 0.5 * abs(top - densities.middle[i])))
     return width
 
 
@@ -141,21 +141,24 @@ def normal_argmax_probabilities(means: np.ndarray, deviations: np.ndarray) -> np
         return argmax_probabilities(means, np.empty(0))
     means = means - means.max()  # near 0, where numbers are dense
     deviations = np.maximum(deviations, _LEAST_DEVIATION * max(-means.min(), deviations.max()))
-    law = _Normals(means, deviations, means + _REACH * deviations)
-    return _highest_probabilities(law, (means - _REACH * deviations).max())
+    densities = _Normals(means, deviations, means + _REACH * deviations)
+    return _highest_probabilities(densities, (means - _REACH * deviations).max())
 
 
 @kernel
-def _normal_coordinates(law: _Normals, low: float, width: float, out: np.ndarray) -> None:
+def _normal_coordinates(densities: _Normals, low: float, width: float, out: np.ndarray) -> None:
     for node in range(_NODES):
         out[node, 0] = width * _NODE[node]
 
 
 @kernel
 def _put_normal_density(
-    law: _Normals, arm: int, low: float, at: np.ndarray, out: np.ndarray
+    densities: _Normals, arm: int, low: float, at: np.ndarray, out: np.ndarray
 ) -> None:
-    start, steepness = (low - law.middle[arm]) / law.scale[arm], 1.0 / law.scale[arm]
+    start, steepness = (
+        (low - densities.middle[arm]) / densities.scale[arm],
+        1.0 / densities.scale[arm],
+    )
     for node in range(_NODES):
         z = start + at[node, 0] * steepness
         out[node] = _PEAK * steepness * math.exp(-0.5 * z * z)
@@ -192,21 +195,21 @@ def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray
     as that, with the same mean.
     """
     n, floor = alpha.size, -np.inf
-    law = _Bumps(
+    densities = _Bumps(
         np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.zeros(n + 1), np.full(n + 1, 2.0)
     )
     for arm in range(n):
         shrink = min(1.0, (1.0 / alpha[arm] + 1.0 / beta[arm]) / _LEAST_VARIANCE)
         a, b = shrink * alpha[arm], shrink * beta[arm]
-        law.alpha[arm], law.beta[arm] = a, b
+        densities.alpha[arm], densities.beta[arm] = a, b
         middle, scale = math.log(a / b), math.sqrt(1.0 / a + 1.0 / b)
         errors = gamma_error(a + b) - gamma_error(a) - gamma_error(b)
-        law.peak[arm] = 0.5 * math.log(a / (a + b) * b / (2.0 * math.pi)) + errors
-        law.middle[arm], law.scale[arm] = middle, min(scale, _WIDEST)
-        law.high[arm] = middle + _reach(a, b, scale)
+        densities.peak[arm] = 0.5 * math.log(a / (a + b) * b / (2.0 * math.pi)) + errors
+        densities.middle[arm], densities.scale[arm] = middle, min(scale, _WIDEST)
+        densities.high[arm] = middle + _reach(a, b, scale)
         if floor < middle and _relative(a, b, floor - middle) < _NEGLIGIBLE_LOG:
             floor = middle - _reach(b, a, scale)
-    return _highest_probabilities(law, floor)
+    return _highest_probabilities(densities, floor)
 
 
 @inline_kernel
@@ -227,7 +230,7 @@ def _reach(alpha: float, beta: float, scale: float) -> float:
 
 
 @kernel
-def _bump_coordinates(law: _Bumps, low: float, width: float, out: np.ndarray) -> None:
+def _bump_coordinates(densities: _Bumps, low: float, width: float, out: np.ndarray) -> None:
     """Write d and s of each node, r being the lower end of the panel."""
     odds = math.exp(-abs(low))
     share = odds / (1.0 + odds)  # p, or 1 - p if r > 0
@@ -243,9 +246,11 @@ def _bump_coordinates(law: _Bumps, low: float, width: float, out: np.ndarray) ->
 
 
 @kernel
-def _put_bump_density(law: _Bumps, arm: int, low: float, at: np.ndarray, out: np.ndarray) -> None:
-    alpha, both = law.alpha[arm], law.alpha[arm] + law.beta[arm]
-    start = law.peak[arm] + _relative(alpha, law.beta[arm], low - law.middle[arm])
+def _put_bump_density(
+    densities: _Bumps, arm: int, low: float, at: np.ndarray, out: np.ndarray
+) -> None:
+    alpha, both = densities.alpha[arm], densities.alpha[arm] + densities.beta[arm]
+    start = densities.peak[arm] + _relative(alpha, densities.beta[arm], low - densities.middle[arm])
     for node in range(_NODES):
         out[node] = math.exp(start + alpha * at[node, 0] - both * at[node, 1])
 

@@ -56,7 +56,7 @@ def argmax_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def winning_law(points: Points, n_arms: int, ranking: np.ndarray) -> np.ndarray:
+def argmax_probabilities_of_points(points: Points, n_arms: int, ranking: np.ndarray) -> np.ndarray:
     """Return the probability [arm] of having the highest value; ties as in `ties.argmax`.
 
     Costs about as much as there are points, and 50 times the arms for each value that many of
@@ -141,8 +141,9 @@ _V, _WEIGHT, _SUFFICES = _rules()
 def _buckets(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return where buckets of about equal values begin, and what is in them; the highest first."""
     top, low = values.max(), values.min()
-    n = max(1, values.size // _PER_BUCKET) if 0.0 < top - low < np.inf else 1
-    scale = (1.0 - 1e-9) * n / (top - low) if n > 1 else 0.0
+    spread = top - low if low > -np.inf and top < np.inf else 0.0
+    n = max(1, values.size // _PER_BUCKET) if 0.0 < spread < np.inf else 1
+    scale = (1.0 - 1e-9) * n / spread if n > 1 else 0.0
     begin, order = np.zeros(n + 1, np.int64), np.empty(values.size, np.int64)
     number = np.zeros(values.size, np.int64)
     for i in range(values.size):
@@ -193,4 +194,6 @@ def replica_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray
             if values[arm, replica] >= floor:
                 value[n], owner[n] = values[arm, replica], arm
                 n += 1
-    return winning_law(Points(value[:n], np.ones(n), owner[:n], float(replicas)), n_arms, ranking)
+    return argmax_probabilities_of_points(
+        Points(value[:n], np.ones(n), owner[:n], float(replicas)), n_arms, ranking
+    )

@@ -56,7 +56,7 @@ def beats_in_tie(
 ) -> bool:
     """Tell whether `arm`, the `tied`-th among equals, takes the place of `best`.
 
-    Drawn afresh, the j-th of the tied arms takes over with probability 1/j, which leaves each of
+    Drawn each time, the j-th of the tied arms takes over with probability 1/j, which leaves each of
     them in front equally often.
     """
     if ranking.size > 0:

@@ -37,7 +37,7 @@ _FARTHEST = 500.0  # beyond which the output is 0 or 1 anyway, and exp would ove
 _LINE = 8  # numbers that come from memory together
 
 
-class Weights(NamedTuple):
+class NetworkWeights(NamedTuple):
     """Weights of one network; unit k of feature j is at j · width + k."""
 
     hidden: np.ndarray  # [feature · unit] W
@@ -97,7 +97,7 @@ def entry_of(row: int, kind: int) -> int:
 
 @kernel
 def take_step(
-    network: Weights,
+    network: NetworkWeights,
     workspace: Workspace,
     rows: Rows,
     entries: np.ndarray,
@@ -121,7 +121,11 @@ def take_step(
 
 @kernel
 def spread_errors(
-    network: Weights, workspace: Workspace, rows: Rows, entries: np.ndarray, ahead: np.ndarray
+    network: NetworkWeights,
+    workspace: Workspace,
+    rows: Rows,
+    entries: np.ndarray,
+    ahead: np.ndarray,
 ) -> float:
     """Set the gradient's parts in the workspace, and return its bias; all are sums over entries."""
     _take_dense(workspace, rows, entries)
@@ -151,7 +155,7 @@ def gather_gradient(workspace: Workspace, rows: Rows, size: int) -> None:
 
 
 @kernel
-def score_of(network: Weights, context: np.ndarray) -> float:
+def score_of(network: NetworkWeights, context: np.ndarray) -> float:
     """Return what goes into the output's sigmoid at this context, v'h + b."""
     width, score = network.output.size, float(network.bias[0])
     for k in range(0, width, LANES):
@@ -163,7 +167,7 @@ def score_of(network: Weights, context: np.ndarray) -> float:
 
 
 @kernel
-def set_level(network: Weights, workspace: Workspace, rows: Rows) -> None:
+def set_level(network: NetworkWeights, workspace: Workspace, rows: Rows) -> None:
     """Set `workspace.level` to W'base over the sparse columns."""
     width = workspace.level.size
     for k in range(0, width, LANES):
@@ -190,7 +194,7 @@ def _take_dense(workspace: Workspace, rows: Rows, entries: np.ndarray) -> None:
 
 
 @kernel
-def _sum_dense(network: Weights, workspace: Workspace, rows: Rows, size: int) -> None:
+def _sum_dense(network: NetworkWeights, workspace: Workspace, rows: Rows, size: int) -> None:
     """Set the units' sums to the level and W'x over dense columns, two entries at a time.
 
     The sums of the one go on while those of the other wait for their last addition.
@@ -209,7 +213,11 @@ def _sum_dense(network: Weights, workspace: Workspace, rows: Rows, size: int) ->
 
 @kernel
 def _sum_changes(
-    network: Weights, workspace: Workspace, rows: Rows, entries: np.ndarray, ahead: np.ndarray
+    network: NetworkWeights,
+    workspace: Workspace,
+    rows: Rows,
+    entries: np.ndarray,
+    ahead: np.ndarray,
 ) -> None:
     """Add W'δ over the sparse columns to the units' sums."""
     width = workspace.level.size
@@ -234,7 +242,7 @@ def _sum_changes(
 
 @kernel
 def _set_errors(
-    network: Weights, workspace: Workspace, rewards: np.ndarray, entries: np.ndarray
+    network: NetworkWeights, workspace: Workspace, rewards: np.ndarray, entries: np.ndarray
 ) -> float:
     """Set the errors, output minus target, and return their sum."""
     width, total = workspace.level.size, 0.0
@@ -249,15 +257,19 @@ def _set_errors(
         target, kind = rewards[row_of(entries[i])], entries[i] & 3
         target = 1.0 if kind == ONE else target
         target = 0.0 if kind == ZERO else target
-        error = sigmoid(workspace.errors[i]) - target
+        error = clipped_sigmoid(workspace.errors[i]) - target
         workspace.errors[i] = error
         total += error
     return total
 
 
 @kernel
-def sigmoid(score: float) -> float:
-    """Return 1 / (1 + exp(-score)), whatever the score."""
+def clipped_sigmoid(score: float) -> float:
+    """Return 1 / (1 + exp(-score)) as it is written; a score beyond 500 counts as 500.
+
+    For networks and problems, whose scores are moderate. See `regression.logistic.sigmoid` for
+    why there are two.
+    """
     return 1.0 / (1.0 + math.exp(-min(max(score, -_FARTHEST), _FARTHEST)))
 
 
@@ -265,7 +277,7 @@ def sigmoid(score: float) -> float:
 
 
 @kernel
-def _spread_errors(network: Weights, workspace: Workspace, size: int) -> None:
+def _spread_errors(network: NetworkWeights, workspace: Workspace, size: int) -> None:
     """Set the gradient of v, replace the units' sums by their errors E, and set Σ E."""
     width = workspace.level.size
     for k in range(0, width, LANES):
@@ -296,7 +308,7 @@ def _gather_changes(workspace: Workspace, rows: Rows, entries: np.ndarray) -> No
 
 
 @kernel
-def _descend_sparse(network: Weights, workspace: Workspace, rows: Rows, step: float) -> None:
+def _descend_sparse(network: NetworkWeights, workspace: Workspace, rows: Rows, step: float) -> None:
     """Move the weights of sparse columns by -step times the gradient, and the level with them."""
     width, base = workspace.level.size, rows.base
     for k in range(0, width, LANES):
@@ -315,7 +327,7 @@ def _descend_sparse(network: Weights, workspace: Workspace, rows: Rows, step: fl
 
 @kernel
 def _descend_dense(
-    network: Weights, workspace: Workspace, rows: Rows, size: int, step: float
+    network: NetworkWeights, workspace: Workspace, rows: Rows, size: int, step: float
 ) -> None:
     """Move the weights of dense columns by -step times Σ x E'."""
     width, x, n = workspace.level.size, workspace.dense, rows.filled[1]

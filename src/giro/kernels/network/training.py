@@ -12,7 +12,7 @@ from giro.compiling import kernel
 from giro.kernels.draws.uniform import shuffle
 from giro.kernels.network.step import (
     LARGEST,
-    Weights,
+    NetworkWeights,
     Workspace,
     entry_of,
     gather_gradient,
@@ -27,7 +27,7 @@ _MEAN, _SQUARE, _TINY = 0.9, 0.999, 1e-8  # β₁, β₂ and ε of the paper
 
 @kernel
 def train(
-    network: Weights,
+    network: NetworkWeights,
     workspace: Workspace,
     rows: Rows,
     entries: np.ndarray,
@@ -66,7 +66,7 @@ def entries_of(positions: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
 @kernel
 def descend(
-    network: Weights, workspace: Workspace, rows: Rows, entries: np.ndarray, rate: float
+    network: NetworkWeights, workspace: Workspace, rows: Rows, entries: np.ndarray, rate: float
 ) -> None:
     """Go once through the entries as they are ordered, in batches; the last may be smaller."""
     batch, n = workspace.errors.size, entries.size
@@ -77,11 +77,11 @@ def descend(
         take_step(network, workspace, rows, entries[first:end], ahead, rate)
 
 
-class Moments(NamedTuple):
+class AdamMoments(NamedTuple):
     """Running means of a network's gradient and of its square."""
 
-    mean: Weights
-    square: Weights
+    mean: NetworkWeights
+    square: NetworkWeights
     missing: np.ndarray  # [2] by which they fall short: they begin at zero
 
 
@@ -94,8 +94,8 @@ class Pace(NamedTuple):
 
 @kernel
 def take_adam_step(
-    network: Weights,
-    moments: Moments,
+    network: NetworkWeights,
+    moments: AdamMoments,
     workspace: Workspace,
     rows: Rows,
     entries: np.ndarray,

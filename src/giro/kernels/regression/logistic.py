@@ -48,7 +48,11 @@ class Likelihood(NamedTuple):
 
 @inline_kernel
 def sigmoid(score: float) -> float:
-    """Return 1 / (1 + exp(-score)), without overflow."""
+    """Return 1 / (1 + exp(-score)), for any score.
+
+    Regressions may come to scores of any size. Rounded otherwise in the last digit than
+    `network.step.clipped_sigmoid`, so both stay: what was drawn and fitted with either is kept.
+    """
     e = math.exp(-abs(score))
     return (1.0 if score >= 0.0 else e) / (1.0 + e)
 
@@ -229,7 +233,7 @@ class Steps(NamedTuple):
 
 @kernel
 def no_steps(n_features: int) -> Steps:
-    """Return room for steps."""
+    """Return a workspace for steps."""
     return Steps(
         np.empty((_REMEMBERED, n_features)),
         np.empty((_REMEMBERED, n_features)),
@@ -244,7 +248,7 @@ def remember_step(steps: Steps, step: np.ndarray, before: np.ndarray, after: np.
     for j in range(step.size):
         steps.step[position, j] = step[j]
         steps.change[position, j] = after[j] - before[j]
-    if dot(steps.step[position], steps.change[position]) > 0.0:  # else only rounding is left
+    if dot(steps.step[position], steps.change[position]) > 0.0:  # otherwise only rounding is left
         steps.taken[0] += 1
 
 

@@ -98,7 +98,7 @@ def ridge_of(
 
 
 @dispatched
-def forgets(ridge: Any) -> bool:
+def has_memory(ridge: Any) -> bool:
     """Tell whether one more reward may change the regressions of all arms."""
     raise TypeError("replaced by dispatch")
 
@@ -182,16 +182,16 @@ def _solve(ridge: ForgettingRidge, arm: int) -> None:
     solve(ridge.factor[arm], ridge.theta[arm])
 
 
-def _forgets_not(ridge: Ridge) -> bool:
+def _has_no_memory(ridge: Ridge) -> bool:
     return False
 
 
-def _forgets(ridge: ForgettingRidge) -> bool:
+def _has_memory(ridge: ForgettingRidge) -> bool:
     return True
 
 
-bind(forgets, Ridge, _forgets_not)
-bind(forgets, ForgettingRidge, _forgets)
+bind(has_memory, Ridge, _has_no_memory)
+bind(has_memory, ForgettingRidge, _has_memory)
 bind(take_in, Ridge, observe)
 bind(take_in, ForgettingRidge, _observe_and_forget)
 bind(_make_way, HalfLife, _fade)

@@ -55,7 +55,7 @@ class Rows(NamedTuple):
 
 
 def empty_rows(n_arms: int, n_features: int, capacity: int) -> Rows:
-    """Return no rows, with room for `capacity` of them. Memory is taken as it fills."""
+    """Return no rows, that can hold `capacity` of them. Memory is taken as it fills."""
     return Rows(
         np.empty((capacity, n_features)),
         np.empty(capacity),

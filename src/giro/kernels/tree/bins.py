@@ -28,7 +28,7 @@ class Bins(NamedTuple):
 
 
 def empty_bins(n_features: int, capacity: int) -> Bins:
-    """Return no bins, with room for `capacity` rows."""
+    """Return no bins, that can hold those of `capacity` rows."""
     return Bins(
         np.empty((capacity, n_features), np.uint8),
         np.empty((n_features, MOST)),
@@ -52,7 +52,7 @@ def take_in(bins: Bins, contexts: np.ndarray, count: int) -> None:
 
 @kernel
 def _bin_for(bins: Bins, j: int, value: float, rows: int) -> int:
-    """Return the bin of a value, after making room for it among the first `rows` rows."""
+    """Return the bin of a value, after making one for it among the first `rows` rows."""
     position = int(np.searchsorted(bins.high[j, : bins.used[j]], value))
     if position < bins.used[j] and bins.low[j, position] <= value:
         return position

@@ -40,7 +40,7 @@ class Pool(NamedTuple):
         )
 
 
-class Workspace(NamedTuple):
+class TreeWorkspace(NamedTuple):
     """What the growth of one tree needs."""
 
     rows: np.ndarray  # [i] numbers of the rows, those of a node together
@@ -56,7 +56,7 @@ class Workspace(NamedTuple):
 
 
 def empty_pool(trees: int, capacity: int) -> Pool:
-    """Return trees of no rows, with room for `capacity` rows in each. Memory is taken as needed."""
+    """Return trees of no rows, which can hold `capacity` rows each. Memory is taken as needed."""
     live = _NODES * (trees * capacity + trees)
     nodes = live + live // 2 + _NODES * capacity + _SPARE  # see `grow_tree`
     pool = Pool(
@@ -73,9 +73,9 @@ def empty_pool(trees: int, capacity: int) -> Pool:
     return pool
 
 
-def empty_workspace(n_features: int, capacity: int, candidates: int) -> Workspace:
+def empty_tree_workspace(n_features: int, capacity: int, candidates: int) -> TreeWorkspace:
     """Return a workspace for trees of up to `capacity` rows."""
-    return Workspace(
+    return TreeWorkspace(
         np.empty(capacity, np.int32),
         np.empty((capacity, 3)),
         np.empty(capacity + 1, np.int32),
@@ -105,7 +105,7 @@ def grow_tree(
     tree: int,
     bins: Bins,
     positions: np.ndarray,
-    workspace: Workspace,
+    workspace: TreeWorkspace,
     least: float,
     rng: np.random.Generator,
 ) -> None:
@@ -135,7 +135,7 @@ def grow_tree(
 
 
 @kernel
-def _push(workspace: Workspace, at: int, node: int, begin: int, end: int) -> None:
+def _push(workspace: TreeWorkspace, at: int, node: int, begin: int, end: int) -> None:
     workspace.node[at], workspace.begin[at], workspace.end[at] = node, begin, end
 
 
@@ -174,11 +174,11 @@ def _split(
     bins: Bins,
     begin: int,
     end: int,
-    workspace: Workspace,
+    workspace: TreeWorkspace,
     least: float,
     rng: np.random.Generator,
 ) -> int:
-    """Note the node's mass; if it is split, part its rows and return where, else `begin`."""
+    """Note the node's mass; if it is split, part its rows and return where, otherwise `begin`."""
     rows, mass = workspace.rows[begin:end], workspace.mass
     weight, total, squares = 0.0, 0.0, 0.0
     for row in rows:
@@ -211,7 +211,7 @@ def _split(
 
 @kernel
 def _draw_bounds(
-    bins: Bins, rows: np.ndarray, workspace: Workspace, rng: np.random.Generator
+    bins: Bins, rows: np.ndarray, workspace: TreeWorkspace, rng: np.random.Generator
 ) -> None:
     """Draw each feature's candidates uniformly from the bins below the highest of the rows."""
     low, high, rng = workspace.low, workspace.high, borrowed(rng)
@@ -232,7 +232,7 @@ def _draw_bounds(
 
 
 @kernel
-def _weigh(bins: Bins, rows: np.ndarray, workspace: Workspace) -> None:
+def _weigh(bins: Bins, rows: np.ndarray, workspace: TreeWorkspace) -> None:
     """Add up the weights and rewards on the left of each candidate."""
     nothing = np.float32(0.0)
     for candidate in range(workspace.bounds.shape[0]):
@@ -249,7 +249,7 @@ def _weigh(bins: Bins, rows: np.ndarray, workspace: Workspace) -> None:
 
 
 @kernel
-def _best(workspace: Workspace, weight: float, total: float, least: float) -> tuple[int, int]:
+def _best(workspace: TreeWorkspace, weight: float, total: float, least: float) -> tuple[int, int]:
     """Return the candidate and feature that leave the least variance; feature -1 without one."""
     best, found, highest = 0, -1, 0.0
     for candidate in range(workspace.bounds.shape[0]):

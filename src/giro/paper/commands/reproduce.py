@@ -9,7 +9,7 @@ from giro.cli import options
 from giro.cli.main import INTERRUPTED, app, help_without_command
 from giro.cli.options import option
 from giro.cli.output import check_folder, print_json, tell
-from giro.cli.simulate import Place, check, finished_traces, say_interrupted
+from giro.cli.simulate import Where, check_kept_runs, finished_traces, say_interrupted
 from giro.datasets.scaling import Scale
 from giro.errors import UnknownName
 from giro.paper.studies import bakeoff as bakeoff_study
@@ -53,7 +53,7 @@ def _with(example: str) -> Any:
     return typer.Option("--with", metavar="POLICIES", help=f"Further policies, as {example}.")
 
 
-def reproduce(study: Study, out: Path, *, json: bool, place: Place | None = None) -> None:
+def reproduce(study: Study, out: Path, *, json: bool, where: Where | None = None) -> None:
     """Play what a study lacks, print what it shows, and write that to the folder `out`.
 
     After Ctrl-C what was finished is kept and printed; tables and figures are not written.
@@ -66,8 +66,8 @@ def reproduce(study: Study, out: Path, *, json: bool, place: Place | None = None
     interrupted = False
     if study.experiments:
         kept = Kept(out)
-        check(kept, study.judged)
-        traces, interrupted = finished_traces(study.experiments, kept, place or Place())
+        check_kept_runs(kept, study.judged)
+        traces, interrupted = finished_traces(study.experiments, kept, where or Where())
     finished = traces
     if study.judged:
         evidence = kept.evidence(study.judged, runs=study.runs)
@@ -118,8 +118,8 @@ def mab(
       giro reproduce mab --runs 20 --rounds 1000 --out quick
       giro reproduce mab --with besa,phe:a=1.1 --json
     """
-    study = mab_study.study(rounds=rounds, runs=runs, seed=seed, also=options.policies(also))
-    reproduce(study, out, json=json, place=Place(jobs, engine, address))
+    study = mab_study.study(rounds=rounds, runs=runs, seed=seed, also=options.policy_list(also))
+    reproduce(study, out, json=json, where=Where(jobs, engine, address))
 
 
 @commands.command()
@@ -146,8 +146,8 @@ def linear_regret(
     """
     from giro.paper.studies.linear_regret import study  # noqa: PLC0415  # quick start
 
-    place = Place(jobs, engine, address)
-    reproduce(study(rounds=rounds, runs=runs, seed=seed), out, json=json, place=place)
+    where = Where(jobs, engine, address)
+    reproduce(study(rounds=rounds, runs=runs, seed=seed), out, json=json, where=where)
 
 
 @commands.command()
@@ -191,11 +191,11 @@ def contextual(
         runs=runs,
         seed=seed,
         data=_data(only),
-        policies=options.policies(policies),
-        also=options.policies(also),
+        policies=options.policy_list(policies),
+        also=options.policy_list(also),
     )
     folder = out or Path("results") / ("contextual" if scale == "paper" else "contextual-quick")
-    reproduce(study, folder, json=json, place=Place(jobs, engine, address, fresh))
+    reproduce(study, folder, json=json, where=Where(jobs, engine, address, fresh))
 
 
 @commands.command()
@@ -230,12 +230,12 @@ def bakeoff(
     study = bakeoff_study.study(
         runs=runs,
         seed=seed,
-        only=options.names(only),
-        policies=options.policies(policies),
+        only=options.name_list(only),
+        policies=options.policy_list(policies),
         folder=sets,
         field=field,
     )
-    reproduce(study, out, json=json, place=Place(jobs, engine, address, fresh))
+    reproduce(study, out, json=json, where=Where(jobs, engine, address, fresh))
 
 
 @commands.command()
@@ -268,7 +268,7 @@ def settings(
     study = settings_study.study(
         rounds=rounds, runs=runs, seed=seed, data=_data(only), scale=contexts, fit=fit
     )
-    reproduce(study, out, json=json, place=Place(jobs, engine, address, fresh))
+    reproduce(study, out, json=json, where=Where(jobs, engine, address, fresh))
 
 
 @commands.command()
@@ -301,7 +301,7 @@ def offline(
 
 def _data(only: str) -> list[str]:
     """Return the data sets in a list, all of them if it is empty."""
-    names = options.names(only)
+    names = options.name_list(only)
     for name in names:
         if name not in contextual_study.DATA:
             raise UnknownName("data set of the paper", name, known=contextual_study.DATA)

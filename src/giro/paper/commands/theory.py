@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from giro.checks import check, whole
 from giro.cli import options
 from giro.cli.main import app, help_without_command
-from giro.cli.options import number, numbers, option, whole_numbers
+from giro.cli.options import number, number_list, option, whole_numbers
 from giro.cli.output import (
     check_folder,
     check_picture,
@@ -19,8 +20,8 @@ from giro.cli.output import (
     tell,
     write_picture,
 )
-from giro.errors import BadParameter
-from giro.paper.claims import record, verdict_table
+from giro.files import write_whole
+from giro.paper.claims import verdict_record, verdict_table
 from giro.tables import UNLIMITED, Column, table_text, write_csv
 from giro.version import __version__
 
@@ -75,7 +76,7 @@ def bound(
     """
     from giro.paper.reports.bound import bound_report  # noqa: PLC0415  # quick start
 
-    arms, pseudo = numbers(means, "--means"), number(a, "--a")
+    arms, pseudo = number_list(means, "--means"), number(a, "--a")
     _show(lambda: bound_report(arms, rounds, pseudo), json=json, plot=plot)
 
 
@@ -101,7 +102,7 @@ def general_bound(
     """
     from giro.paper.reports import general_bound as report  # noqa: PLC0415  # quick start
 
-    question = report.Question(numbers(means, "--means"), rounds, number(a, "--a"), runs, seed)
+    question = report.Question(number_list(means, "--means"), rounds, number(a, "--a"), runs, seed)
     _show(lambda: report.general_bound_report(question), json=json, plot=plot)
 
 
@@ -125,8 +126,8 @@ def optimism(
     """
     from giro.paper.reports.optimism import optimism_report  # noqa: PLC0415  # quick start
 
-    values, pulls = numbers(a, "--a"), whole_numbers(n, "--n")
-    places = None if p is None else numbers(p, "--p")
+    values, pulls = number_list(a, "--a"), whole_numbers(n, "--n")
+    places = None if p is None else number_list(p, "--p")
     _show(lambda: optimism_report(values, pulls, places), json=json, plot=plot)
 
 
@@ -202,9 +203,8 @@ def exact(
     """
     from giro.paper.reports.exact import Question, exact_report  # noqa: PLC0415  # quick start
 
-    if runs < 0:
-        raise BadParameter(f"runs is 0 or more, got runs={runs}")
-    question = Question(policy, ties, numbers(means, "--means"), rounds, runs, seed)
+    check("a check by simulation", whole(0), runs=runs)
+    question = Question(policy, ties, number_list(means, "--means"), rounds, runs, seed)
     _show(lambda: exact_report(question), json=json, plot=plot)
 
 
@@ -234,9 +234,11 @@ def everything(
     for name, make in reports.items():
         report = make()
         text = "\n\n".join([report.command, *_paragraphs(report, width=UNLIMITED)]) + "\n"
-        (out / f"{name}.txt").write_text(text, encoding="utf-8")
+        write_whole(out / f"{name}.txt", [text.encode()])
         save(report.draw(), out / f"{name}.png", note=report.command)
-        statements += [{"command": name, **record(verdict)} for verdict in report.statements]
+        statements += [
+            {"command": name, **verdict_record(verdict)} for verdict in report.statements
+        ]
     command = f"giro theory all --out {out} --rounds {rounds} --n {n} --runs {runs} --seed {seed}"
     write_csv(out / "statements.csv", statements, note=command)
     if json:
@@ -277,7 +279,7 @@ def _show(make: "Callable[[], Report]", *, json: bool, plot: Path | None) -> Non
     report = make()
     if json:
         tables = {table.name.replace("-", "_"): list(table.records) for table in report.tables}
-        statements = [record(verdict) for verdict in report.statements]
+        statements = [verdict_record(verdict) for verdict in report.statements]
         about: dict[str, Any] = {"command": report.command, "version": __version__}
         print_json({**about, **tables, "statements": statements})
     else:

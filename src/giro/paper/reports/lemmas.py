@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from giro.errors import BadParameter
+from giro.checks import check, whole
 from giro.paper.claims import Verdict
 from giro.paper.reports.report import GREY, Report, Table, digits, look, panels, table, text
 from giro.paper.theory import proofs as steps
 from giro.paper.theory.bound import b_constant
 from giro.paper.theory.proofs import bootstrap_checks, history_checks, stirling_checks
-from giro.paper.theory.terms import Check, at_most, is_whole
+from giro.paper.theory.terms import Check, check_at_most, is_whole
 from giro.tables import Column
 
 if TYPE_CHECKING:
@@ -36,8 +36,7 @@ _DRAWN = {
 
 def lemmas_report(most: int) -> Report:
     """Return what is violated, for up to `most` trials."""
-    if most < 2:
-        raise BadParameter(f"the grids need n >= 2, got n={most}")
+    check("a grid", whole(2), n=most)
     lemmas, proofs = _lemma_checks(most), _proof_checks(most)
     return Report(
         command=f"giro theory lemmas --n {most}",
@@ -105,7 +104,7 @@ def _proof_checks(most: int) -> dict[str, list[Check]]:
         "Theorem 2, small failure": [steps.small_failure_check(n) for n in range(2, 10_001)],
         "Theorem 2, counted pulls (+ 2)": counted,
         "Theorem 2, counted pulls (+ 3)": [
-            at_most(check.claim, check.lhs, check.rhs + 1, **check.at) for check in counted
+            check_at_most(check.claim, check.lhs, check.rhs + 1, **check.at) for check in counted
         ],
     }  # fmt: skip
 
@@ -115,7 +114,7 @@ def _chains(most: int) -> Iterator[Check]:
     for n, p, a in product((1, 2, 5, most), (0.05, 0.3, 0.5, 0.9), (1.0, 2.0, 3.0)):
         chain = steps.optimism_chain(n, p, a)
         for i, (smaller, larger) in enumerate(pairwise(chain)):
-            yield at_most(chain._fields[i + 1], smaller, larger, n=n, p=p, a=a)
+            yield check_at_most(chain._fields[i + 1], smaller, larger, n=n, p=p, a=a)
 
 
 def _summary(name: str, title: str, groups: Mapping[str, Sequence[Check]]) -> Table:

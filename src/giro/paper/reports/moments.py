@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from giro.errors import BadParameter
+from giro.checks import check, whole
 from giro.paper.claims import Verdict
 from giro.paper.reports.report import GREY, Report, Table, digits, look, panels, table, text, yes
 from giro.paper.theory.moments import moment_checks
@@ -42,8 +42,7 @@ _FORMULAS = {
 
 def moments_report(s: int, mean: float, a: float, *, most_pulls: int) -> Report:
     """Return the moments after `s` pulls, and Equation 7 for 1..most_pulls pulls."""
-    if most_pulls < 1:
-        raise BadParameter(f"most-pulls must be >= 1, got {most_pulls}")
+    check("Equation 7", whole(1), **{"most-pulls": most_pulls})
     checks = moment_checks(s, mean, a)
     grids = {}
     for each in sorted({*_GRID_A, a}):

@@ -14,7 +14,7 @@ import numpy as np
 
 from giro.cli.output import print_line, print_table
 from giro.errors import UnknownName
-from giro.paper.claims import LEVEL, Verdict, p_value_of, record, verdict_table
+from giro.paper.claims import LEVEL, Verdict, p_value_of, verdict_record, verdict_table
 from giro.paper.studies._bakeoff_sets import PAPER, BakeoffSet, paper_sets, sets_there
 from giro.paper.study import Outcome, Study
 from giro.policy import Policy
@@ -160,7 +160,7 @@ saw all rows of a set in time; mean rewards are over the sets played. The cost o
 processor time, averaged over sets."""
         )
 
-    document = {"ranking": ranking, "claims": [record(verdict) for verdict in verdicts]}
+    document = {"ranking": ranking, "claims": [verdict_record(verdict) for verdict in verdicts]}
     figures = partial(_figures, scores, ranking, judging)
     return Outcome({"rewards": rewards}, document, show, figures)
 

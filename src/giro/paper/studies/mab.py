@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from giro.paper.claims import Claim, Comparison, Played, beats, grows_logarithmically, judge, record
+from giro.paper.claims import (
+    Claim,
+    Comparison,
+    Played,
+    beats,
+    grows_logarithmically,
+    judge,
+    verdict_record,
+)
 from giro.paper.study import Outcome, Study, show_results, show_test, tables_of
 from giro.policy import Policy
 from giro.problem import Problem
@@ -62,7 +70,7 @@ def _outcome(also: Sequence[str], runs: int, traces: list[Trace], complete: bool
     drawn = [trace for trace in traces if trace.setting.policy in shown]
     ours = claims(traces) if complete else []
     verdicts = judge(ours + variants(traces)) if complete else []  # one family
-    records = [record(verdict) for verdict in verdicts]
+    records = [verdict_record(verdict) for verdict in verdicts]
     greedier = [trace for trace in traces if trace.setting.policy == KL_UCB_GREEDIER]
 
     def show() -> None:

@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.cli.output import print_line, print_table, progress
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.uniform import shuffled
 from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Model, Sample, refit, start, value
-from giro.paper.claims import Claim, Comparison, judge, record, verdict_table
+from giro.paper.claims import Claim, Comparison, judge, verdict_record, verdict_table
 from giro.paper.studies.contextual import DATA, Setup
 from giro.paper.study import Outcome, Study
 from giro.problem import Problem
@@ -49,10 +49,8 @@ def scores(
     most: int = MOST_ROWS,
 ) -> Iterator[Score]:
     """Yield how well each model guesses when trained on the rewards of all arms in every row."""
-    if splits < 1:
-        raise BadParameter(f"training offline needs at least one split, got splits={splits}")
-    if most < _FEWEST_ROWS:
-        raise BadParameter(f"training offline needs at least {_FEWEST_ROWS} rows, got rows={most}")
+    check("training offline", whole(1), splits=splits)
+    check("training offline", whole(_FEWEST_ROWS), rows=most)
     for name in data:
         problem = Problem.parse(Setup(scale).problem(name))
         assert isinstance(problem, Classification)
@@ -189,7 +187,7 @@ def study(
                 print_line()
                 print_table(*verdict_table(verdicts))
 
-        tables = {"scores": table, "claims": [record(verdict) for verdict in verdicts]}
+        tables = {"scores": table, "claims": [verdict_record(verdict) for verdict in verdicts]}
         return Outcome(tables, tables, show)
 
     return Study(

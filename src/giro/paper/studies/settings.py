@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from giro.cli.output import print_line, print_table
-from giro.paper.claims import Played, Verdict, finding_records, judge, record
+from giro.paper.claims import Played, Verdict, finding_records, judge, verdict_record
 from giro.paper.studies.contextual import DATA, Fit, Setup, claims
 from giro.paper.study import Outcome, Study
 from giro.simulation.metrics import Estimate, estimate, final_record
@@ -103,7 +103,7 @@ def rows(table: Sequence[Judged]) -> Iterator[dict[str, Any]]:
     for setup, reward, found in table:
         for verdict in found:
             each = [finding.holds for finding in verdict.findings]
-            yield record(verdict) | {
+            yield verdict_record(verdict) | {
                 "scale": setup.scale,
                 "fit": setup.fit,
                 "positive": verdict.in_favour,

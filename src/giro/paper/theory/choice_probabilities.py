@@ -1,7 +1,9 @@
 """Which arm a policy pulls next: the exact probabilities, given Bernoulli histories.
 
 `ChoiceProbabilities` is a function of `pulls[arm]` and `ones[arm]`. Values are compared as
-fractions over a common denominator, so that ties are exact.
+fractions over a common denominator, so that ties are exact. `giro.kernels.highest.probabilities`
+works out the same much faster, in floating point; this is written apart from it, slow and literal,
+so that tests have an independent judge of it.
 """
 
 import math
@@ -13,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
+from giro.checks import check, whole
 from giro.errors import BadParameter
 from giro.paper.theory.terms import Floats, check_pseudo_rewards, pseudo_counts
 
@@ -55,8 +58,7 @@ def bootstrap_probabilities(
     Each arm is first pulled `pulls` times, all of the first arm's before the second's; then the
     arm with the highest mean in a bootstrap sample of its history. Ties as in `giro_probabilities`.
     """
-    if pulls < 1:
-        raise BadParameter(f"bootstrapping needs each arm pulled first, got pulls={pulls}")
+    check("bootstrapping", whole(1), pulls=pulls)
     _check_ranking(ranking)
     return partial(_of_bootstrap, pulls, ranking)
 

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from giro.checks import check, whole
 from giro.errors import BadParameter
 from giro.paper.theory.choice_probabilities import (
     ChoiceProbabilities,
@@ -124,8 +125,7 @@ def linear_regret_bound(means: Means, rounds: int, pulls: int = 1) -> float:
     """
     mean, gap = _best_and_gap(means)
     check_rounds(rounds)
-    if pulls < 1:
-        raise BadParameter(f"each arm is pulled at least once first, got pulls={pulls}")
+    check("Lemma 1", whole(1), pulls=pulls)
     return 0.5 * (1 - mean) ** pulls * gap * (rounds - pulls)
 
 

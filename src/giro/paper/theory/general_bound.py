@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from giro.checks import check, whole
 from giro.errors import BadParameter
 from giro.paper.theory.terms import (
     ROUNDING,
@@ -96,8 +97,7 @@ def best_general_bound(
     They lie strictly between the arm's limit and the best arm's; an odd number of them includes
     the middle, so the bound is no worse than `general_bound`.
     """
-    if candidates < 1:
-        raise BadParameter(f"the search needs candidates >= 1, got {candidates}")
+    check("the search", whole(1), candidates=candidates)
     shares = np.arange(1, candidates + 1) / (candidates + 1)
     arms = suboptimal_arms(means)
     bounds = [

@@ -13,9 +13,9 @@ from giro.errors import BadParameter
 from giro.paper.theory.terms import (
     Check,
     Floats,
-    at_least,
+    check_at_least,
+    check_equals,
     check_trials,
-    equals,
     log_binomial,
     whole_pseudo_count,
 )
@@ -93,7 +93,7 @@ def moment_checks(s: int, mean: float, a: float) -> list[Check]:
         samples.append(_summed(chances, outcomes))
         checks += _both("sample", samples[-1], bootstrap_moments(s, ones, a), {**at, "v": ones})
         variance = conditional_value_moments(s, ones, a).variance
-        checks.append(at_least("smallest variance", variance, floor, s=s, a=a, v=ones))
+        checks.append(check_at_least("smallest variance", variance, floor, s=s, a=a, v=ones))
     whole = float(weights @ np.array([sample.mean for sample in samples]))
     squares = np.array([sample.variance + sample.mean**2 for sample in samples])
     mixed = Moments(whole, float(weights @ squares) - whole**2)
@@ -102,8 +102,8 @@ def moment_checks(s: int, mean: float, a: float) -> list[Check]:
 
 def _both(claim: str, summed: Moments, formula: Moments, at: dict[str, float]) -> list[Check]:
     return [
-        equals(f"{claim} mean", summed.mean, formula.mean, **at),
-        equals(f"{claim} variance", summed.variance, formula.variance, **at),
+        check_equals(f"{claim} mean", summed.mean, formula.mean, **at),
+        check_equals(f"{claim} variance", summed.variance, formula.variance, **at),
     ]
 
 

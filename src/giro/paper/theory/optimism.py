@@ -20,13 +20,13 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize
 from scipy.special import logsumexp, rel_entr
 
-from giro.errors import BadParameter
+from giro.checks import POSITIVE, check
 from giro.paper.theory.bound import log_c
 from giro.paper.theory.terms import (
     Check,
     Floats,
-    at_least,
-    at_most,
+    check_at_least,
+    check_at_most,
     check_pseudo_rewards,
     check_trials,
     is_whole,
@@ -95,7 +95,7 @@ def optimism_grid(
     """Return both sides of Theorem 4 for every combination, each with a n an integer."""
     rows = []
     for n, p, a in product(n_values, p_values, a_values):
-        check = at_most("Theorem 4", log_inverse_optimism(n, p, a), log_c(a))
+        check = check_at_most("Theorem 4", log_inverse_optimism(n, p, a), log_c(a))
         rows.append(OptimismRow(n, p, a, check.lhs, check.rhs, check.holds))
     return rows
 
@@ -131,7 +131,9 @@ def informal_optimism_checks(s: int, mean: float, a: float) -> list[Check]:
     unfavourable = range(rounded_up(expected))
     chances = log_binomial(np.arange(s + 1), s, mean)
     return [
-        at_least("Equation 7", log_optimism(s, mean, a, x), chances[x], s=s, mean=mean, a=a, x=x)
+        check_at_least(
+            "Equation 7", log_optimism(s, mean, a, x), chances[x], s=s, mean=mean, a=a, x=x
+        )
         for x in unfavourable
         if chances[x] > -np.inf
     ]
@@ -171,8 +173,7 @@ def smallest_exponent(a: float) -> tuple[float, float, float]:
 
     Divided by (mean - observed)^2, since the exponent itself is 0 where the two are equal.
     """
-    if not (math.isfinite(a) and a > 0):
-        raise BadParameter(f"the exponent needs a > 0, got a={a}")
+    check("the exponent", POSITIVE, a=a)
     mean, share = np.meshgrid(np.linspace(0.01, 0.99, 99), np.linspace(0, 0.99, 100))
     grid = _scaled_exponent(a, mean, share)
     start = np.unravel_index(grid.argmin(), grid.shape)

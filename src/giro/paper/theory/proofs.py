@@ -21,10 +21,17 @@ import numpy as np
 from scipy.special import logsumexp
 from scipy.stats import binom
 
-from giro.errors import BadParameter
+from giro.checks import LEVEL, POSITIVE, check
 from giro.paper.theory.bound import b_constant, log_c, log_f
 from giro.paper.theory.optimism import divergence, log_inverse_optimism, log_optimism
-from giro.paper.theory.terms import Check, at_least, at_most, check_trials, equals, log_binomial
+from giro.paper.theory.terms import (
+    Check,
+    check_at_least,
+    check_at_most,
+    check_equals,
+    check_trials,
+    log_binomial,
+)
 
 _LOG_SCALE = 0.5 * math.log(2 * math.pi) - 2  # log of sqrt(2 pi) / e^2
 _FAR = 8  # terms below exp(-8^2) are left out of infinite sums
@@ -57,7 +64,7 @@ def history_checks(n: int, p: float) -> list[Check]:
     check_trials(n, p)
     last, sums = last_interval(n, p), binom.cdf(np.arange(n + 1), n, p)
     return [
-        at_most("Lemma 2", sums[step], _step_bound(n, p, step, last), n=n, p=p, step=step)
+        check_at_most("Lemma 2", sums[step], _step_bound(n, p, step, last), n=n, p=p, step=step)
         for step in range(n + 1)
     ]
 
@@ -69,25 +76,25 @@ def _step_bound(n: int, p: float, step: int, last: int) -> float:
 def bootstrap_checks(n: int, p: float, a: float, shares: Sequence[float]) -> list[Check]:
     """Return Lemma 3, as logarithms, for x = share p n; needs a > 0 and a n an integer."""
     check_trials(n, p)
-    if not a > 0:
-        raise BadParameter(f"Lemma 3 needs a > 0, got a={a}")
+    check("Lemma 3", POSITIVE, a=a)
     b = (2 * a + 1) / (a * (a + 1))
     checks = []
     for x in (share * p * n for share in shares):
         exponent = b * (p * n + math.sqrt(n) - x) ** 2 / n
         bound = _LOG_SCALE - 0.5 * math.log(2 * a + 1) - exponent
-        checks.append(at_least("Lemma 3", log_optimism(n, p, a, x), bound, n=n, p=p, a=a, x=x))
+        checks.append(
+            check_at_least("Lemma 3", log_optimism(n, p, a, x), bound, n=n, p=p, a=a, x=x)
+        )
     return checks
 
 
 def stirling_checks(n: int, p: float) -> list[Check]:
     """Return Lemma 4, as logarithms, for x = 0..n and 0 < p < 1."""
     check_trials(n, p)
-    if p in (0, 1):
-        raise BadParameter(f"Lemma 4 divides by p (1 - p), so it needs 0 < p < 1, got p={p}")
+    check("Lemma 4, which divides by p (1 - p),", LEVEL, p=p)
     chances = log_binomial(np.arange(n + 1), n, p)
     return [
-        at_least("Lemma 4", chances[x], stirling_bound(x, n, p), n=n, p=p, x=x)
+        check_at_least("Lemma 4", chances[x], stirling_bound(x, n, p), n=n, p=p, x=x)
         for x in range(n + 1)
     ]
 
@@ -131,7 +138,7 @@ def optimism_chain(n: int, p: float, a: float) -> OptimismChain:
 def square_check(b: float, i: int) -> Check:
     """Return 2 i^2 - b (i + 2)^2 = (2 - b) (i - 2b / (2 - b))^2 - 8b / (2 - b)."""
     completed = (2 - b) * (i - 2 * b / (2 - b)) ** 2 - log_f(b)
-    return equals("completed square", 2 * i**2 - b * (i + 2) ** 2, completed, b=b, i=i)
+    return check_equals("completed square", 2 * i**2 - b * (i + 2) ** 2, completed, b=b, i=i)
 
 
 def shifted_sum_check(b: float) -> Check:
@@ -140,7 +147,7 @@ def shifted_sum_check(b: float) -> Check:
     Over i >= 0, of exp(-(2 - b) (i - centre)^2).
     """
     shifted = _gaussian_sum(b, shift=2 * b / (2 - b))
-    return at_most("shifted sum", shifted, 2 * _gaussian_sum(b, shift=0), b=b)
+    return check_at_most("shifted sum", shifted, 2 * _gaussian_sum(b, shift=0), b=b)
 
 
 def integral_check(b: float) -> Check:
@@ -149,34 +156,36 @@ def integral_check(b: float) -> Check:
     The integral over u >= 0 is half the root; the paper's last step gives the other half away.
     """
     bound = 1 + math.sqrt(2 * math.pi / (4 - 2 * b))
-    return at_most("integral", _gaussian_sum(b, shift=0), bound, b=b)
+    return check_at_most("integral", _gaussian_sum(b, shift=0), bound, b=b)
 
 
 def half_integral_check(b: float) -> Check:
     """Return the same with the integral's value, 1 + sqrt(2 pi / (4 - 2b)) / 2: sharper."""
     bound = 1 + math.sqrt(2 * math.pi / (4 - 2 * b)) / 2
-    return at_most("half integral", _gaussian_sum(b, shift=0), bound, b=b)
+    return check_at_most("half integral", _gaussian_sum(b, shift=0), bound, b=b)
 
 
 def floor_of_root_check(n: int) -> Check:
     """Return floor(sqrt(n)) / sqrt(n) >= 1/2, in the proof of Lemma 3; n = 3 comes closest."""
-    return at_least("floor of root", math.isqrt(n) / math.sqrt(n), 0.5, n=n)
+    return check_at_least("floor of root", math.isqrt(n) / math.sqrt(n), 0.5, n=n)
 
 
 def small_failure_check(n: int) -> Check:
     """Return n^2 / (n^2 - 1) - 1 <= 1 / n, in the proof of Theorem 2, for n >= 2."""
-    return at_most("small failure", n**2 / (n**2 - 1) - 1, 1 / n, n=n)
+    return check_at_most("small failure", n**2 / (n**2 - 1) - 1, 1 / n, n=n)
 
 
 def divergence_check(p: float, q: float) -> Check:
     """Return d(p, q) <= (p - q)^2 / (q (1 - q)), in the proof of Lemma 4."""
-    return at_most("divergence", float(divergence(p, q)), (p - q) ** 2 / (q * (1 - q)), p=p, q=q)
+    return check_at_most(
+        "divergence", float(divergence(p, q)), (p - q) ** 2 / (q * (1 - q)), p=p, q=q
+    )
 
 
 def history_tail_check(n: int, p: float, i: int) -> Check:
     """Return Hoeffding's P(X <= p n - i sqrt(n)) <= exp(-2 i^2), in the proof of Lemma 2."""
     tail = float(binom.cdf(p * n - i * math.sqrt(n), n, p))
-    return at_most("history tail", tail, math.exp(-2 * i**2), n=n, p=p, i=i)
+    return check_at_most("history tail", tail, math.exp(-2 * i**2), n=n, p=p, i=i)
 
 
 def deviation_check(s: int, mean: float, gap: float, a: float) -> Check:
@@ -186,7 +195,7 @@ def deviation_check(s: int, mean: float, gap: float, a: float) -> Check:
     """
     tail = float(binom.sf((mean + gap / 4) * s, s, mean))
     bound = math.exp(-(gap**2) * s / (8 * (2 * a + 1)))
-    return at_most("history deviation", tail, bound, s=s, mean=mean, gap=gap, a=a)
+    return check_at_most("history deviation", tail, bound, s=s, mean=mean, gap=gap, a=a)
 
 
 def sample_deviation_check(m: int, ones: int, distance: float) -> Check:
@@ -196,7 +205,7 @@ def sample_deviation_check(m: int, ones: int, distance: float) -> Check:
     """
     tail = float(binom.sf(math.ceil(ones + distance) - 1, m, ones / m))
     bound = math.exp(-2 * distance**2 / m)
-    return at_most("sample deviation", tail, bound, m=m, ones=ones, distance=distance)
+    return check_at_most("sample deviation", tail, bound, m=m, ones=ones, distance=distance)
 
 
 def counted_pulls_check(rounds: int, gap: float, a: float) -> Check:
@@ -207,7 +216,7 @@ def counted_pulls_check(rounds: int, gap: float, a: float) -> Check:
     large = 8 * (2 * a + 1) / gap**2 * math.log(rounds)
     small_pulls = min(math.floor(large) + 1, rounds)
     proved = small_pulls + (rounds - small_pulls) / rounds + 1
-    return at_most("counted pulls", proved, large + 2, rounds=rounds, gap=gap, a=a)
+    return check_at_most("counted pulls", proved, large + 2, rounds=rounds, gap=gap, a=a)
 
 
 def _gaussian_sum(b: float, *, shift: float) -> float:

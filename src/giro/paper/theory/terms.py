@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, gammaln, logsumexp, xlog1py, xlogy
 
+from giro.checks import NOT_NEGATIVE, SHARE, check, whole
 from giro.errors import BadParameter
 
 Floats = NDArray[np.float64]
@@ -63,8 +64,7 @@ def suboptimal_arms(means: Means) -> list[SuboptimalArm]:
 
 def check_rounds(rounds: int, *, at_least: int = 1) -> None:
     """Check rounds >= at_least."""
-    if rounds < at_least:
-        raise BadParameter(f"rounds must be >= {at_least}, got rounds={rounds}")
+    check("this formula", whole(at_least), rounds=rounds)
 
 
 # -- pseudo rewards --------------------------------------------------------------------------------
@@ -109,8 +109,7 @@ def whole_pseudo_count(a: float, s: int) -> int:
 
 def check_pseudo_rewards(a: float) -> None:
     """Check that a >= 0 is finite."""
-    if not (math.isfinite(a) and a >= 0):
-        raise BadParameter(f"the pseudo rewards per reward must be a >= 0, got a={a}")
+    check("giro", NOT_NEGATIVE, a=a)
 
 
 def is_whole(value: float) -> bool:
@@ -158,10 +157,8 @@ def log_binomial_tail(y: int, n: int, p: float) -> float:
 
 def check_trials(n: int, p: float) -> None:
     """Check n >= 1 and 0 <= p <= 1."""
-    if n < 1:
-        raise BadParameter(f"the number of trials must be >= 1, got n={n}")
-    if not 0 <= p <= 1:
-        raise BadParameter(f"a probability lies in [0, 1], got p={p}")
+    check("a binomial distribution", whole(1), n=n)
+    check("a binomial distribution", SHARE, p=p)
 
 
 # -- checks ----------------------------------------------------------------------------------------
@@ -184,17 +181,17 @@ class Check:
         return self.margin >= -SLACK * max([1.0, *finite])
 
 
-def at_most(claim: str, lhs: float, rhs: float, **at: float) -> Check:
+def check_at_most(claim: str, lhs: float, rhs: float, **at: float) -> Check:
     """Return the check of lhs <= rhs."""
     return Check(claim, float(lhs), float(rhs), _difference(rhs, lhs), _plain(at))
 
 
-def at_least(claim: str, lhs: float, rhs: float, **at: float) -> Check:
+def check_at_least(claim: str, lhs: float, rhs: float, **at: float) -> Check:
     """Return the check of lhs >= rhs."""
     return Check(claim, float(lhs), float(rhs), _difference(lhs, rhs), _plain(at))
 
 
-def equals(claim: str, lhs: float, rhs: float, **at: float) -> Check:
+def check_equals(claim: str, lhs: float, rhs: float, **at: float) -> Check:
     """Return the check of lhs = rhs."""
     return Check(claim, float(lhs), float(rhs), -abs(_difference(lhs, rhs)), _plain(at))
 

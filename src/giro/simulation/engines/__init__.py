@@ -5,6 +5,7 @@ was lost with a worker is sent again. Which engine plays changes the time, never
 """
 
 import math
+import operator
 import os
 import pickle
 import platform
@@ -21,6 +22,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from giro.checks import check, optional, whole
 from giro.errors import BadParameter, GiroError, MissingExtra, UnknownName
 from giro.simulation.play import Work, is_compiled, play_run, timed_run
 from giro.simulation.trace import Trace, merge
@@ -61,7 +63,7 @@ def open_engine(
     if name not in get_args(EngineName):
         raise UnknownName("engine", str(name), known=get_args(EngineName))
     if address is not None and name == "threads":
-        raise BadParameter("threads have no address: one needs the engine dask or ray")
+        raise BadParameter("only the engines dask and ray take an address")
     if address is not None and jobs is not None:
         raise BadParameter("the cluster at an address has its own workers: leave out jobs")
     n_jobs = resolve_jobs(jobs)
@@ -78,10 +80,9 @@ def open_engine(
 
 def resolve_jobs(jobs: int | None) -> int:
     """Return the number of threads or processes: as asked for, or one per core."""
-    if jobs is not None and jobs < 1:
-        raise BadParameter(f"jobs is at least 1, got {jobs}")
+    check("an engine", optional(whole(1)), jobs=jobs)
     if jobs is not None:
-        return jobs
+        return operator.index(jobs)
     allowed = getattr(os, "sched_getaffinity", None)  # not on every system
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 

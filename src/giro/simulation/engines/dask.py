@@ -41,7 +41,7 @@ def _cores(client: Client) -> int:
 
 
 def _check(client: Client) -> None:
-    """Say so if the client has given up, which leaves some of its futures open for ever."""
+    """Say so if the client has given up, which leaves some of its futures open."""
     if client.status == "closed":
         raise GiroError("the Dask scheduler is gone, and did not come back")
 
