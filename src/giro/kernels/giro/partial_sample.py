@@ -104,11 +104,9 @@ def take_out(state: Ordered, arm: int, reward: float) -> None:
     a multiple of 16.
     """
     its, pool = state.arms[arm], state.pool
-    rank = int(np.searchsorted(pool[its.begin : its.begin + its.ordered], reward))
-    if rank == its.ordered or pool[its.begin + rank] != reward:
-        rank = its.ordered
-        while pool[its.begin + rank] != reward:
-            rank += 1
+    rank = 0
+    while pool[its.begin + rank] != reward:
+        rank += 1
     its.length -= 1
     for i in range(its.begin + rank, its.begin + its.length):
         pool[i] = pool[i + 1]
@@ -132,9 +130,15 @@ def _move(state: Ordered, arm: int) -> None:
 def _merge(state: Ordered, arm: int, count: int) -> None:
     """Bring the first `count` of the latest rewards in order with the others, and sum them up."""
     its, pool = state.arms[arm], state.pool
-    begin, end = its.begin, its.begin + its.ordered + count
-    latest = np.sort(pool[begin + its.ordered : end])
-    i, j = begin + its.ordered - 1, latest.size - 1
+    begin, first = its.begin, its.begin + its.ordered
+    latest = np.empty(count)
+    for n in range(count):  # in order: about sqrt(s) are few, and np.sort takes long to compile
+        i, reward = n, pool[first + n]
+        while i > 0 and latest[i - 1] > reward:
+            latest[i] = latest[i - 1]
+            i -= 1
+        latest[i] = reward
+    i, j = first - 1, count - 1
     while j >= 0:
         if i >= begin and pool[i] > latest[j]:
             pool[i + j + 1] = pool[i]
