@@ -5,8 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 from literal import literal_choice, literal_counts
+from live_kernels import counted, learn_all
 
 from giro.compiling import kernel
+from giro.compiling.held import hold
 from giro.kernels.highest.ties import tie_ranking
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 from giro.policies.giro import Giro
@@ -26,14 +28,6 @@ class Setup(NamedTuple):
         """What can be chosen."""
         arms = np.array(self.arms or range(len(self.rewards)), np.int64)
         return Offer(arms, NO_CONTEXT, NO_FEATURES)
-
-
-@kernel
-def fast_counts(state, choose, offer, draws, rng) -> np.ndarray:
-    counts = np.zeros(state.samples.rewards.arms.size, np.int64)
-    for _ in range(draws):
-        counts[choose(state, offer, rng)] += 1
-    return counts
 
 
 def counts_by_literal_resampling(
@@ -56,11 +50,12 @@ def fast_state(setup: Setup, ranking: np.ndarray, rng: np.random.Generator):
     state = start(Giro(a=setup.a, ties=setup.ties), shape, rng)
     state = state._replace(ranking=ranking)
     turns = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-    taken = [0] * len(sizes)
-    for arm in turns:
-        reward = float(setup.rewards[arm][taken[arm]])
-        Giro.learn(state, Case(NO_CONTEXT, NO_CONTEXT), int(arm), reward, rng)
-        taken[arm] += 1
+    left = [iter(rewards) for rewards in setup.rewards]
+    rewards, nothing = (
+        np.array([next(left[arm]) for arm in turns], float),
+        np.empty((turns.size, 0)),
+    )
+    learn_all(hold(state, rng, rng), nothing, nothing, turns, rewards)
     return state
 
 
@@ -68,7 +63,9 @@ def counts_by_giro(
     setup: Setup, ranking: np.ndarray, draws: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Return how often the engine chooses each arm."""
-    return fast_counts(fast_state(setup, ranking, rng), Giro.choose, setup.offer, draws, rng)
+    counts = np.zeros(len(setup.rewards), np.int64)
+    counts[setup.offer.arms] = counted(fast_state(setup, ranking, rng), setup.offer, draws, rng)
+    return counts
 
 
 def ranking_of(setup: Setup, rng: np.random.Generator) -> np.ndarray:

@@ -15,7 +15,9 @@ from giro import Policy
 
 TOGETHER = re.compile(
     r"contract/test_(bandit|evaluate|saved)\.py|/test_(engines)\.py|_of_(contributing)_"
+    r"|test_rand_ucb.*-(auto)\]"
 )
+SAME = {"auto": "default"}  # the model of that policy
 ALONE = re.compile(r"test_(?:examples|extras|pages|process|processes|readme)\.py")
 LONGEST_FIRST = sorted(Policy.known(), key=len, reverse=True)
 POLICY = re.compile(rf"\[(?:.*?[- ])??({'|'.join(LONGEST_FIRST)})(?=[]: -])")
@@ -35,7 +37,7 @@ def group_of(test: str) -> str:
     """
     found = TOGETHER.search(test) or POLICY.search(test)
     alone = test if ALONE.search(test) else test.split("::", maxsplit=1)[0]
-    return found[found.lastindex or 0] if found else alone
+    return SAME.get(name := found[found.lastindex or 0], name) if found else alone
 
 
 class _ByGroup(LoadScopeScheduling):

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,15 +16,23 @@ HERE = Path(__file__).parent
 
 def printed_by(script: str) -> dict[str, Any]:
     """Return the JSON that the script prints with numba switched off."""
-    done = subprocess.run(**_call(script), stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(**_call(str(HERE / script)), stderr=subprocess.PIPE, check=False)
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
+
+
+def passed_without_compiling(file: str) -> int:
+    """Return how many tests of a file pass with numba switched off; none may fail."""
+    call = _call("-m", "pytest", "-q", "-n", "0", str(HERE.parent / file))
+    done = subprocess.run(**call, check=False)
+    assert done.returncode == 0, done.stdout
+    return int(re.findall(r"(\d+) passed", done.stdout)[-1])
 
 
 @contextlib.contextmanager
 def answers_of(script: str) -> Iterator[Callable[[str], dict[str, Any]]]:
     """Start the script with numba switched off; it answers a line of text with a line of JSON."""
-    with subprocess.Popen(**_call(script), stdin=subprocess.PIPE) as process:
+    with subprocess.Popen(**_call(str(HERE / script)), stdin=subprocess.PIPE) as process:
 
         @functools.cache
         def answer(line: str) -> dict[str, Any]:
@@ -34,8 +43,12 @@ def answers_of(script: str) -> Iterator[Callable[[str], dict[str, Any]]]:
         yield answer
 
 
-def _call(script: str) -> dict[str, Any]:
+def _call(*words: str) -> dict[str, Any]:
     paths = [str(HERE.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(paths)}
-    call = [sys.executable, str(HERE / script)]
-    return {"args": call, "env": environment, "stdout": subprocess.PIPE, "text": True}
+    return {
+        "args": [sys.executable, *words],
+        "env": environment,
+        "stdout": subprocess.PIPE,
+        "text": True,
+    }

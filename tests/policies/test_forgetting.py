@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 from laws import assert_follows, p_value_of_same_counts
-from live_kernels import law_of, voted
+from live_kernels import law_of, learn_all, voted
 from policies.choosing import NO_CASE, shape_for
 from policies.in_context import Past, chosen, informed, some_past, with_constant
 from policies.test_lin_ucb import literal_bounds
 from policies.test_thompson import best_of_betas
 
 from giro import BadParameter, GiroError, Policy
-from giro.compiling import plain
 from giro.compiling.held import hold
 from giro.live import LivePolicy
 from giro.offer import Shape, offer_of
@@ -44,10 +43,10 @@ def some_rewards(n: int, seed: int, *, fractional: bool = False, arms: int = N_A
 
 def after(policy: Policy, rewards: Rewards, *, n_arms: int = N_ARMS, seed: int = 0) -> Any:
     """Return the policy's state after these rewards."""
-    rng, learn = stream(seed), plain(policy.functions().learn)
-    state = start(policy, shape_for(n_arms, len(rewards) + 1), rng)
-    for arm, reward in rewards:
-        learn(state, NO_CASE, arm, reward, rng)
+    rng, n = stream(seed), len(rewards)
+    state, nothing = start(policy, shape_for(n_arms, n + 1), rng), np.empty((n, 0))
+    arms, values = np.array([arm for arm, _ in rewards], np.int64), [value for _, value in rewards]
+    learn_all(hold(state, rng, rng), nothing, nothing, arms, np.array(values, float))
     return state
 
 
@@ -58,7 +57,7 @@ def votes(state: Any, draws: int, seed: int) -> np.ndarray:
 
 
 def probabilities(policy: Policy, rewards: Rewards) -> np.ndarray:
-    return type(policy).propensities(after(policy, rewards), offer_of(N_ARMS))
+    return law_of(after(policy, rewards), offer_of(N_ARMS))
 
 
 # -- windows ------------------------------------------------------------------------------------

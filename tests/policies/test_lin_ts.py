@@ -44,7 +44,7 @@ def test_a_slightly_wrong_spread_is_noticed(seed: int) -> None:
     past = some_past(rounds=300, d=6, n_arms=4, seed=0)
     offer = offer_of(4, past.contexts[1])
     arms = chosen(informed(LinTs(0.5), past), offer, draws=DRAWS, seed=seed)
-    wrong = LinTs.propensities(informed(LinTs(0.55), past), offer)
+    wrong = law_of(informed(LinTs(0.55), past), offer)
     with pytest.raises(AssertionError, match="p ="):
         assert_follows(arms, wrong)
 
@@ -64,7 +64,7 @@ def test_a_spread_of_zero_is_greedy_and_ties_are_shared(seed: int) -> None:
     arms = chosen(state, offer, draws=20, seed=seed)
     assert law_of(state, offer)[arms].tolist() == [1.0] * 20
     nothing = informed(LinTs(scale=0.0), some_past(rounds=0, d=5, n_arms=3, seed=seed))
-    np.testing.assert_allclose(LinTs.propensities(nothing, offer), 1 / 3)
+    np.testing.assert_allclose(law_of(nothing, offer), 1 / 3)
     assert_follows(chosen(nothing, offer, draws=2000, seed=seed), [1 / 3] * 3)
 
 

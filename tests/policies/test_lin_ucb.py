@@ -62,7 +62,7 @@ def test_without_any_reward_all_arms_tie(seed: int) -> None:
     np.testing.assert_allclose(law_of(state, offer), 1 / 3)
     fixed = informed(LinUcb(ties="fixed"), past)
     (arm,) = set(chosen(fixed, offer, draws=200, seed=seed))
-    assert LinUcb.propensities(fixed, offer)[arm] == 1.0
+    assert law_of(fixed, offer)[arm] == 1.0
 
 
 @pytest.mark.parametrize("reward", [0.0, 1.0])

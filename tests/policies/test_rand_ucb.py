@@ -51,7 +51,7 @@ def test_a_slightly_wrong_width_is_noticed(seed: int) -> None:
     offers = [offer_of(4, context) for context in past.contexts[:50]]
     offer = min(offers, key=lambda each: law_of(state, each).max())  # not one-sided
     arms = chosen(state, offer, draws=DRAWS, seed=seed)
-    wrong = RandUcb.propensities(informed(RandUcb(1.0), past), offer)
+    wrong = law_of(informed(RandUcb(1.0), past), offer)
     with pytest.raises(AssertionError, match="p ="):
         assert_follows(arms, wrong)
 
@@ -59,7 +59,7 @@ def test_a_slightly_wrong_width_is_noticed(seed: int) -> None:
 def test_without_width_it_is_greedy() -> None:
     past = some_past(rounds=300, d=6, n_arms=4, seed=0)
     offer = offer_of(4, past.contexts[1])
-    assert sorted(RandUcb.propensities(informed(RandUcb(0.0), past), offer)) == [0, 0, 0, 1]
+    assert sorted(law_of(informed(RandUcb(0.0), past), offer)) == [0, 0, 0, 1]
 
 
 @pytest.mark.parametrize("name", ["scale", "penalty", "prior"])
@@ -171,7 +171,7 @@ def test_with_the_linear_model_it_is_the_policy_without_one(seed: int) -> None:
         offer = offer_of(4, context)
         means, _ = rand_ucb._lines(without, offer)
         assert expected(with_model.models, offer, 0.0) == pytest.approx(means, abs=1e-9)
-        law = RandUcb.propensities(without, offer)
+        law = law_of(without, offer)
         assert propensities(with_model, offer) == pytest.approx(law, abs=1e-7)
 
 

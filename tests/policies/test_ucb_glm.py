@@ -64,7 +64,7 @@ def test_tau_is_by_default_the_number_of_parameters_of_the_arms_on_offer(
         contexts = stream(seed, d).normal(size=(rewards, d))
         past = Past(contexts, np.arange(rewards) % 4, stream(seed).random(rewards).round(), 4)
         offer = Offer(np.array(arms), stream(seed, 1).normal(size=d), np.empty((0, 0)))
-        law = UcbGlm.propensities(informed(UcbGlm(0.1), past, rounds=100), offer)
+        law = law_of(informed(UcbGlm(0.1), past, rounds=100), offer)
         assert (law == 1 / len(arms)).all() == (rewards < parameters)
 
 
