@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bandit.clock import bandit_of
 from contract.without_compiling import passed_without_compiling
-from models.auto_twins import D, assert_follows_twin, two_slots
+from models.auto_twins import MEMBERS, D, assert_follows_twin, two_slots
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 
