@@ -14,8 +14,8 @@ from xdist.scheduler import LoadScopeScheduling
 from giro import Policy
 
 TOGETHER = re.compile(
-    r"contract/test_(bandit|evaluate|saved)\.py|/test_(engines)\.py|_of_(contributing)_"
-    r"|test_rand_ucb.*-(auto)\]"
+    r"contract/test_(?:(bandit|saved)\.py|(evaluate)\.py::test_the_same_)"
+    r"|/test_(engines)\.py|_of_(contributing)_|test_rand_ucb.*-(auto)\]"
 )
 SAME = {"auto": "default"}  # the model of that policy
 ALONE = re.compile(r"test_(?:examples|extras|pages|process|processes|readme)\.py")

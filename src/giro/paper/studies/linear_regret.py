@@ -1,5 +1,6 @@
 """Bootstrapping alone has linear regret (Kveton et al., 2019, Section 3.1, Lemma 1)."""
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -183,13 +184,15 @@ def exact_rows(trace: Trace, small: Small) -> Iterator[dict[str, Any]]:
         }
 
 
-def exact(rounds: int = SMALL) -> Iterator[Small]:
-    """Yield the exact regret of every problem and number of initial pulls in the first rounds."""
-    for means in MEANS:
-        for pulls in PULLS:
-            rows = linear_regret_rows(means, min(rounds, SMALL), pulls)
-            regret, bound = (np.array(side) for side in list(zip(*rows, strict=True))[1:3])
-            yield Small(Bernoulli(means=means).text, pulls, regret, bound)
+@functools.cache  # a few seconds
+def exact(rounds: int = SMALL) -> tuple[Small, ...]:
+    """Return the exact regret of every problem and number of initial pulls in the first rounds."""
+    found = []
+    for means, pulls in itertools.product(MEANS, PULLS):
+        rows = linear_regret_rows(means, min(rounds, SMALL), pulls)
+        regret, bound = (np.array(side) for side in list(zip(*rows, strict=True))[1:3])
+        found.append(Small(Bernoulli(means=means).text, pulls, regret, bound))
+    return tuple(found)
 
 
 def exact_of(trace: Trace, smalls: Sequence[Small]) -> Small | None:
