@@ -81,10 +81,19 @@ SMALLER = {
 }
 
 
+# states of which others have the same kind
+ALIKE = (
+    "bootstrap-thompson:weights=exponential",
+    "giro:a=0",
+    "weighted-bootstrap:weights=additive",
+    "weighted-bootstrap:weights=gaussian",
+)
+
+
 def policies_in_bandits() -> list[Policy]:
-    """Return policies that differ in more than how they break ties, also with other models."""
-    found = (SMALLER.get(p.name, p) for p in policies() if "ties=" not in str(p))
-    return [*found, *policies_with_models()]
+    """Return policies that differ in what they keep of their past, also with other models."""
+    found = [p for p in policies() if "ties=" not in str(p) and str(p) not in ALIKE]
+    return [*(SMALLER.get(policy.name, policy) for policy in found), *policies_with_models()]
 
 
 def policies() -> list[Policy]:
