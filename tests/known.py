@@ -41,7 +41,6 @@ ALSO = (
 WITH_MODELS = (
     "contextual-giro:model=logistic",
     "contextual-giro:model=network",
-    "epsilon-greedy:epsilon=0.1,model=linear-sgd",
     "giro-ensemble:model=tree,replicas=2",
     "epsilon-greedy:epsilon=0.1,model=online-logistic",
     "giro-ensemble:model=[hashed:bits=10],replicas=3",

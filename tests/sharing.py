@@ -19,6 +19,7 @@ TOGETHER = re.compile(
 )
 SAME = {"auto": "default"}  # the model of that policy
 ALONE = re.compile(r"test_(?:examples|extras|pages|process|processes|readme)\.py")
+LONG = re.compile("examples|own-model|no_extra|warm_start|guard|usage|readme_run|figures")
 LONGEST_FIRST = sorted(Policy.known(), key=len, reverse=True)
 POLICY = re.compile(rf"\[(?:.*?[- ])??({'|'.join(LONGEST_FIRST)})(?=[]: -])")
 
@@ -41,10 +42,18 @@ def group_of(test: str) -> str:
 
 
 class _ByGroup(LoadScopeScheduling):
-    """Gives groups to processes, those of most tests first."""
+    """Gives groups to processes, those of most tests first, and of single tests long ones first."""
 
     def _split_scope(self, nodeid: str) -> str:
         return group_of(nodeid)
+
+    def schedule(self) -> None:
+        is_first = self.collection is None
+        super().schedule()
+        if is_first:
+            singles = [group for group, tests in self.workqueue.items() if len(tests) == 1]
+            for group in sorted(singles, key=lambda group: LONG.search(group) is None):
+                self.workqueue.move_to_end(group)
 
 
 def scheduler(config: Any, log: Any) -> Any:
