@@ -87,7 +87,9 @@ def test_results_do_not_depend_on_the_number_of_jobs(policy: Policy, seed: int) 
         trace = simulate(policy, "bernoulli", rounds=ROUNDS, runs=6, seed=seed, jobs=jobs)
         return [trace.runs.tolist(), trace.regret.tolist(), trace.pulls.tolist()]
 
-    assert numbers(1) == numbers(2) == numbers(4)
+    assert numbers(1) == numbers(2)
+    if policy.resolved(contextual=False).functions().compiled:  # others start a process for each
+        assert numbers(1) == numbers(4)
 
 
 @each_policy

@@ -84,7 +84,12 @@ def test_a_python_policy_without_text_is_sent_as_it_is(address: str, tmp_path: P
 
 @pytest.mark.parametrize(
     ("engine", "jobs"),
-    [("threads", 2), pytest.param("dask", 1, marks=pytest.mark.slow), ("dask", 2), ("ray", 2)],
+    [
+        ("threads", 2),
+        pytest.param("dask", 1, marks=pytest.mark.slow),
+        pytest.param("dask", 2, marks=pytest.mark.slow),
+        ("ray", 2),
+    ],
 )
 def test_a_killed_worker_costs_only_what_it_had(
     engine: EngineName, jobs: int, tmp_path: Path
