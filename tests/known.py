@@ -45,6 +45,7 @@ WITH_MODELS = (
     "epsilon-greedy:epsilon=0.1,model=online-logistic",
     "giro-ensemble:model=[hashed:bits=10],replicas=3",
 )
+SLOW_WITH_MODELS = ("epsilon-greedy:epsilon=0.1,model=linear-sgd",)  # as the network follows it
 
 # the simulator's loop takes a second or more to compile: quick tests do so for policies of each
 # kind of state and draws, slow ones for all; in steps, which share their kernels, all of them play
@@ -68,9 +69,9 @@ def is_slow_in_loops(policy: Policy) -> bool:
     return re.sub("[:,]ties=.*", "", str(policy)) not in QUICK_IN_LOOPS
 
 
-def policies_with_models() -> list[Policy]:
-    """Return policies with models other than the default."""
-    return list(map(Policy.parse, WITH_MODELS))
+def policies_with_models(*, slow: bool = False) -> list[Policy]:
+    """Return policies with models other than the default, with those of slow tests if asked."""
+    return list(map(Policy.parse, (*WITH_MODELS, *(SLOW_WITH_MODELS if slow else ()))))
 
 
 # large by default: in plain Python smaller ones do
@@ -170,7 +171,7 @@ def in_loops() -> list[tuple[Policy, Problem]]:
     """
     first, in_context = map(Problem.parse, (PLAYED[0], IN_CONTEXT))
     found = [(policy, first) for policy in policies()]
-    found += [(policy, in_context) for policy in policies_with_models()]
+    found += [(policy, in_context) for policy in policies_with_models(slow=True)]
     found += [(one_for(problem), problem) for problem in all_problems()]
     return list({f"{policy} on {problem}": (policy, problem) for policy, problem in found}.values())
 
