@@ -1,6 +1,7 @@
 """Print, as JSON, what every policy decides in a bandit, and in one that is replayed.
 
 NUMBA_DISABLE_JIT=1 python tests/contract/bandit_facts.py
+NUMBA_DISABLE_JIT=1 python tests/contract/bandit_facts.py laws  # and what it says of its choices
 """
 
 import json
@@ -10,12 +11,14 @@ from typing import Any
 import numpy as np
 from bandit.clock import counted
 from known import policies_in_bandits
+from laws import p_value_of_counts
 
 from giro import Bandit, Policy
 from giro.policies import Giro
+from giro.policy import choose
 from giro.seeds import stream
 
-ROUNDS = 16
+ROUNDS, DRAWS = 16, 100
 CONTEXT = np.array([0.4, -0.3, 1.0])
 FEATURES = {"a": [0.1, 0.9], "b": [0.8, 0.2], "c": [0.5, 0.5]}
 
@@ -81,10 +84,28 @@ def facts_of(policy: Policy, *, binary: bool, **given: bool) -> dict[str, Any]:
     return found | {"here": here, "there": there}
 
 
+def law_of(policy: Policy, *, binary: bool, **given: bool) -> dict[str, Any]:
+    """Return what the policy says of its choice of two arms, and how likely its choices are."""
+    resolved = policy.resolved(contextual=given["contexts"] or given["features"])
+    if not resolved.has_propensities(binary=binary, shared=given["features"]):
+        return {}
+    its, arms = (
+        played(policy, binary=binary, **given)._state,
+        arms_of("ac", features=given["features"]),
+    )
+    context = CONTEXT if given["contexts"] else None
+    offer, state = its.offered(context, arms, its.asked(arms), its.forms), its.live.state
+    law = np.asarray(resolved.functions().propensities(state, offer))
+    rng, counts = stream(5), np.zeros(3, np.int64)
+    for _ in range(DRAWS):
+        counts[choose(state, offer, rng)] += 1
+    return {"law": law.tolist(), "p_value": p_value_of_counts(counts[offer.arms], law)}
+
+
 def facts_or_failure(policy: Policy, **how: bool) -> dict[str, Any]:
     """Return the facts, or what went wrong: one bad policy must not hide the others."""
     try:
-        return facts_of(policy, **how)
+        return law_of(policy, **how) if "laws" in sys.argv else facts_of(policy, **how)
     except Exception as error:
         return {"error": repr(error)}
 

@@ -6,6 +6,7 @@ import pytest
 from contract.bandit_facts import HOW, cases_of, facts_of
 from contract.without_compiling import printed_by
 from known import policies_in_bandits
+from laws import ALPHA
 
 from giro import Policy
 
@@ -32,6 +33,15 @@ def test_a_replay_decides_the_same_bit_for_bit(
     if not found["mutates"]:
         assert found["there"] == found["here"], "does choosing leave traces in the state?"
     assert len(found["there"]) == len(found["here"])
+
+
+@pytest.mark.slow  # quick tests look closer, without bandits: test_offers.py
+def test_choices_follow_the_law_that_the_policy_tells() -> None:
+    for name, found in printed_by("bandit_facts.py", "laws").items():
+        assert "error" not in found, (name, found)
+        if found:  # where it is known
+            assert sum(found["law"]) == pytest.approx(1.0, abs=1e-9), name
+            assert found["p_value"] > ALPHA, (name, found["law"])
 
 
 EXACT = ("giro", "thompson", "ucb1", "kl-ucb", "epsilon-greedy:epsilon=0.1", "greedy", "uniform")

@@ -14,9 +14,9 @@ from typing import Any
 HERE = Path(__file__).parent
 
 
-def printed_by(script: str) -> dict[str, Any]:
+def printed_by(script: str, *words: str) -> dict[str, Any]:
     """Return the JSON that the script prints with numba switched off."""
-    done = subprocess.run(**_call(str(HERE / script)), stderr=subprocess.PIPE, check=False)
+    done = subprocess.run(**_call(str(HERE / script), *words), stderr=subprocess.PIPE, check=False)
     assert done.returncode == 0, done.stderr
     return dict(json.loads(done.stdout))
 
