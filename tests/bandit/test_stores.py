@@ -120,7 +120,7 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str | None]:
 
 @settings(
     deadline=None,
-    max_examples=1_000 if "--thorough" in sys.argv else 20,
+    max_examples=1_000 if "--thorough" in sys.argv else 30,
     suppress_health_check=list(HealthCheck),
 )
 @given(steps=STEPS, policy=st.sampled_from(POLICIES))

@@ -223,7 +223,7 @@ class _Other(NamedTuple):
 # -- replay -------------------------------------------------------------------------------------
 
 
-MEANS, ROUNDS, RUNS = [0.7, 0.4], 30, 600
+MEANS, ROUNDS, RUNS = [0.7, 0.4], 30, 1000
 RANDOM = "epsilon-greedy:epsilon=0.5"  # the law of one that does not draw never shows the log's
 
 

@@ -82,7 +82,7 @@ def p_value_of(setup: Setup, number: int, seed: int, budget: float) -> float:
 def test_engine_and_literal_resampling_agree_in_every_setup(
     seed: int, request: pytest.FixtureRequest
 ) -> None:
-    budget = 6e7 if request.config.getoption("--thorough") else 5e5
+    budget = 6e7 if request.config.getoption("--thorough") else 1e6
     setups = all_setups(seed)
     p_values = np.array([p_value_of(s, i, seed, budget) for i, s in enumerate(setups)])
     if request.config.getoption("--thorough"):

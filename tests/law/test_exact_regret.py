@@ -8,7 +8,7 @@ from giro.paper.theory.exact import exact_bootstrap_regret, exact_giro_regret
 from giro.simulation.metrics import estimate
 from giro.simulation.simulate import simulate
 
-MEANS, ROUNDS, RUNS = (0.6, 0.3), 12, 2_500
+MEANS, ROUNDS, RUNS = (0.6, 0.3), 12, 4_000
 EXACT = {
     "giro:a=1": lambda: exact_giro_regret(MEANS, ROUNDS, 1.0),
     "giro:a=1/3": lambda: exact_giro_regret(MEANS, ROUNDS, 1 / 3),
