@@ -8,6 +8,7 @@ this, compiling a policy takes four sevenths of the time.
 """
 
 import functools
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -17,6 +18,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 
 _NUMBER = ir.IntType(64)  # as long as a pointer
+_LOCK = threading.Lock()
 _ENVIRONMENT = "_ZN08NumbaEnv"  # how names of pointers to Python objects begin, one per kernel
 
 
@@ -46,8 +48,9 @@ def _unobserved() -> Iterator[None]:
     numba has an event for it, which takes a sixteenth of the time if nobody listens.
     """
     callbacks = getattr(getattr(binding.ffi.lib, "_lock", None), "_cblist", [])
-    kept = callbacks[:]
-    callbacks.clear()
+    with _LOCK:  # of two threads that compile, one finds them gone
+        kept = callbacks[:]
+        callbacks.clear()
     try:
         yield
     finally:
@@ -57,10 +60,19 @@ def _unobserved() -> Iterator[None]:
 class OuterCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
     """numba's compiler for kernels that Python calls."""
 
-    def __init__(self, typing: Any, target: Any, library: Any, args: Any, *rest: Any) -> None:
-        """Take what numba's takes; the options are the last but one."""
-        rest[-2].__class__ = _Flags
-        super().__init__(typing, target, library, args, *rest)
+    def __init__(  # as numba's
+        self,
+        typingctx: Any,
+        targetctx: Any,
+        library: Any,
+        args: Any,
+        return_type: Any,
+        flags: Any,
+        locals: Any,
+    ) -> None:
+        """Take what numba's takes, and compare its options quickly."""
+        flags.__class__ = _Flags
+        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function."""
