@@ -1,9 +1,9 @@
 """Which tests run in the same process, so that what they share is made once.
 
-All tests of a policy do, because it takes seconds to compile one, and so do all tests that look at
-the same facts, which another process finds out without compiling anything, at one cluster or at one
-copy of the package. Other tests share the kernels and fixtures of their file, unless they do all
-their work in processes of their own: such a file would keep one of two cores busy for long.
+All tests of a policy do, because it takes seconds to compile one, and so do all tests of one
+cluster or of one copy of the package. Other tests share the kernels and fixtures of their file,
+unless they do all their work in processes of their own: such a file would keep one of two cores
+busy for long.
 """
 
 import re
@@ -13,10 +13,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from giro import Policy
 
-TOGETHER = re.compile(
-    r"contract/test_(?:(bandit|saved)\.py|(evaluate)\.py::test_the_same_)"
-    r"|/test_(engines)\.py|_of_(contributing)_|test_rand_ucb.*-(auto)\]"
-)
+TOGETHER = re.compile(r"/test_(engines)\.py|_of_(contributing)_|test_rand_ucb.*-(auto)\]")
 SAME = {"auto": "default"}  # the model of that policy
 ALONE = re.compile(r"test_(?:examples|extras|pages|process|processes|readme)\.py")
 LONG = re.compile("examples|own-model|no_extra|warm_start|guard|usage|readme_run|figures")
@@ -27,8 +24,8 @@ POLICY = re.compile(rf"\[(?:.*?[- ])??({'|'.join(LONGEST_FIRST)})(?=[]: -])")
 def group_of(test: str) -> str:
     """Return what tests must have in common to run in the same process.
 
-    >>> group_of("contract/test_saved.py::test_it[thompson binary]")
-    'saved'
+    >>> group_of("contract/test_saved.py::test_it[loaded-thompson binary]")
+    'thompson'
     >>> group_of("test_it.py::test_it[0-lin-ucb:scale=1]")
     'lin-ucb'
     >>> group_of("models/test_it.py::test_giro[0]")

@@ -14,13 +14,6 @@ from typing import Any
 HERE = Path(__file__).parent
 
 
-def printed_by(script: str, *words: str) -> dict[str, Any]:
-    """Return the JSON that the script prints with numba switched off."""
-    done = subprocess.run(**_call(str(HERE / script), *words), stderr=subprocess.PIPE, check=False)
-    assert done.returncode == 0, done.stderr
-    return dict(json.loads(done.stdout))
-
-
 def passed_without_compiling(file: str) -> int:
     """Return how many tests of a file pass with numba switched off; none may fail."""
     call = _call("-m", "pytest", "-q", "-n", "0", str(HERE.parent / file))
