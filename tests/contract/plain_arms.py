@@ -12,7 +12,7 @@ from known import IN_CONTEXT, in_loops, policies, policies_with_models, problems
 from giro import Policy, Problem
 from giro.simulation.play import play_run, shape_of
 
-ROUNDS, FEW, WIDE = 150, 15, 100  # rows wider than that take Python long
+ROUNDS, FEW, WIDE = 100, 15, 100  # rows wider than that take Python long
 
 
 def pulled_arms(policy: Policy, problem: Problem) -> list[int]:

@@ -71,11 +71,6 @@ def test_parameters_are_finite_and_not_negative(name: str) -> None:
 
 # -- with a model ------------------------------------------------------------------------------
 
-MODELS = {
-    "linear": RandUcb(model="linear"),
-    "auto": RandUcb(0.5, "auto:members=[linear,extra-trees,tree]"),
-}
-
 
 def informed_in_python(policy: RandUcb, past: Past) -> Any:
     """Return the state after this past; what only this file plays is not worth compiling."""
@@ -91,26 +86,37 @@ def chosen_in_python(state: Any, offer: Offer, *, draws: int, seed: int) -> list
     return [plain(rand_ucb._choose_by_model)(state, offer, rng) for _ in range(draws)]
 
 
-def undecided(state: Any, propensities: Any, past: Past) -> Offer:
+def law_in_python(state: Any, offer: Offer) -> np.ndarray:
+    return np.asarray(plain(rand_ucb._propensities_by_model)(state, offer))
+
+
+# how a state is informed and asked: auto is the default's model, whose kernels are compiled anyway
+WITH_MODEL: dict[str, tuple[Any, ...]] = {
+    "linear": (RandUcb(model="linear"), informed_in_python, law_in_python, chosen_in_python),
+    "auto": (RandUcb(0.5, "auto"), informed, law_of, chosen),
+}
+
+
+def undecided(state: Any, law: Any, past: Past) -> Offer:
     """Return, of some offers, the one in which the likeliest arm is least so."""
     offers = [offer_of(past.n_arms, context) for context in past.contexts[:50]]
-    return min(offers, key=lambda offer: propensities(state, offer).max())
+    return min(offers, key=lambda offer: law(state, offer).max())
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", WITH_MODEL)
 def test_with_a_model_arms_are_pulled_as_often_as_is_said(name: str, seed: int) -> None:
-    policy, past = MODELS[name], some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
-    state, propensities = informed_in_python(policy, past), plain(policy.functions().propensities)
-    offer = undecided(state, propensities, past)
-    law = propensities(state, offer)
+    policy, inform, law_of_choices, choices = WITH_MODEL[name]
+    past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
+    state = inform(policy, past)
+    offer = undecided(state, law_of_choices, past)
+    law = law_of_choices(state, offer)
     assert np.sort(law)[-2] > 0.05  # not one-sided
-    assert_follows(chosen_in_python(state, offer, draws=5_000, seed=seed), law)
+    assert_follows(choices(state, offer, draws=5_000, seed=seed), law)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_the_mean_is_what_the_model_expects_and_1_of_untried_arms(name: str, seed: int) -> None:
-    policy, past = MODELS[name], some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
-    state, context = informed_in_python(policy, past), past.contexts[1]
+def test_the_mean_is_what_the_model_expects_and_1_of_untried_arms(seed: int) -> None:
+    past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
+    state, context = informed_in_python(RandUcb(model="linear"), past), past.contexts[1]
     means = expected(state.models, offer_of(4, context), 1.0)
     x = with_constant(context)
     assert means.tolist() == [*(expected_by(state.models.model, arm, x) for arm in range(3)), 1.0]
