@@ -83,10 +83,10 @@ def test_the_figure_has_the_papers_names(tmp_path: Path) -> None:
 
 
 def test_further_policies_are_played_and_drawn(giro: Giro, tmp_path: Path) -> None:
-    also = "besa,phe:a=1.1,kl-ucb:c=0"
+    also = "greedy,phe:a=1.1,kl-ucb:c=0"
     done = giro("reproduce", "mab", *SMALL, "--with", also, "--out", tmp_path, "--json")
     policies = {final["policy"] for final in done.records["finals"]}
-    assert {"besa", "phe:a=1.1", "kl-ucb:c=0", "giro:a=1"} <= policies
+    assert {"greedy", "phe:a=1.1", "kl-ucb:c=0", "giro:a=1"} <= policies
     assert f"--with {also}\n" in (tmp_path / "finals.csv").read_text()
 
 

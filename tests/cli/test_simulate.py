@@ -53,7 +53,7 @@ def test_the_table_shows_what_is_needed_to_repeat_it(giro: Giro) -> None:
 
 def test_the_table_fits_a_narrow_terminal(giro: Giro, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "page_width", lambda: 60)
-    words = ("giro:a=1/3", "weighted-bootstrap:zeros=1,ones=2", "--problem", "bernoulli")
+    words = ("giro:a=1/3", "thompson:alpha=1.5,beta=2.25", "--problem", "bernoulli")
     lines = giro("simulate", *words, "--rounds", 1000, "--runs", 3).out.splitlines()
     assert max(map(len, lines[3:])) <= 60
     assert lines[3].split() == "policy regret ±95% reward/round ±95%".split()

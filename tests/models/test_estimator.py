@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn
+from contract.steps import in_steps
 from models.samples import fitted, sample_of, written_out
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -54,9 +55,8 @@ def bootstrapped(seed: int, *, n: int = 40, fractions: bool = False) -> Sample:
 
 
 def pulled(model: Any, *, rounds: int = 100, seed: int = 0) -> list[int]:
-    record = play_run(
-        ContextualGiro(1.0, model), LINEAR, np.array([rounds]), seed=seed, run=0, keep_arms=True
-    )
+    policy = in_steps(ContextualGiro(1.0, model))
+    record = play_run(policy, LINEAR, np.array([rounds]), seed=seed, run=0, keep_arms=True)
     return record.arms.tolist()
 
 

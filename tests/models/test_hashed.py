@@ -41,7 +41,7 @@ def test_what_is_linear_is_learned() -> None:
 
 def test_a_table_too_small_still_plays() -> None:
     trace = simulate(
-        "epsilon-greedy:epsilon=0.1,model=[hashed:bits=1]",
+        "giro-ensemble:model=[hashed:bits=1],replicas=3",
         "linear:n_arms=3,dimension=4",
         rounds=50,
         runs=1,

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from contract.steps import in_steps
 from laws import p_value_of_same_counts
 from models.cart import answer, grown
 from policies.choosing import choice_counts, winner_law
@@ -80,7 +81,7 @@ def test_an_arm_never_pulled_goes_first_if_there_is_no_prior(seed: int) -> None:
 def test_it_learns_what_no_linear_model_can(seed: int) -> None:
     corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], float)
     problem = Classification.from_arrays(np.tile(corners, (5, 1)), [0, 1, 1, 0] * 5)
-    record = play_run(TreeBootstrap(), problem, np.array([200, 400]), seed=seed, run=0)
+    record = play_run(in_steps(TreeBootstrap()), problem, np.array([200, 400]), seed=seed, run=0)
     assert record.reward[1] - record.reward[0] > 190  # of 200; by chance 100
 
 

@@ -86,7 +86,7 @@ def test_with_v_rewards_are_beta_around_the_mean(seed: int) -> None:
 
 def test_regret_of_any_arm_is_the_gap_of_known_means(seed: int) -> None:
     problem = Linear(n_arms=1, dimension=3)
-    assert simulate("ucb1", problem, rounds=50, runs=2, seed=seed).regret.max() == 0.0
+    assert simulate("uniform", problem, rounds=50, runs=2, seed=seed).regret.max() == 0.0
     trace = simulate("uniform", Linear(n_arms=5), rounds=500, runs=4, seed=seed)
     assert (np.diff(trace.regret, axis=1) >= 0.0).all()
     assert trace.regret[:, -1].min() > 0.0

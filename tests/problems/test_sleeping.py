@@ -12,7 +12,7 @@ from giro.simulation.play import play_run
 ASLEEP = (
     "sleeping:problem=[bernoulli:n_arms=4],awake=0.4",
     "sleeping:problem=[linear:n_arms=3,dimension=2]",
-    "sleeping:problem=[logistic:n_arms=3,dimension=2,shared=true],awake=0.7",
+    "sleeping:problem=[linear:n_arms=3,dimension=2,shared=true],awake=0.7",
 )
 
 

@@ -108,7 +108,7 @@ def test_unknown_names_are_refused_with_a_suggestion() -> None:
 # -- experiments: run what is missing, keep what was played ---------------------------------------
 
 
-SMALL = Experiment(["bernoulli", "beta"], ["ucb1", "greedy"], rounds=50, runs=5, seed=3)
+SMALL = Experiment(["bernoulli", "beta"], ["ucb1", "uniform"], rounds=50, runs=5, seed=3)
 
 
 @pytest.fixture
@@ -129,14 +129,14 @@ def test_every_policy_is_run_on_every_problem_in_the_order_asked_for() -> None:
     settings = [trace.setting for trace in run(SMALL)]
     assert [(s.problem.split(":")[0], s.policy) for s in settings] == [
         ("bernoulli", "ucb1"),
-        ("bernoulli", "greedy"),
+        ("bernoulli", "uniform"),
         ("beta", "ucb1"),
-        ("beta", "greedy"),
+        ("beta", "uniform"),
     ]
 
 
 def test_numbers_are_those_of_simulate(tmp_path: Path) -> None:
-    alone = simulate("greedy", "beta", rounds=50, runs=5, seed=3)
+    alone = simulate("uniform", "beta", rounds=50, runs=5, seed=3)
     for folder in (None, tmp_path, tmp_path):
         assert list(run(SMALL, Kept(folder)))[-1].regret.tolist() == alone.regret.tolist()
 
