@@ -87,7 +87,7 @@ main()
 
 
 def test_a_warm_start_compiles_nothing_and_imports_nothing_heavy(tmp_path: Path) -> None:
-    words = ["simulate", "ucb1", "--rounds", "100", "--runs", "2"]
+    words = ["simulate", "uniform", "--rounds", "100", "--runs", "2"]
     cold, warm = (
         subprocess.run(
             [sys.executable, "-c", WATCHED, *words],

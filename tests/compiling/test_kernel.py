@@ -285,7 +285,7 @@ def in_new_process(source: str, cache: Path) -> str:
 SIMULATE = """
     import giro
     from giro.simulation.play import play
-    print(giro.simulate("ucb1", "bernoulli", rounds=50, runs=2, seed=1).regret[:, -1].tolist())
+    print(giro.simulate("uniform", "bernoulli", rounds=50, runs=2, seed=1).regret[:, -1].tolist())
     print(sum(play.stats.cache_hits.values()), sum(play.stats.cache_misses.values()))
 """
 
