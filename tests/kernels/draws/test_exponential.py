@@ -9,11 +9,11 @@ from kernels.draws.judged import assert_law, assert_other_law
 from laws import assert_same_law
 from scipy import stats
 
-from giro.kernels.draws import ziggurat
-from giro.kernels.draws.ziggurat import standard_exponential
+from giro.kernels.draws import continuous
+from giro.kernels.draws.continuous import standard_exponential
 from giro.seeds import stream
 
-EDGE, HEIGHT = ziggurat._EXP_EDGE, ziggurat._EXP_HEIGHT
+EDGE, HEIGHT = continuous._EXP_EDGE, continuous._EXP_HEIGHT
 
 
 def test_draws_are_exponential(seed: int) -> None:
@@ -27,8 +27,8 @@ def test_beyond_the_start_of_the_tail_the_law_goes_on(seed: int) -> None:
     draws = filled(standard_exponential, seed=seed, size=3_000_000)
     assert_law(draws[draws > 5.0] - 5.0, stats.expon())
     assert_other_law(1.15 * (draws[draws > 5.0] - 5.0), stats.expon())
-    above = np.sum(draws > ziggurat._EXP_TAIL)
-    assert stats.binomtest(int(above), draws.size, math.exp(-ziggurat._EXP_TAIL)).pvalue > 1e-6
+    above = np.sum(draws > continuous._EXP_TAIL)
+    assert stats.binomtest(int(above), draws.size, math.exp(-continuous._EXP_TAIL)).pvalue > 1e-6
 
 
 def test_the_law_is_that_of_the_inverse_distribution_function(seed: int) -> None:
@@ -55,13 +55,13 @@ def test_a_point_is_kept_if_it_is_under_the_curve(layer: int) -> None:
     x = 0.5 * (EDGE[layer] + EDGE[layer + 1])
     under = (math.exp(-x) - HEIGHT[layer]) / (HEIGHT[layer + 1] - HEIGHT[layer])
     again = 5.25 / 1024  # in layer 5, a quarter of its width
-    beyond = uncompiled(ziggurat._exponential_beyond)
+    beyond = uncompiled(continuous._exponential_beyond)
     assert beyond(layer, x, Scripted(under - 1e-6)) == x
     assert beyond(layer, x, Scripted(under + 1e-6, again)) == pytest.approx(0.25 * EDGE[5])
 
 
 def test_the_tail_is_the_law_again() -> None:
-    x = uncompiled(ziggurat._exponential_beyond)(
+    x = uncompiled(continuous._exponential_beyond)(
         0, 0.5 * (EDGE[0] + EDGE[1]), Scripted(5.25 / 1024)
     )
     assert x == pytest.approx(EDGE[1] + 0.25 * EDGE[5])

@@ -6,8 +6,7 @@ from kernels.draws.filled import filled, plainly
 from kernels.draws.judged import assert_law, assert_other_law
 from scipy import stats
 
-from giro.kernels.draws.gamma import beta, standard_gamma
-from giro.kernels.draws.ziggurat import standard_exponential
+from giro.kernels.draws.continuous import beta, standard_exponential, standard_gamma
 
 SHAPES = [0.01, 0.1, 0.5, 0.999, 1.0, 1.001, 1.5, 3.0, 20.0, 1000.0]
 SIDES = [

@@ -8,11 +8,11 @@ from kernels.draws.filled import Scripted, filled, plainly, uncompiled
 from kernels.draws.judged import assert_law, assert_other_law
 from scipy import stats
 
-from giro.kernels.draws import ziggurat
-from giro.kernels.draws.ziggurat import normals, standard_normal
+from giro.kernels.draws import continuous
+from giro.kernels.draws.continuous import normals, standard_normal
 from giro.seeds import stream
 
-EDGE, HEIGHT = ziggurat._NORMAL_EDGE, ziggurat._NORMAL_HEIGHT
+EDGE, HEIGHT = continuous._NORMAL_EDGE, continuous._NORMAL_HEIGHT
 
 
 def test_draws_are_normal(seed: int) -> None:
@@ -29,15 +29,17 @@ def test_both_tails_are_right(seed: int) -> None:
         assert stats.binomtest(beyond.size, draws.size, stats.norm.sf(3.0)).pvalue > 1e-6
         assert_law(beyond, stats.truncnorm(3.0, np.inf))
         assert_other_law(3.0 + 1.2 * (beyond - 3.0), stats.truncnorm(3.0, np.inf))
-        far = int(np.sum(tail > ziggurat._NORMAL_TAIL))
-        assert stats.binomtest(far, draws.size, stats.norm.sf(ziggurat._NORMAL_TAIL)).pvalue > 1e-6
+        far = int(np.sum(tail > continuous._NORMAL_TAIL))
+        assert (
+            stats.binomtest(far, draws.size, stats.norm.sf(continuous._NORMAL_TAIL)).pvalue > 1e-6
+        )
 
 
 def test_the_tail_alone_is_right(seed: int) -> None:
-    draws = filled(ziggurat._normal_tail, seed=seed)
-    assert_law(draws, stats.truncnorm(ziggurat._NORMAL_TAIL, np.inf))
+    draws = filled(continuous._normal_tail, seed=seed)
+    assert_law(draws, stats.truncnorm(continuous._NORMAL_TAIL, np.inf))
     assert_other_law(
-        draws, stats.expon(ziggurat._NORMAL_TAIL, 1 / ziggurat._NORMAL_TAIL)
+        draws, stats.expon(continuous._NORMAL_TAIL, 1 / continuous._NORMAL_TAIL)
     )  # without thinning
 
 
@@ -62,7 +64,7 @@ def test_a_point_is_kept_if_it_is_under_the_curve(layer: int, side: int) -> None
     x = side * 0.5 * (EDGE[layer] + EDGE[layer + 1])
     under = (math.exp(-0.5 * x * x) - HEIGHT[layer]) / (HEIGHT[layer + 1] - HEIGHT[layer])
     again = 5.25 / 1024  # in layer 5, half of its left side
-    beyond = uncompiled(ziggurat._normal_beyond)
+    beyond = uncompiled(continuous._normal_beyond)
     assert beyond(layer, x, Scripted(under - 1e-6)) == x
     assert beyond(layer, x, Scripted(under + 1e-6, again)) == pytest.approx(-0.5 * EDGE[5])
 

@@ -6,10 +6,14 @@ import pytest
 from kernels.draws.filled import filled
 
 from giro.kernels.draws.binomial import binomial, fair_binomial, poisson
-from giro.kernels.draws.gamma import beta, standard_gamma
+from giro.kernels.draws.continuous import (
+    beta,
+    standard_exponential,
+    standard_gamma,
+    standard_normal,
+)
 from giro.kernels.draws.hypergeometric import hypergeometric
 from giro.kernels.draws.uniform import coins, integer_below, shuffled
-from giro.kernels.draws.ziggurat import standard_exponential, standard_normal
 from giro.seeds import stream
 
 Known = tuple[Callable[..., float], tuple[float, ...], list[float]]

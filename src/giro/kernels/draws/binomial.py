@@ -21,9 +21,9 @@ import math
 import numpy as np
 
 from giro.compiling import borrowed, inline_kernel, kernel
+from giro.kernels.draws.continuous import standard_exponential
 from giro.kernels.draws.logarithms import binomial_surprise, poisson_surprise
 from giro.kernels.draws.uniform import COINS, coins
-from giro.kernels.draws.ziggurat import standard_exponential
 
 _SMALL_MEAN = 10.0  # from here on the constants of the rejections hold
 _KEPT = -1.0  # in place of v
