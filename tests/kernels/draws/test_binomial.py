@@ -9,7 +9,7 @@ from kernels.draws.judged import assert_law, assert_other_law
 from laws import assert_follows, p_value_of_counts
 from scipy import stats
 
-from giro.kernels.draws.binomial import binomial, binomials, fair_binomial
+from giro.kernels.draws.discrete import binomial, binomials, fair_binomial
 from giro.seeds import stream
 
 LAWS = [

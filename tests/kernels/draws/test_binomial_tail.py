@@ -6,7 +6,7 @@ from laws import ALPHA, p_value_of_counts
 from scipy.stats import binom
 
 from giro.compiling import kernel
-from giro.kernels.draws.binomial import binomial_from
+from giro.kernels.draws.discrete import binomial_from
 from giro.seeds import stream
 
 DRAWS = 200_000

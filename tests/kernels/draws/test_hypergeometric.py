@@ -7,7 +7,7 @@ from kernels.draws.judged import assert_law, assert_other_law
 from laws import assert_follows
 from scipy import stats
 
-from giro.kernels.draws.hypergeometric import hypergeometric
+from giro.kernels.draws.discrete import hypergeometric
 
 CASES = [
     (1, 1, 1),

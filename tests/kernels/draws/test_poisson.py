@@ -8,8 +8,8 @@ from kernels.draws.filled import Scripted, counted, filled, plainly, uncompiled
 from kernels.draws.judged import assert_law, assert_other_law
 from scipy import stats
 
-from giro.kernels.draws.binomial import poisson, poisson_of_few
 from giro.kernels.draws.continuous import standard_exponential
+from giro.kernels.draws.discrete import poisson, poisson_of_few
 
 MEANS = [1e-3, 0.3, 1.0, 2.7, 5.0, 9.9, 10.0, 10.1, 14.5, 60.0, 1000.0, 1e6]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from giro.kernels.draws.hypergeometric import _D1, _D2
+from giro.kernels.draws.discrete import _D1, _D2
 
 INNER = 0.43
 U = np.concatenate(

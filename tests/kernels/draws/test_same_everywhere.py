@@ -5,14 +5,13 @@ from collections.abc import Callable
 import pytest
 from kernels.draws.filled import filled
 
-from giro.kernels.draws.binomial import binomial, fair_binomial, poisson
 from giro.kernels.draws.continuous import (
     beta,
     standard_exponential,
     standard_gamma,
     standard_normal,
 )
-from giro.kernels.draws.hypergeometric import hypergeometric
+from giro.kernels.draws.discrete import binomial, fair_binomial, hypergeometric, poisson
 from giro.kernels.draws.uniform import coins, integer_below, shuffled
 from giro.seeds import stream
 
