@@ -23,8 +23,7 @@ from giro.compiling.lanes import (
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import shuffle
 from giro.kernels.giro.pseudo_rewards import draw_counts
-from giro.kernels.network.step import LARGEST, NetworkWeights
-from giro.kernels.network.training import descend, entries_of, train
+from giro.kernels.network import LARGEST, NetworkWeights, descend, entries_of, train
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, is_sparse, positions_of
 from giro.model import Sample
 from giro.models.network import Network

@@ -10,8 +10,7 @@ from models.contexts import dense, drawn_counts
 
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below, shuffle
-from giro.kernels.network.step import NetworkWeights
-from giro.kernels.network.training import entries_of
+from giro.kernels.network import NetworkWeights, entries_of
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Sample
 from giro.models.online_network import OnlineNetwork

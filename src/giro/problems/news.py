@@ -11,7 +11,7 @@ from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.draws.uniform import integer_below
-from giro.kernels.network.step import clipped_sigmoid
+from giro.kernels.network import clipped_sigmoid
 from giro.offer import Offer
 from giro.problem import Means, Problem
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from giro.kernels.network.step import NetworkWeights
+from giro.kernels.network import NetworkWeights
 from giro.kernels.regression.rows import Rows
 
 

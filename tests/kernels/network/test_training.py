@@ -5,15 +5,17 @@ import pytest
 from kernels.network.plain_adam import PlainAdam
 from models.contexts import dense, one_hot, rows_of
 
-from giro.kernels.network.step import (
+from giro.kernels.network import (
     LARGEST,
+    AdamMoments,
     NetworkWeights,
+    Pace,
     Workspace,
     aligned_zeros,
     empty_workspace,
+    take_adam_step,
     width_of,
 )
-from giro.kernels.network.training import AdamMoments, Pace, take_adam_step
 from giro.kernels.regression.rows import Rows, is_sparse
 from giro.seeds import stream
 
