@@ -10,7 +10,7 @@ from models.samples import fitted, sample_of, written_out
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from giro.errors import BadParameter
-from giro.kernels.tree.bins import MOST, Bins, empty_bins, take_in
+from giro.kernels.tree.grow import MOST, Bins, empty_bins, take_in
 from giro.model import Model, Sample, refit, start, value
 from giro.models.tree import Tree
 from giro.seeds import stream
