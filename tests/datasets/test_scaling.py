@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from giro.datasets.scaling import contexts_of
+from giro.datasets.dataset import contexts_of
 from giro.seeds import stream
 
 TABLE = np.array([[1.0, 5.0, -3.0], [3.0, 5.0, 0.0], [5.0, 5.0, 0.0]])

@@ -14,7 +14,7 @@ import pytest
 import giro
 from giro import UnknownName
 from giro.datasets import Dataset, load
-from giro.datasets.shipped import SHAPES
+from giro.datasets.dataset import SHAPES
 
 FOLDER = Path(giro.__file__).parent / "datasets"
 
