@@ -6,7 +6,7 @@ import pytest
 from giro.paper.claims import Verdict
 from giro.paper.reports import exact, lemmas
 from giro.paper.reports.general_bound import _all_above_zero
-from giro.paper.reports.report import digits, from_log, listed, power, text, yes
+from giro.paper.theory.report import digits, from_log, listed, power, text, yes
 from giro.paper.theory.terms import check_at_most
 from giro.tables import fixed
 

@@ -26,7 +26,7 @@ from giro.tables import UNLIMITED, Column, table_text, write_csv
 from giro.version import __version__
 
 if TYPE_CHECKING:
-    from giro.paper.reports.report import Report
+    from giro.paper.theory.report import Report
 
 theory = typer.Typer(
     rich_markup_mode=None,

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from giro.paper.claims import Verdict
-from giro.paper.reports.report import (
+from giro.paper.theory.bound import (
+    GiroBound,
+    cheapest_a,
+    counted_pulls_check,
+    giro_bound,
+    log_useful_rounds,
+)
+from giro.paper.theory.report import (
     GREY,
     Report,
     Table,
@@ -23,8 +30,6 @@ from giro.paper.reports.report import (
     table,
     text,
 )
-from giro.paper.theory.bound import GiroBound, cheapest_a, giro_bound, log_useful_rounds
-from giro.paper.theory.proofs import counted_pulls_check
 from giro.paper.theory.terms import suboptimal_arms
 from giro.tables import Column, fixed
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.paper.claims import Verdict
-from giro.paper.reports.report import Report, Table, listed, look, panels, table, text
 from giro.paper.theory.exact import (
     Ties,
     exact_bootstrap_regret,
     exact_giro_regret,
     linear_regret_bound,
 )
+from giro.paper.theory.report import Report, Table, listed, look, panels, table, text
 from giro.paper.theory.terms import check_rounds, checked_means
 from giro.policies.bootstrap import Bootstrap
 from giro.policies.giro import Giro

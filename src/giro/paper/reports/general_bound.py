@@ -12,7 +12,9 @@ from scipy.special import stdtrit
 
 from giro.named import text_of
 from giro.paper.claims import Verdict
-from giro.paper.reports.report import (
+from giro.paper.theory.bound import giro_bound
+from giro.paper.theory.general_bound import GeneralBound, best_general_bound, general_bound
+from giro.paper.theory.report import (
     Report,
     Table,
     digits,
@@ -23,8 +25,6 @@ from giro.paper.reports.report import (
     table,
     text,
 )
-from giro.paper.theory.bound import giro_bound
-from giro.paper.theory.general_bound import GeneralBound, best_general_bound, general_bound
 from giro.paper.theory.terms import check_rounds, suboptimal_arms
 from giro.simulation.metrics import estimate
 from giro.simulation.simulate import simulate

@@ -9,10 +9,10 @@ import numpy as np
 
 from giro.checks import check, whole
 from giro.paper.claims import Verdict
-from giro.paper.reports.report import GREY, Report, Table, digits, look, panels, table, text
 from giro.paper.theory import proofs as steps
-from giro.paper.theory.bound import b_constant
+from giro.paper.theory.bound import b_constant, counted_pulls_check
 from giro.paper.theory.proofs import bootstrap_checks, history_checks, stirling_checks
+from giro.paper.theory.report import GREY, Report, Table, digits, look, panels, table, text
 from giro.paper.theory.terms import Check, check_at_most, is_whole
 from giro.tables import Column
 
@@ -76,7 +76,7 @@ def _proof_checks(most: int) -> dict[str, list[Check]]:
     """Return the steps of the proofs in Appendices B and C, by what they are about."""
     trials = range(1, most + 1)
     rounds = (100, 1000, 10_000, 100_000)
-    counted = [steps.counted_pulls_check(n, gap, 1.0) for n, gap in product(rounds, _GAPS)]
+    counted = [counted_pulls_check(n, gap, 1.0) for n, gap in product(rounds, _GAPS)]
     return {
         "Theorem 4, Lemma 2 to the bound": list(_chains(most)),
         "Theorem 4, completed square": [

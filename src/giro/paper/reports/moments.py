@@ -10,13 +10,13 @@ import numpy as np
 
 from giro.checks import check, whole
 from giro.paper.claims import Verdict
-from giro.paper.reports.report import GREY, Report, Table, digits, look, panels, table, text, yes
 from giro.paper.theory.moments import moment_checks
 from giro.paper.theory.optimism import (
     informal_optimism_checks,
     smallest_optimistic_a,
     variance_condition,
 )
+from giro.paper.theory.report import GREY, Report, Table, digits, look, panels, table, text, yes
 from giro.paper.theory.terms import Check, is_whole
 from giro.tables import Column, fixed
 

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from giro.errors import BadParameter
 from giro.paper.claims import Verdict
-from giro.paper.reports.report import (
+from giro.paper.theory.bound import b_constant, log_c, log_f
+from giro.paper.theory.optimism import (
+    log_inverse_optimism,
+    log_inverse_optimism_above,
+    smallest_bounded_a,
+    smallest_exponent,
+)
+from giro.paper.theory.report import (
     Report,
     Table,
     from_log,
@@ -20,13 +27,6 @@ from giro.paper.reports.report import (
     table,
     text,
     yes,
-)
-from giro.paper.theory.bound import b_constant, log_c, log_f
-from giro.paper.theory.optimism import (
-    log_inverse_optimism,
-    log_inverse_optimism_above,
-    smallest_bounded_a,
-    smallest_exponent,
 )
 from giro.paper.theory.terms import is_whole
 from giro.tables import Column, Record, fixed

@@ -13,7 +13,14 @@ from scipy.optimize import brentq, minimize_scalar
 from scipy.special import logsumexp
 
 from giro.errors import BadParameter
-from giro.paper.theory.terms import Means, SuboptimalArm, check_rounds, suboptimal_arms
+from giro.paper.theory.terms import (
+    Check,
+    Means,
+    SuboptimalArm,
+    check_at_most,
+    check_rounds,
+    suboptimal_arms,
+)
 
 _LARGEST_LOG = math.log(np.finfo(np.float64).max)
 
@@ -63,7 +70,7 @@ def giro_bound(means: Means, rounds: int, a: float = 1.0) -> GiroBound:
 
     Kveton et al. (2019), Theorem 2 (Equation 9), for a > 1 / sqrt(2). The proof covers integers
     `a` only: Theorem 4, on which it rests, needs (2a + 1) s to be an integer for every s. Its
-    count of the rounds in b_i starts at s = 1 and so misses the term s = 0 (`proofs`).
+    count of the rounds in b_i starts at s = 1 and so misses the term s = 0 (`counted_pulls_check`).
     """
     arms = _some_suboptimal_arms(means)
     check_rounds(rounds, at_least=2)
@@ -132,6 +139,18 @@ def log_c(a: float) -> float:
     b = b_constant(a)
     scale = math.log(2) + 2 + 0.5 * math.log((2 * a + 1) / (2 * math.pi))
     return scale + log_f(b) + math.log1p(math.sqrt(2 * math.pi / (4 - 2 * b)))
+
+
+def counted_pulls_check(rounds: int, gap: float, a: float) -> Check:
+    """Return what the proof of Theorem 2 adds up for b_i, against the L + 2 it states.
+
+    With L = 8 (2a + 1) / gap^2 log n: 1 for each s = 0..floor(L), 1 / n for each larger s < n, and
+    1. It fails unless L >= n - 1.
+    """
+    large = 8 * (2 * a + 1) / gap**2 * math.log(rounds)
+    small_pulls = min(math.floor(large) + 1, rounds)
+    proved = small_pulls + (rounds - small_pulls) / rounds + 1
+    return check_at_most("counted pulls", proved, large + 2, rounds=rounds, gap=gap, a=a)
 
 
 def _some_suboptimal_arms(means: Means) -> list[SuboptimalArm]:

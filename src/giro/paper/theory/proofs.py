@@ -10,7 +10,7 @@ its failures read off. What we found:
   in its proof is 0 at k = 0, while 0! = 1.
 - Every step of the proofs holds, but one: the proof of Theorem 2 adds up 1 for each of the pulls
   s = 0..floor(L), L = 8 (2a + 1) / gap^2 log n, as if they were L instead of L + 1. What it proves
-  is b_i <= L + 3 (`counted_pulls_check`); that b_i <= L + 2 is true wherever we computed b_i.
+  is b_i <= L + 3 (`bound.counted_pulls_check`); that b_i <= L + 2 is true wherever we computed b_i.
 """
 
 import math
@@ -206,17 +206,6 @@ def sample_deviation_check(m: int, ones: int, distance: float) -> Check:
     tail = float(binom.sf(math.ceil(ones + distance) - 1, m, ones / m))
     bound = math.exp(-2 * distance**2 / m)
     return check_at_most("sample deviation", tail, bound, m=m, ones=ones, distance=distance)
-
-
-def counted_pulls_check(rounds: int, gap: float, a: float) -> Check:
-    """Return what the proof of Theorem 2 adds up for b_i, against the L + 2 it states.
-
-    1 for each s = 0..floor(L), 1 / n for each larger s < n, and 1. It fails unless L >= n - 1.
-    """
-    large = 8 * (2 * a + 1) / gap**2 * math.log(rounds)
-    small_pulls = min(math.floor(large) + 1, rounds)
-    proved = small_pulls + (rounds - small_pulls) / rounds + 1
-    return check_at_most("counted pulls", proved, large + 2, rounds=rounds, gap=gap, a=a)
 
 
 def _gaussian_sum(b: float, *, shift: float) -> float:
