@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from giro.paper.claims import Verdict
-from giro.paper.reports import exact, lemmas
-from giro.paper.reports.general_bound import _all_above_zero
+from giro.paper.theory import exact, proofs
+from giro.paper.theory.general_bound import _all_above_zero
 from giro.paper.theory.report import digits, from_log, listed, power, text, yes
 from giro.paper.theory.terms import check_at_most
 from giro.tables import fixed
@@ -26,7 +26,7 @@ def test_an_increase_holds_fails_or_is_undecided() -> None:
 
 def test_a_violated_lemma_is_reported_with_where() -> None:
     checks = [check_at_most("x", 1.0, 2.0, n=1), check_at_most("x", 3.0, 2.0, n=7)]
-    statement = lemmas._statement("x", checks)
+    statement = proofs._statement("x", checks)
     assert statement.word == "fails"
     assert statement.figures == "1 of 2 cases violated, first at n = 7"
 
