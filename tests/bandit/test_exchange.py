@@ -1,18 +1,18 @@
-"""The log is the bandit: exported, replayed, saved and loaded, it goes on the same."""
+"""The log is the bandit: exported and replayed it goes on the same. Logs of others are learned."""
 
-import hashlib
-import json
 import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from bandit.clock import Clock, bandit_of, counted, next_arms, state_of
+from bandit.eventful import eventful, futures
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from giro import BadFile, BadParameter, Bandit, UnknownName
+from giro import BadFile, BadParameter, Bandit, UnknownName, read_log
 from giro.policies.randomized import Randomized
 
 COLUMNS = {
@@ -31,49 +31,6 @@ COLUMNS = {
     "seen": pl.Int64,
     "setting": pl.String,
 }
-
-
-def eventful(policy: Any = "epsilon-greedy:epsilon=0.2", **rest: Any) -> Bandit:
-    """Return a bandit to which everything has happened."""
-    clock = Clock()
-    bandit = Bandit(
-        ["red", "green", "blue ♥"],
-        policy,
-        **(
-            {"seed": 5, "reward_range": (-1, 3), "clock": clock, "floor": 0.05, "ids": counted()}
-            | rest
-        ),
-    )
-    for i in range(40):
-        clock.now += 1 / 3
-        decision = bandit.decide(
-            {"page": "abc"[i % 3], "age": i / 7},
-            arms=["red", "green"] if i % 5 == 0 else None,
-            id=f"request {i}" if i % 4 == 0 else None,
-        )
-        if i % 3:
-            bandit.reward(decision.id, -1 + (i % 5))
-        if i == 20:
-            bandit.add_arm("late")
-        if i == 29:
-            bandit.expire(older_than=5.0, reward=1.0)
-            bandit.retire_arm("red")
-            bandit.add_arm("red")
-    return bandit
-
-
-def futures(bandit: Bandit) -> list[tuple[str, str, float | None]]:
-    """Return what the bandit would do next, whatever comes."""
-    bandit._clock, bandit._new_id = Clock(5_000.0), counted("next ")
-    done = []
-    for i in range(12):
-        decision = bandit.decide(
-            {"page": "z", "age": 1}, arms=["green", "late"] if i % 4 == 3 else None
-        )
-        done.append((decision.id, decision.arm, decision.propensity))
-        if i % 2:
-            bandit.reward(decision.id, i / 4)
-    return done
 
 
 def test_events_have_the_columns_that_are_documented() -> None:
@@ -221,68 +178,8 @@ def test_events_that_do_not_follow_are_refused() -> None:
         bandit.write_events("events.csv")
 
 
-# -- files -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def saved(tmp_path: Path) -> Path:
-    eventful().save(tmp_path / "x.giro")
-    return tmp_path / "x.giro"
-
-
-def test_a_file_cut_short_anywhere_is_refused(saved: Path) -> None:
-    content = saved.read_bytes()
-    for length in (0, 5, 13, 14, 60, 79, 80, len(content) // 2, len(content) - 1):
-        saved.write_bytes(content[:length])
-        with pytest.raises(BadFile, match=r"not a bandit saved by giro|damaged"):
-            Bandit.load(saved)
-
-
-def test_a_file_altered_anywhere_is_refused(saved: Path) -> None:
-    content = saved.read_bytes()
-    for position in [*range(0, 90, 3), *range(90, len(content), max(1, len(content) // 40))]:
-        saved.write_bytes(
-            content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :]
-        )
-        with pytest.raises(BadFile):
-            Bandit.load(saved)
-
-
-def test_files_of_other_kinds_and_of_newer_versions_are_refused(saved: Path) -> None:
-    newer = saved.read_bytes().replace(b"giro-bandit 4\n", b"giro-bandit 5\n", 1)
-    saved.write_bytes(newer)
-    with pytest.raises(BadFile, match="saved by another giro, in format 5"):
-        Bandit.load(saved)
-    body = b"neither parquet nor zip"
-    digest = hashlib.sha256(body).hexdigest().encode()
-    for form in (b"1", b"3"):
-        saved.write_bytes(b"giro-bandit " + form + b"\n" + digest + b"\n" + body)
-        with pytest.raises(BadFile, match="damaged"):
-            Bandit.load(saved)
-    saved.write_bytes(b"PK\x03\x04 something else")
-    with pytest.raises(BadFile, match="not a bandit"):
-        Bandit.load(saved)
-    with pytest.raises(BadFile, match="no file"):
-        Bandit.load(saved.with_name("missing"))
-    with pytest.raises(BadFile, match="cannot be read"):
-        Bandit.load(saved.parent)
-
-
 def _crash(*_: object) -> None:
     raise OSError("disk on fire")
-
-
-def test_a_crash_while_saving_leaves_the_old_file(
-    saved: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = saved.read_bytes()
-    for step in ("fsync", "replace"):
-        with monkeypatch.context() as patch:
-            patch.setattr(os, step, _crash)
-            with pytest.raises(BadFile, match=r"x\.giro cannot be written: disk on fire"):
-                bandit_of().save(saved)
-        assert saved.read_bytes() == before
-        assert os.listdir(saved.parent) == [saved.name]
 
 
 def test_a_crash_while_writing_events_leaves_the_old_file(
@@ -300,40 +197,41 @@ def test_a_crash_while_writing_events_leaves_the_old_file(
     assert sorted(os.listdir(tmp_path)) == ["events.jsonl", "events.parquet"]
 
 
-# -- files of earlier versions -----------------------------------------------------------------
-
-GOLDEN = Path(__file__).parent / "golden"
+# -- logs of others -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("format-*.giro")), ids=lambda path: path.stem)
-def test_files_of_earlier_versions_are_read_and_go_on(path: Path) -> None:
-    expected = json.loads(path.with_suffix(".json").read_text())
-    bandit = Bandit.load(path)
-    assert bandit.arms == expected["arms"]
-    assert bandit.n_rewards == expected["rewards"]
-    told = bandit.events().filter(kind="decision")["propensity"].to_list()
-    assert len(told) == len(expected["propensities"])
-    for p, known in zip(told, expected["propensities"], strict=True):  # unknown if never read
-        assert (p is None and path.stem == "format-1") or p == pytest.approx(known, abs=1e-12)
-    again = Bandit.replay(bandit.events())
-    assert again.events().drop("setting").equals(bandit.events().drop("setting"))
-    mine, again = futures(bandit), futures(Bandit.load(path))
-    assert mine == again
-    if path.stem != "format-1":  # giro 0.1.0 drew by the number of a decision
-        assert [list(step) for step in mine] == [
-            [id, arm, pytest.approx(p, abs=1e-12)] for id, arm, p in expected["next"]
-        ]
-
-
-def write_golden(name: str) -> None:
-    """Write the file of this version and what is expected of it; run by hand, once a version."""
-    GOLDEN.mkdir(exist_ok=True)
-    bandit = eventful()
-    bandit.save(GOLDEN / f"{name}.giro")
-    expected = {
-        "arms": bandit.arms,
-        "rewards": bandit.n_rewards,
-        "propensities": bandit.events()["propensity"].drop_nulls().to_list(),
-        "next": futures(bandit),
+def test_a_log_of_another_system_is_learned() -> None:
+    log = {
+        "arm": ["a", "b", "new"] * 20,
+        "reward": [0.0, 1.0, 0.0] * 20,
+        "probability": [0.2, 0.5, 0.3] * 20,
     }
-    (GOLDEN / f"{name}.json").write_text(json.dumps(expected, indent=1, ensure_ascii=False) + "\n")
+    bandit = Bandit(["a", "b"], "greedy")
+    assert bandit.learn_from(read_log(log)) == 60
+    assert bandit.arms == ["a", "b", "new"]
+    assert bandit.n_rewards == 60
+    assert bandit.decide().arm == "b"
+    assert bandit.summary()["mean"].to_list() == [0.0, 1.0, 0.0]
+    decisions = bandit.events().filter(kind="decision")
+    assert decisions["propensity"].to_list()[:3] == [0.2, 0.5, 0.3]
+    before = bandit.position
+    for wrong in (log | {"reward": [3.0] * 60}, log | {"context": [[1.0]] * 60}):
+        with pytest.raises(BadParameter):
+            bandit.learn_from(read_log(wrong))
+    with pytest.raises(BadParameter, match=r"giro\.read_log returns, got dict"):
+        bandit.learn_from(log)
+    assert bandit.position == before
+
+
+def test_a_log_with_contexts_is_learned() -> None:
+    rows = [[i * 7 % 40 / 40.0, 1.0] for i in range(40)]
+    log = {
+        "arm": ["a", "b"] * 20,
+        "reward": [x if i % 2 else 1 - x for i, (x, _) in enumerate(np.clip(rows, 0, 1))],
+        "probability": [0.5] * 40,
+        "context": rows,
+    }
+    bandit = Bandit(["a", "b"], "lin-ucb:scale=0.01")
+    bandit.learn_from(read_log(log))
+    assert bandit.decide([0.9, 1.0]).arm == "b"
+    assert bandit.decide([0.1, 1.0]).arm == "a"

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from laws import ALPHA, assert_follows
 from scipy import stats
 
-from giro import BadParameter, Bandit
-from giro.bandit.setting import Setting
+from giro import Bandit
 from giro.policies.randomized import Randomized
 from giro.seeds import stream
 
@@ -148,16 +147,6 @@ def test_bandits_with_new_arms_under_way_go_on_the_same(
     for other in (loaded, again):
         assert played(other, 100, delay=30, seed=seed) == arms
         assert state_of(other) == state_of(bandit)
-
-
-def test_the_parameter_is_saved_and_files_without_it_have_ten() -> None:
-    told = Setting("ucb1", first_decisions=3).to_json()
-    assert Setting.from_json(told).first_decisions == 3
-    del told["first_decisions"]
-    assert Setting.from_json(told).first_decisions == 10
-    for wrong in (0, 1.5, True):
-        with pytest.raises(BadParameter, match="a whole number first_decisions >= 1"):
-            Bandit(["a"], "ucb1", first_decisions=wrong)
 
 
 # -- the same, slowly ----------------------------------------------------------------------------

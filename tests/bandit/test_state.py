@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from bandit.clock import bandit_of
+from bandit.clock import Clock, bandit_of
 
 from giro import Bandit, live
 from giro.bandit import state as states
@@ -98,3 +98,22 @@ def test_a_loaded_bandit_learns_nothing_again(calls: Counter[str], tmp_path: Any
         loaded = Bandit.load(tmp_path / "x.giro")
     assert calls == {}
     assert loaded._state.live.learned == 20
+
+
+def test_a_state_that_was_interrupted_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    bandit, twin = (Bandit(["a", "b"], "thompson", ids="numbered", clock=Clock()) for _ in "12")
+    for each in (bandit, twin):
+        each.decide_many(6)
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(live.LivePolicy, "learn", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bandit.reward("2", 1.0)
+    twin.reward("2", 1.0)
+    for each in (bandit, twin):
+        each.reward("3", 0.0)
+    assert bandit.decide() == twin.decide()
+    assert bandit.n_rewards == bandit._state.live.learned == 2

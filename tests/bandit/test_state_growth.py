@@ -7,7 +7,6 @@ from bandit.clock import bandit_of
 
 from giro import Bandit
 from giro.bandit import state
-from giro.bandit.stores import MemoryStore
 
 
 def arms_of(policy: str, n: int, **rest: Any) -> list[str]:
@@ -52,14 +51,3 @@ def test_rewards_that_come_all_at_once_teach_as_much_as_one_by_one(
 
 def next_arms(bandit: Bandit) -> list[str]:
     return [decision.arm for decision in bandit.decide_many(30)]
-
-
-def test_a_round_takes_91_bytes_of_numbers_in_the_log() -> None:
-    """The page on production says so; ids, contexts and propensities come on top."""
-    log = MemoryStore()
-    events = (log.kind, log.index)
-    decision = (log.decided, log.arm, log.among, log.own, log.seen, log.reward_of, log.known)
-    reward = (log.rewarded, log.value, log.came, log.expired)
-    assert 2 * sum(column.itemsize for column in events) == 18
-    assert sum(column.itemsize for column in decision) == 48
-    assert sum(column.itemsize for column in reward) == 25

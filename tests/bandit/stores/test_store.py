@@ -3,11 +3,10 @@
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import pytest
+from bandit.stores.events import Make, decided, plain
 
 from giro.bandit.event import (
     ArmAdded,
@@ -21,27 +20,7 @@ from giro.bandit.event import (
     Reported,
     Rewarded,
 )
-from giro.bandit.stores import Snapshot, Store, Taken, _sql, names_in, opened
-from giro.errors import BadParameter
-from giro.seeds import stream
-
-Make = Callable[..., Store]
-
-
-def decided(id: str, time: float = 1.0, *, d: int = 0, k: int = 0, n: int = 3) -> Decided:
-    rng = stream(len(id), int(time))
-    features = rng.random((n, k)) if k else np.empty((0, 0))
-    p = np.full(n, 1.0 / n)
-    return Decided(id, time, 1, np.arange(n), p, 0.25, 7, rng.random(d), features, b"12345678")
-
-
-def plain(events: Sequence[Event]) -> list[Any]:
-    """Return events as what can be compared."""
-    return [
-        (type(e).__name__, *(v.tolist() if isinstance(v, np.ndarray) else v for v in e))
-        for e in events
-    ]
-
+from giro.bandit.stores import Snapshot, Taken, opened
 
 BEGINNING = [Began(0.0, '{"ä": 1}'), ArmAdded(0.5, "rød"), ArmAdded(0.5, "b"), Formed(0.6, "{}")]
 
@@ -283,32 +262,6 @@ def test_one_thread_of_many_rewards_a_decision(make: Make) -> None:
     assert store.last() == 3
 
 
-@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
-def test_one_round_trip_writes_what_several_do(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    quick, slow = make("quick"), make("slow")
-    monkeypatch.setattr(slow, "_committed_at_once", lambda group: False)
-    rng, refused = stream(5), [0, 0]
-    for _ in range(150):
-        events: list[Event] = []
-        for dice in rng.random(1 + int(rng.random() * 3)):
-            id = f"{int(rng.random() * 40)}"
-            kinds = (decided(id), Rewarded(id, 2.0, dice), Reported(id, 3.0, dice), Formed(4.0, ""))
-            events.append(kinds[int(rng.random() * 3.2)])
-        for i, store in enumerate((quick, slow)):
-            try:
-                store.append(events)
-            except Taken:
-                refused[i] += 1
-    query = "SELECT position, kind, id, time, value, data, reward FROM giro_events WHERE bandit = ?"
-    rows = [
-        sorted(store._query(query, store._bandit))  # type: ignore[attr-defined]
-        for store in (quick, slow)
-    ]
-    assert rows[0] == rows[1]
-    assert refused[0] == refused[1] > 20
-    assert len(rows[0]) > 40
-
-
 def _append_in_child(where: str, number: int) -> None:
     store = opened(where, "b")
     for i in range(10):
@@ -356,43 +309,3 @@ def test_a_child_goes_on_by_itself(make: Make) -> None:
         "child",
         "parent",
     ]
-
-
-@pytest.mark.parametrize("store", ["", "shop.db", "mysql://x:secret@y/z", 7, "sqlite:///", None])
-def test_other_addresses_are_refused(store: object) -> None:
-    with pytest.raises(BadParameter, match="sqlite:///FILE or postgresql://") as caught:
-        opened(store, "b")
-    assert "secret" not in str(caught.value)
-
-
-def test_a_bandit_needs_a_name(where: str | None) -> None:
-    if where is None:
-        return
-    for name in ("", None, 3):
-        with pytest.raises(
-            BadParameter, match="a bandit in a store needs a non-empty word as name"
-        ):
-            opened(where, name)
-    assert names_in(where) == []
-    opened(where, "one").close()
-    assert names_in(where) == ["one"]
-
-
-def test_a_large_snapshot_is_kept_in_parts(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_sql, "PART", 100)
-    store: Any = make()
-    if not store.shared:
-        pytest.skip("what a snapshot holds is in memory already")
-    store.append([Began(1.0, "{}")])
-    for position in (1, 2, 3):
-        values = np.arange(200.0) + position
-        store.keep(Snapshot(position, {"n": position}, {"a": values, "b": values[:0]}))
-    kept = store.snapshots()
-    assert [snapshot.position for snapshot in kept] == [3, 2]
-    for snapshot in kept:
-        np.testing.assert_array_equal(snapshot.arrays["a"], np.arange(200.0) + snapshot.position)
-    parts = store._query("SELECT DISTINCT position FROM giro_parts ORDER BY position")
-    assert [position for (position,) in parts] == [2, 3]
-    with store._aside() as connection:  # as if it had been cut short
-        store._ask(connection, "DELETE FROM giro_parts WHERE position = 3 AND part = 4")
-    assert [snapshot.position for snapshot in store.snapshots()] == [2]
