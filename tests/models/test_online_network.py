@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernels.network.plain_adam import PlainAdam
+from kernels.plain_adam import PlainAdam
 from laws import assert_follows
 from models.contexts import dense, drawn_counts
 

@@ -7,7 +7,7 @@ import pytest
 
 from giro.cli.main import status_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 DOC = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
 PRINTED = {path: path.read_text("utf-8") for path in (ROOT / "results/theory").glob("*.txt")}
 

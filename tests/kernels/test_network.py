@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernels.network.plain_adam import PlainAdam
+from kernels.plain_adam import PlainAdam
 from models.contexts import dense, one_hot, rows_of
 
 from giro.kernels.network import (

@@ -10,7 +10,7 @@ import pytest
 from giro import BadFile, Problem
 from giro.paper.studies import _bakeoff_sets as sets
 
-sys.path.append(str(Path(__file__).parents[2] / "scripts"))
+sys.path.append(str(Path(__file__).parents[3] / "scripts"))
 import bakeoff_sets as script
 
 NAMES = (*sets.PLAIN, *sets.GRADED)

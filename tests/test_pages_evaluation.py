@@ -8,7 +8,7 @@ import pytest
 
 from giro.cli.main import status_of
 
-PAGE = (Path(__file__).parents[2] / "docs" / "evaluation.md").read_text()
+PAGE = (Path(__file__).parents[1] / "docs" / "evaluation.md").read_text()
 
 
 def blocks(language: str) -> list[str]:
