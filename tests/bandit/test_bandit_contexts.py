@@ -1,6 +1,5 @@
 """What callers know becomes numbers, in the same way ever after."""
 
-import json
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from bandit.clock import Clock, bandit_of, state_of
 
 import giro
 from giro import BadParameter, Bandit, GiroError, Policy
-from giro.features import Encoder, declared
 from giro.policy import Case, Offer, Shape
 from giro.seeds import stream
 
@@ -186,17 +184,6 @@ def test_new_words_share_a_column() -> None:
         bandit.decide({"country": word})
         rows.append(context_of(bandit))
     assert rows == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-
-
-def test_encoders_are_written_and_read_and_those_of_0_1_0_have_no_column_for_new_words() -> None:
-    encoder = Encoder(0, declared(FEATURES))
-    assert Encoder.from_json(json.loads(json.dumps(encoder.to_json()))) == encoder
-    old = {"n_given": 0, "features": [["age", "number"], ["country", ["de", "fr"]]], "bias": True}
-    kept = Encoder.from_json(old)
-    assert kept.encode({"age": 3, "country": "fr"}).tolist() == [3.0, 0.0, 1.0]
-    assert kept.is_number.tolist() == [True, False, False]
-    with pytest.raises(BadParameter, match="'country' is one of de, fr; got 'it'"):
-        kept.encode({"age": 3, "country": "it"})
 
 
 def test_a_bandit_with_declared_features_needs_contexts_from_the_start() -> None:

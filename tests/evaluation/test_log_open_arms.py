@@ -11,7 +11,7 @@ from evaluation.open_logs import BY_NAME, IN_COLUMNS, made
 from laws import assert_follows
 
 from giro import BadParameter, Bandit, GiroError, evaluate
-from giro.evaluation import Log, fitted_rewards, read_log
+from giro.evaluation import Log, read_log
 from giro.evaluation.target import Learning, replayed, target_of
 from giro.policy import Policy
 from giro.seeds import stream
@@ -155,26 +155,6 @@ def test_an_event_is_kept_as_often_whatever_its_offer(seed: int) -> None:
     assert_follows(kept, [float((sizes == size).mean()) for size in SIZES])
     with pytest.raises(BadParameter, match="'rejection-replay' thins another"):
         evaluate(mine.log, "uniform", estimators=["replay"])
-
-
-@pytest.mark.parametrize("policy", [BY_NAME, IN_COLUMNS])
-@pytest.mark.parametrize("folds", [None, 3])
-def test_rewards_are_predicted_by_features_from_other_events(
-    policy: str, folds: int | None
-) -> None:
-    mine = made(3, 400, policy=policy, sizes=SIZES)
-    log = read_log(mine.log)
-    found, number = fitted_rewards(log, folds), 250
-    eligible = mine.means > 0.0
-    apart = np.corrcoef(found[200:][eligible[200:]], mine.means[200:][eligible[200:]])[0, 1]
-    assert apart > 0.5
-    assert found.min() >= 0.0 and found.max() <= 1.0
-    other = log.reward.copy()
-    other[number] = 1.0 - other[number]
-    again = fitted_rewards(log._replace(reward=other), folds)
-    np.testing.assert_array_equal(again[number], found[number])
-    np.testing.assert_array_equal(fitted_rewards(log._replace(reward=0 * other), folds), 0 * found)
-    assert (again != found).any()
 
 
 # -- learning from them ----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -9,7 +10,7 @@ import pytest
 from bandit.clock import counted
 from evaluation.known_log import assert_covers
 
-from giro import BadFile, Bandit, evaluate
+from giro import BadFile, BadParameter, Bandit, evaluate
 from giro.cli.main import status_of
 from giro.evaluation import read_log
 from giro.evaluation.target import Learning, target_of
@@ -180,3 +181,56 @@ def test_events_of_the_first_version_lose_their_constant() -> None:
     assert evaluate(old, "lin-ucb") == evaluate(events, "lin-ucb")
     again = Bandit.replay(old).events().filter(kind="decision")
     assert again["context"].to_list() == events.filter(kind="decision")["context"].to_list()
+
+
+def events_frame(**changes: Any) -> pl.DataFrame:
+    rows = [
+        ("decision", "d1", "a", None, 0.5, ["a", "b"], [0.5, 0.5], [1.0]),
+        ("arm_added", "", "c", None, None, [], [], []),
+        ("decision", "d2", "c", None, 0.2, ["a", "c"], [0.8, 0.2], [2.0, 3.0]),
+        ("decision", "d3", "b", None, 0.3, ["a", "b", "c"], [0.3, 0.3, 0.4], [4.0, 5.0]),
+        ("reward", "d2", "c", 7.0, None, [], [], []),
+        ("decision", "d4", "a", None, 1.0, ["a"], [1.0], [6.0, 7.0]),
+        ("expired", "d1", "a", 0.0, None, [], [], []),
+        ("reward", "d4", "a", 3.0, None, [], [], []),
+    ]
+    names = ("kind", "id", "arm", "reward", "propensity", "arms", "propensities", "context")
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(names)}
+    schema = {"reward": pl.Float64, "propensity": pl.Float64}
+    return pl.DataFrame({"number": range(8), **columns, **changes}, schema_overrides=schema)
+
+
+@pytest.mark.parametrize("ending", ["", "parquet", "jsonl"])
+def test_decisions_of_a_bandit_are_joined_with_their_rewards(tmp_path: Path, ending: str) -> None:
+    source: Any = events_frame()
+    if ending:
+        path = tmp_path / f"events.{ending}"
+        source.write_parquet(path) if ending == "parquet" else source.write_ndjson(path)
+        source = path
+    log = read_log(source)
+    assert [log.arm_names[i] for i in log.arm] == ["a", "c", "a"]
+    assert log.reward.tolist() == [0.0, 7.0, 3.0]
+    assert log.probability.tolist() == [0.5, 0.2, 1.0]
+    assert log.contexts.tolist() == [[1, 0], [2, 3], [6, 7]]
+    assert log.eligible is not None and log.probabilities is not None
+    assert log.eligible[:, log.arm_names.index("b")].tolist() == [True, False, False]
+    assert log.probabilities[:, log.arm_names.index("c")].tolist() == [0.0, 0.2, 0.0]
+    assert (log.adaptive, log.left_out) == (True, 1)
+
+
+def test_decisions_left_out_are_counted_in_the_result() -> None:
+    evaluation = evaluate(events_frame(), "logged")
+    assert (evaluation.events, evaluation.left_out) == (3, 1)
+    assert "left out 1 without reward" in str(evaluation)
+
+
+def test_wrong_events_are_refused() -> None:
+    twice = events_frame(id=["d1", "", "d2", "d3", "d2", "d4", "d2", "d4"])
+    with pytest.raises(BadParameter, match="a decision two rewards"):
+        read_log(twice)
+    with pytest.raises(BadParameter, match="no column 'propensity'"):
+        read_log(events_frame().drop("propensity"), format="giro")
+    with pytest.raises(BadParameter, match="none of its 3 decisions has a reward"):
+        read_log(events_frame().filter(pl.col("kind") == "decision").head(3))
+    with pytest.raises(BadParameter, match="which was not eligible"):
+        read_log(events_frame(arms=[["a"], [], ["a", "b", "c"], [], [], ["b"], [], []]))

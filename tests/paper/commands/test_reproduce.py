@@ -14,7 +14,6 @@ from cli.conftest import Giro
 from cli.terminal import read_until
 
 from giro import plots, simulate
-from giro.cli.options import policy_list as split_policies
 from giro.paper.studies import linear_regret, mab
 from giro.paper.study import Study
 from giro.seeds import stream
@@ -88,20 +87,6 @@ def test_further_policies_are_played_and_drawn(giro: Giro, tmp_path: Path) -> No
     policies = {final["policy"] for final in done.records["finals"]}
     assert {"besa", "phe:a=1.1", "kl-ucb:c=0", "giro:a=1"} <= policies
     assert f"--with {also}\n" in (tmp_path / "finals.csv").read_text()
-
-
-@pytest.mark.parametrize(
-    ("text", "policies"),
-    [
-        ("", []),
-        ("besa", ["besa"]),
-        ("besa, phe:a=1.1", ["besa", "phe:a=1.1"]),
-        ("giro:a=2,ties=fixed,ucb1", ["giro:a=2,ties=fixed", "ucb1"]),
-        ("giro:a=1/3,gyro:b=1", ["giro:a=1/3", "gyro:b=1"]),
-    ],
-)
-def test_commas_part_policies_and_parameters(text: str, policies: list[str]) -> None:
-    assert split_policies(text) == policies
 
 
 @pytest.mark.parametrize(
