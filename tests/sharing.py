@@ -15,7 +15,7 @@ from giro import Policy
 
 TOGETHER = re.compile(
     r"contract/test_(?:(bandit|saved)\.py|(evaluate)\.py::test_the_same_)"
-    r"|/test_(engines)\.py|_of_(contributing)_|test_rand_ucb.*-(auto)\]"
+    r"|/(?:test_)?(engines)(?:\.py|/test_dask\.py)|_of_(contributing)_|test_rand_ucb.*-(auto)\]"
 )
 SAME = {"auto": "default"}  # the model of that policy
 ALONE = re.compile(r"test_(?:examples|extras|pages|main_process|processes|readme)\.py")
