@@ -1,6 +1,7 @@
-"""Policies for worlds that change: what still counts, and how much."""
+"""Memories for worlds that change, and policies with them: what still counts, and how much."""
 
 import math
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,16 @@ from policies.in_context import Past, chosen, informed, some_past, with_constant
 from policies.test_lin_ucb import literal_bounds
 from policies.test_thompson import best_of_betas
 
-from giro import BadParameter, GiroError, Policy
+from giro import BadParameter, Policy
 from giro.compiling.held import hold
+from giro.kernels.memory import (
+    Everything,
+    empty_window,
+    exchange,
+    fade,
+    half_life_memory,
+    memory_of,
+)
 from giro.live import LivePolicy
 from giro.offer import Shape, offer_of
 from giro.policies.giro import Giro
@@ -58,6 +67,34 @@ def votes(state: Any, draws: int, seed: int) -> np.ndarray:
 
 def probabilities(policy: Policy, rewards: Rewards) -> np.ndarray:
     return law_of(after(policy, rewards), offer_of(N_ARMS))
+
+
+# -- memories by themselves ------------------------------------------------------------------------
+
+
+def test_a_window_gives_back_what_a_queue_would_lose(seed: int) -> None:
+    memory, queue = memory_of(shape_for(N_ARMS, 100), window=7), deque[tuple[int, float]]()
+    for arm, reward in some_rewards(40, seed, fractional=True):
+        queue.append((arm, reward))
+        gone = queue.popleft() if len(queue) > 7 else (-1, 0.0)
+        assert exchange(memory, arm, reward) == gone
+    kept = memory.trimmed()
+    assert sorted(zip(kept.arms.tolist(), kept.rewards.tolist(), strict=True)) == sorted(queue)
+
+
+def test_without_a_window_nothing_leaves() -> None:
+    for memory in (memory_of(shape_for(2, 9), window=None, half_life=h) for h in (None, 3.0)):
+        assert [exchange(memory, 1, 0.5) for _ in range(5)] == [(-1, 0.0)] * 5
+
+
+def test_after_a_half_life_sums_have_lost_half_of_what_they_were_above_the_start() -> None:
+    sums, forever, window = np.array([9.0, 1.0, -3.0]), np.array([9.0]), np.array([9.0])
+    for _ in range(4):
+        fade(half_life_memory(4.0), sums, 1.0)
+        fade(Everything(), forever, 1.0)
+        fade(empty_window(2, 2), window, 1.0)
+    np.testing.assert_allclose(sums, [5.0, 1.0, -1.0], rtol=1e-12)
+    assert (forever[0], window[0]) == (9.0, 9.0)
 
 
 # -- windows ------------------------------------------------------------------------------------
@@ -288,11 +325,6 @@ def test_a_half_life_is_finite_and_positive(name: str, half_life: float) -> None
 def test_a_window_and_a_half_life_exclude_each_other(name: str) -> None:
     with pytest.raises(BadParameter, match=f"{name} takes one of window and half_life, not both"):
         Policy.parse(f"{name}:window=5,half_life=5")
-
-
-def test_giro_has_no_half_life() -> None:
-    with pytest.raises(GiroError, match="no parameter of giro is called 'half_life'"):
-        Policy.parse("giro:half_life=10")
 
 
 @pytest.mark.parametrize("name", [*FORGETFUL, "giro"])
