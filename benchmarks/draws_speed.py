@@ -8,11 +8,14 @@ import numpy as np
 from ratio import Ratio, in_turn
 
 from giro.compiling import kernel
-from giro.kernels.draws.binomial import binomial, poisson
-from giro.kernels.draws.gamma import beta, standard_gamma
-from giro.kernels.draws.hypergeometric import hypergeometric
+from giro.kernels.draws.continuous import (
+    beta,
+    standard_exponential,
+    standard_gamma,
+    standard_normal,
+)
+from giro.kernels.draws.discrete import binomial, hypergeometric, poisson
 from giro.kernels.draws.uniform import integer_below, shuffle, shuffled, uniforms
-from giro.kernels.draws.ziggurat import standard_exponential, standard_normal
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.policies._replicas import draw_weights
 from giro.seeds import stream

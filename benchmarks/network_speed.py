@@ -13,9 +13,9 @@ from python_libraries import HERE, Library, Trouble, environment
 from ratio import Ratio, cost_of, say
 
 from giro.datasets import load
-from giro.datasets.scaling import Scale, contexts_of
+from giro.datasets.dataset import Scale, contexts_of
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, draw_counts
-from giro.kernels.network.training import entries_of
+from giro.kernels.network import entries_of
 from giro.kernels.regression.rows import append_row, empty_rows, positions_of
 from giro.model import Sample
 from giro.models.network import Network

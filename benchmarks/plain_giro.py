@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.draws.binomial import binomial, fair_binomial
+from giro.kernels.draws.discrete import binomial, fair_binomial
 from giro.kernels.giro.history import History, append, empty_history, rewards_of
 from giro.kernels.giro.pseudo_rewards import pseudo_count
 from giro.kernels.highest.ties import argmax

@@ -53,7 +53,7 @@ def compared(package: Path) -> int:
                 line = f"{log}/{campaign}", policy, name, f"{ours:.12f}", f"{theirs:.12f}"
                 far = abs(ours - theirs) / abs(theirs)
                 sys.stdout.write("{:<14}{:<9}{:<7}{:<17}{:<17}".format(*line) + f"{far:.1e}\n")
-    test = "tests/evaluation/readers/test_open_bandit.py"
+    test = "tests/evaluation/readers/test_open_bandit_pipeline.py"
     pytest = [sys.executable, "-m", "pytest", "-q", test]
     return subprocess.run(pytest, cwd=ROOT, check=False).returncode
 

@@ -13,9 +13,11 @@ from xdist.scheduler import LoadScopeScheduling
 
 from giro import Policy
 
-TOGETHER = re.compile(r"/test_(engines)\.py|_of_(contributing)_|test_rand_ucb.*-(auto)\]")
+TOGETHER = re.compile(
+    r"/(?:test_)?(engines)(?:\.py|/test_dask\.py)|_of_(contributing)_|test_rand_ucb.*-(auto)\]"
+)
 SAME = {"auto": "default"}  # the model of that policy
-ALONE = re.compile(r"test_(?:examples|extras|pages|process|processes|readme)\.py")
+ALONE = re.compile(r"test_(?:examples|extras|pages|main_process|processes|readme)\.py")
 LONG = re.compile("examples|own-model|no_extra|warm_start|guard|usage|readme_run|figures")
 LONGEST_FIRST = sorted(Policy.known(), key=len, reverse=True)
 POLICY = re.compile(rf"\[(?:.*?[- ])??({'|'.join(LONGEST_FIRST)})(?=[]: -])")

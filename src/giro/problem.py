@@ -5,6 +5,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from giro.compiling import bind, dispatched, in_python, is_kernel, plain
+from giro.errors import BadParameter
 from giro.named import Named
 from giro.offer import Offer
 
@@ -66,3 +67,29 @@ def start(problem: Problem, rng: np.random.Generator) -> Any:
     bind(reveal, type(instance), functions[0])
     bind(reward, type(instance), functions[1])
     return instance
+
+
+# -- problems made of other problems ---------------------------------------------------------------
+
+SIZES = ("n_arms", "n_features", "n_arm_features")
+
+
+class Wrapping(Problem):
+    """A problem that has the arms, contexts and features of those it is made of."""
+
+    wrapped: ClassVar[tuple[str, ...]]  # the parameters that are problems
+
+    def __post_init__(self) -> None:
+        """Read the problems, and take their sizes from the last."""
+        for key in self.wrapped:
+            problem = Problem.parse(getattr(self, key))
+            if not problem.offers_all:
+                raise BadParameter(f"{self.name} wraps problems whose arms are all awake")
+            sizes = {size: getattr(problem, size) for size in SIZES}
+            for name, value in {key: problem, **sizes}.items():
+                object.__setattr__(self, name, value)
+
+    @property
+    def compiled(self) -> bool:
+        """Whether all problems compile."""
+        return all(getattr(self, key).compiled for key in self.wrapped)

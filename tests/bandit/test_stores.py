@@ -3,7 +3,6 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,9 @@ from bandit.conftest import KINDS, address
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from giro import BadParameter, Bandit, UnknownName, read_log
+from giro import BadParameter, Bandit, UnknownName
 from giro.bandit import bandit as module
+from giro.bandit.stores import names_in, opened
 from giro.policy import arrays_of
 
 POLICIES = ("giro", "ucb1", "lin-ucb:scale=0.5")
@@ -314,74 +314,24 @@ def test_waiting_ends_by_itself_in_memory() -> None:
     assert bandit.events().filter(kind="expired").select("id", "reward").rows() == [(old.id, 1.0)]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ({"reward_aggregation": "sum"}, "needs reward_wait"),
-        ({"reward_aggregation": "mean", "reward_wait": 1.0}, "one of only, first, last, sum"),
-        ({"reward_wait": -1.0}, "reward_wait > 0"),
-        ({"default_reward": 7.0}, r"a number in \[0, 1\]"),
-        ({"share": 1.5}, r"share in \[0, 1\]"),
-        ({"store": "shop.db", "name": "x"}, "sqlite:///FILE"),
-        ({"store": "sqlite:///x.db"}, "needs a non-empty word as name, got name=None"),
-    ],
-)
-def test_new_parameters_are_checked(arguments: dict[str, Any], words: str) -> None:
-    with pytest.raises(BadParameter, match=words):
-        Bandit(["a", "b"], "ucb1", **arguments)
+# -- addresses and names -------------------------------------------------------------------------
 
 
-# -- others' logs ----------------------------------------------------------------------------------
+@pytest.mark.parametrize("store", ["", "shop.db", "mysql://x:secret@y/z", 7, "sqlite:///", None])
+def test_other_addresses_are_refused(store: object) -> None:
+    with pytest.raises(BadParameter, match="sqlite:///FILE or postgresql://") as caught:
+        opened(store, "b")
+    assert "secret" not in str(caught.value)
 
 
-def test_a_log_of_another_system_is_learned() -> None:
-    log = {
-        "arm": ["a", "b", "new"] * 20,
-        "reward": [0.0, 1.0, 0.0] * 20,
-        "probability": [0.2, 0.5, 0.3] * 20,
-    }
-    bandit = Bandit(["a", "b"], "greedy")
-    assert bandit.learn_from(read_log(log)) == 60
-    assert bandit.arms == ["a", "b", "new"]
-    assert bandit.n_rewards == 60
-    assert bandit.decide().arm == "b"
-    assert bandit.summary()["mean"].to_list() == [0.0, 1.0, 0.0]
-    decisions = bandit.events().filter(kind="decision")
-    assert decisions["propensity"].to_list()[:3] == [0.2, 0.5, 0.3]
-    before = bandit.position
-    for wrong in (log | {"reward": [3.0] * 60}, log | {"context": [[1.0]] * 60}):
-        with pytest.raises(BadParameter):
-            bandit.learn_from(read_log(wrong))
-    with pytest.raises(BadParameter, match=r"giro\.read_log returns, got dict"):
-        bandit.learn_from(log)
-    assert bandit.position == before
-
-
-def test_a_log_with_contexts_is_learned() -> None:
-    rows = [[i * 7 % 40 / 40.0, 1.0] for i in range(40)]
-    log = {
-        "arm": ["a", "b"] * 20,
-        "reward": [x if i % 2 else 1 - x for i, (x, _) in enumerate(np.clip(rows, 0, 1))],
-        "probability": [0.5] * 40,
-        "context": rows,
-    }
-    bandit = Bandit(["a", "b"], "lin-ucb:scale=0.01")
-    bandit.learn_from(read_log(log))
-    assert bandit.decide([0.9, 1.0]).arm == "b"
-    assert bandit.decide([0.1, 1.0]).arm == "a"
-
-
-def test_a_saved_bandit_moves_into_a_store(tmp_path: Path) -> None:
-    bandit = Bandit(["a", "b"], "thompson", clock=Clock())
-    for i in range(12):
-        bandit.reward(bandit.decide().id, float(i % 2))
-    bandit.save(tmp_path / "x.giro")
-    store = f"sqlite:///{tmp_path}/x.db"
-    with Bandit.load(tmp_path / "x.giro", store=store, name="moved", clock=Clock()) as moved:
-        assert moved.events().equals(bandit.events())
-        assert moved.decide(id="q") == bandit.decide(id="q")
-        moved.save(tmp_path / "y.giro")
-    back = Bandit.load(tmp_path / "y.giro")
-    assert back.events().equals(bandit.events())
-    with pytest.raises(BadParameter, match="already has a bandit 'moved'"):
-        Bandit.load(tmp_path / "x.giro", store=store, name="moved")
+def test_a_bandit_needs_a_name(where: str | None) -> None:
+    if where is None:
+        return
+    for name in ("", None, 3):
+        with pytest.raises(
+            BadParameter, match="a bandit in a store needs a non-empty word as name"
+        ):
+            opened(where, name)
+    assert names_in(where) == []
+    opened(where, "one").close()
+    assert names_in(where) == ["one"]

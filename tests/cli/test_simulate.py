@@ -1,18 +1,18 @@
 """`giro simulate`."""
 
-import math
 from pathlib import Path
 
 import polars as pl
 import pytest
 from cli.conftest import Giro
+from simulation.traces import small_trace
 
 from giro import Policy, simulate
 from giro.cli import output
+from giro.cli.simulate import result_record
 from giro.seeds import stream
 from giro.simulation import play
-from giro.simulation.metrics import best_share, final_regret, mean_reward
-from giro.tables import decimals_for, fixed
+from giro.simulation.metrics import best_share, final_record, final_regret, mean_reward
 from giro.version import __version__
 
 SMALL = ("--rounds", 50, "--runs", 4, "--seed", 3)
@@ -173,9 +173,7 @@ def test_a_picture_shows_the_metric_asked_for(giro: Giro, tmp_path: Path, metric
     ]
 
 
-def test_decimals_show_two_digits_of_the_uncertainty() -> None:
-    assert decimals_for([12.0, 150.0]) == 0
-    assert decimals_for([math.nan]) == 1
-    assert decimals_for([0.0]) == 1
-    assert decimals_for([1e-9]) == 4
-    assert (fixed(2)(3.14159), fixed(2)(math.nan)) == ("3.14", "-")
+def test_the_records_of_the_command_line_are_the_same_and_what_made_them() -> None:
+    trace = small_trace()
+    added = {"seconds": 1.0, "version": trace.setting.version}
+    assert result_record(trace) == final_record(trace) | added

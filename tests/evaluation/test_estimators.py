@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from evaluation.known_log import contextual_log, target, uniform_log
 
-from giro import BadParameter, UnknownName, evaluate
+from giro import BadParameter, evaluate
 from giro.evaluation import Log, fitted_rewards, read_log
 
 SMALL = {"arm": ["a", "b", "a", "b"], "reward": [1, 2, 3, 5], "probability": [0.5, 0.5, 0.25, 0.75]}
@@ -137,27 +137,3 @@ def test_estimates_shift_and_scale_with_the_rewards(seed: int) -> None:
         before, after = evaluate(log, target)[name], evaluate(scaled, target)[name]
         assert after.value == pytest.approx(50 * before.value - 10)
         assert after.se == pytest.approx(50 * before.se)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"level": 1.0}, "0 < level < 1"),
-        ({"clip": 0.0}, "a finite clip > 0"),
-        ({"clip": math.nan}, "a finite clip > 0"),
-        ({"folds": 1}, "a whole number folds >= 2, got folds=1"),
-        ({"votes": 0}, "a whole number votes >= 1"),
-        ({"seed": -1}, "a whole number seed >= 0"),
-        ({"estimators": []}, "estimators is a list"),
-        ({"estimators": "ips"}, "estimators is a list"),
-        ({"estimators": ["ips", "ips"]}, "listed twice"),
-        ({"estimators": ["isp"]}, "did you mean 'ips'"),
-        ({"interval": "exact"}, "no interval is called 'exact'"),
-        ({"reward_range": (1, 1)}, "low < high"),
-        ({"reward_range": (0, math.inf)}, "reward_range is"),
-    ],
-)
-def test_wrong_options_are_refused(options: dict[str, object], said: str) -> None:
-    log = uniform_log(0, 0, events=10, means=[0.5, 0.5])
-    with pytest.raises((BadParameter, UnknownName), match=said):
-        evaluate(log, "ucb1", **options)  # type: ignore[arg-type]

@@ -1,12 +1,10 @@
-"""What an evaluation shows: a table, records, a figure."""
+"""What an evaluation shows: a table, and records."""
 
-import numpy as np
 import pytest
 from evaluation.known_log import contextual_log, target
 
 from giro import BadParameter, evaluate
 from giro.evaluation.result import Evaluation, joined
-from giro.plots.evaluation import forest_figure
 
 
 @pytest.fixture(scope="module")
@@ -44,42 +42,3 @@ def test_a_row_is_found_by_its_estimator(evaluation: Evaluation) -> None:
     assert evaluation["dr"] == evaluation.rows[2]
     with pytest.raises(BadParameter, match="has no 'replay', but ips, snips, dr"):
         evaluation["replay"]
-
-
-def test_estimators_come_in_the_order_asked_for() -> None:
-    log = contextual_log(0, 0, events=50)
-    asked = ("rejection-replay", "dr", "ips")
-    assert [row.estimator for row in evaluate(log, "logged", estimators=asked).rows] == list(asked)
-
-
-def test_the_same_seed_gives_the_same_numbers_and_another_one_others() -> None:
-    log = contextual_log(0, 0, events=50)
-
-    def rows(seed: int) -> object:
-        return evaluate(log, "uniform", votes=10, interval="bootstrap", seed=seed).rows
-
-    assert rows(3) == rows(3)
-    assert evaluate(log, target, interval="bootstrap", seed=3) != evaluate(
-        log, target, interval="bootstrap", seed=4
-    )
-
-
-def test_the_forest_shows_every_estimate_with_its_interval(evaluation: Evaluation) -> None:
-    (panel,) = forest_figure(evaluation).axes
-    intervals, values = panel.lines[::2], panel.lines[1::2]
-    assert [list(line.get_xdata()) for line in intervals] == [
-        [row.low, row.high] for row in evaluation.rows
-    ]
-    assert [line.get_xdata()[0] for line in values] == [row.value for row in evaluation.rows]
-    assert [label.get_text() for label in panel.get_yticklabels()] == [
-        "logged",
-        "target",
-        "always:a",
-    ]
-    assert len({line.get_ydata()[0] for line in values}) == 9
-
-
-def test_nothing_known_cannot_be_drawn(evaluation: Evaluation) -> None:
-    unknown = [row._replace(value=np.nan) for row in evaluation.rows]
-    with pytest.raises(BadParameter, match="at least one estimate that is known"):
-        forest_figure(Evaluation(tuple(unknown), 0.95, 300, 0))

@@ -17,7 +17,6 @@ from sklearn.linear_model import LogisticRegression
 
 from giro.errors import BadParameter
 from giro.kernels.giro.pseudo_rewards import draw_counts, weights_and_totals
-from giro.kernels.regression.logistic import fit_logistic, no_curvature
 from giro.kernels.regression.rows import positions_of
 from giro.model import Model, Sample
 from giro.models.logistic import Logistic, _refit, _value
@@ -87,31 +86,6 @@ def test_predictions_are_right_to_a_millionth_in_a_growing_history(kind: str, se
         ours = np.array([_value(state, 0, x) for x in X])
         assert ours == pytest.approx(expit(X @ twin(X[:n], weight, total, 1.0)), abs=1e-5)
         assert np.median(np.abs(ours - expit(X @ twin(X[:n], weight, total, 1.0)))) < 1e-6
-
-
-def test_where_the_fit_begins_does_not_matter(seed: int) -> None:
-    X, rng = one_hot(300, seed), stream(seed)
-    rows = rows_of(X, rewards_for(X, seed))
-    positions, weight = positions_of(rows, 0), rng.poisson(3.0, 300).astype(float)
-    total = weight * rng.random(300)
-    thetas = [np.zeros(X.shape[1]), rng.normal(size=X.shape[1]), np.full(X.shape[1], 50.0)]
-    for theta in thetas:
-        curvature = no_curvature(theta.size)
-        assert fit_logistic(rows, positions, weight, total, 1.0, 1e-7, theta, curvature) < 40
-    assert thetas[1] == pytest.approx(thetas[0], abs=1e-7)
-    assert thetas[2] == pytest.approx(thetas[0], abs=1e-7)
-
-
-def test_warm_fits_take_few_passes_over_rare_categories(seed: int) -> None:
-    X, rng, passes = one_hot(1000, seed), stream(seed), []
-    rows = rows_of(X, rewards_for(X, seed))
-    positions, counts = positions_of(rows, 0), np.empty((1000, 3), np.int32)
-    theta, curvature = np.zeros(X.shape[1]), no_curvature(X.shape[1])
-    for _ in range(20):
-        draw_counts(counts, 1.0, rng)
-        weight, total = weights_and_totals(counts, rows.rewards, positions)
-        passes.append(fit_logistic(rows, positions, weight, total, 1.0, 1e-4, theta, curvature))
-    assert np.mean(passes) < 9
 
 
 @pytest.mark.parametrize("rewards", ["all 0", "all 1", "mixed"])

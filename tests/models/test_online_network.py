@@ -4,14 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernels.network.plain_adam import PlainAdam
+from kernels.plain_adam import PlainAdam
 from laws import assert_follows
 from models.contexts import dense, drawn_counts
 
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below, shuffle
-from giro.kernels.network.step import NetworkWeights
-from giro.kernels.network.training import entries_of
+from giro.kernels.network import NetworkWeights, entries_of
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Sample
 from giro.models.online_network import OnlineNetwork

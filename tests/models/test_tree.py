@@ -10,7 +10,7 @@ from models.samples import fitted, sample_of, written_out
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from giro.errors import BadParameter
-from giro.kernels.tree.bins import MOST, Bins, empty_bins, take_in
+from giro.kernels.tree.grow import MOST
 from giro.model import Model, Sample, refit, start, value
 from giro.models.tree import Tree
 from giro.seeds import stream
@@ -112,39 +112,6 @@ def test_a_step_is_found_among_thousands_of_values(seed: int) -> None:
     near = np.quantile(np.abs(contexts[:, 0] - 31.0), share)
     asked = contexts[np.abs(contexts[:, 0] - 31.0) > near]
     assert (np.abs(answers(state, asked) - (asked[:, 0] > 31.0)) < 0.1).all()
-
-
-# -- bins --------------------------------------------------------------------------------------
-
-
-def taken_in(contexts: np.ndarray) -> Bins:
-    bins = empty_bins(contexts.shape[1], len(contexts))
-    for count in (1, len(contexts) // 3, len(contexts)):
-        take_in(bins, contexts, count)
-    return bins
-
-
-def test_few_values_are_bins_of_their_own(seed: int) -> None:
-    contexts = stream(seed).integers(0, MOST, size=(2000, 2)).astype(float)
-    bins = taken_in(contexts)
-    for j in range(2):
-        values, codes = np.unique(contexts[:, j], return_inverse=True)
-        assert bins.used[j] == values.size
-        assert bins.low[j, : values.size].tolist() == values.tolist()
-        assert bins.high[j, : values.size].tolist() == values.tolist()
-        assert bins.of_row[:, j].tolist() == codes.tolist()
-
-
-def test_many_values_share_bins_evenly_and_in_order(seed: int) -> None:
-    contexts = stream(seed).standard_cauchy((2048, 1))
-    bins = taken_in(contexts)
-    codes, used = bins.of_row[:, 0], bins.used[0]
-    assert used <= MOST
-    assert (bins.low[0, :used] <= bins.high[0, :used]).all()
-    assert (bins.high[0, : used - 1] < bins.low[0, 1:used]).all()
-    inside = (bins.low[0, codes] <= contexts[:, 0]) & (contexts[:, 0] <= bins.high[0, codes])
-    assert inside.all()
-    assert np.bincount(codes).max() <= 2 * 2048 / MOST
 
 
 # -- refusals ----------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from giro import BadParameter, Trace, simulate
 from giro.paper.claims import (
     Claim,
     Comparison,
+    Verdict,
     beats,
     finding_records,
     grows_linearly,
@@ -194,3 +195,8 @@ def test_uniform_pulls_cost_linearly_and_nothing_lost_decides_nothing() -> None:
 
 def test_one_run_has_no_error() -> None:
     assert np.isnan(grows_linearly(growing(LINE, runs=1)).gain.se)
+
+
+def test_a_verdict_is_a_word() -> None:
+    words = [Verdict("", holds).word for holds in (True, False, None)]
+    assert words == ["holds", "fails", "undecided"]

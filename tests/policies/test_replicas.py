@@ -5,14 +5,18 @@ import math
 
 import numpy as np
 import pytest
-from laws import assert_follows, assert_same_law
+from laws import assert_follows
 from live_kernels import counted, law_of, taught
+from policies.with_features import CHOICES, ENSEMBLE, an_offer, informed
 from scipy import stats
 
 from giro import BadParameter, Policy
+from giro.kernels.giro.pseudo_rewards import REAL
+from giro.kernels.hashed import expected_by_replica
 from giro.model import value
 from giro.offer import NO_CONTEXT, Case, Shape, offer_of
-from giro.policies._replicas import ReplicaPolicy, draw_weights, next_refit
+from giro.policies._arm_models import offered_rows
+from giro.policies._replicas import ReplicaPolicy, draw_weights, next_refit, shrink
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.poisson_bootstrap import PoissonBootstrap
 from giro.policy import start
@@ -100,18 +104,6 @@ def test_models_that_do_not_absorb_are_refitted_ever_less_often() -> None:
     assert len(refits) < 60
 
 
-def test_replicas_differ_as_bootstrap_means_do(seed: int) -> None:
-    """Without contexts a replica's value is Σ of Poisson weights; its law is known exactly."""
-    policy = GiroEnsemble(a=1.0, replicas=20_000)
-    rng = stream(seed)
-    state = start(policy, Shape(1, 0, 0, 1, 1), rng)
-    taught(state, Case(NO_CONTEXT, NO_CONTEXT), 0, 1.0, rng)
-    ours = np.array([value(state.model, i, np.ones(1)) for i in range(20_000)])
-    ones = stream(seed, 9).poisson(2.0, 20_000)
-    zeros = stream(seed, 10).poisson(1.0, 20_000)
-    assert_same_law(ours.round(9), (ones / (ones + zeros + 1.0)).round(9))
-
-
 @pytest.mark.parametrize("replicas", [0, -1, 1.5])
 def test_replicas_is_a_whole_number_of_at_least_one(replicas: int) -> None:
     for policy in (GiroEnsemble, PoissonBootstrap):
@@ -119,15 +111,36 @@ def test_replicas_is_a_whole_number_of_at_least_one(replicas: int) -> None:
             policy(replicas=replicas)
 
 
-def test_other_parameters_are_checked() -> None:
-    with pytest.raises(BadParameter, match="giro-ensemble needs a finite a >= 0"):
-        GiroEnsemble(a=-1.0)
-    with pytest.raises(BadParameter, match="needs a finite growth >= 1"):
-        PoissonBootstrap(growth=0.5)
+def test_an_arm_is_as_likely_as_replicas_prefer_it() -> None:
+    live, offer = informed(ENSEMBLE), an_offer()
+    table, rows = live.state.table, offered_rows(live.state.table, offer)
+    values = np.array([expected_by_replica(table, rows, r, 1.0) for r in range(6)]).T
+    mean = values.mean(axis=1, keepdims=True)
+    best = np.argmax(mean + 0.1 * (values - mean), axis=0)
+    exact = live.propensities(offer)
+    np.testing.assert_allclose(exact, np.bincount(best, minlength=3) / 6)
 
 
-def test_the_text_puts_a_first() -> None:
-    assert GiroEnsemble().text.startswith("giro-ensemble:a=")
-    assert Policy.parse("giro-ensemble:a=1/3,model=linear,replicas=5").text == (
-        "giro-ensemble:a=1/3,model=linear,replicas=5"
-    )
+def test_replicas_take_poisson_weights_of_rewards_and_pseudo_rewards() -> None:
+    counts, rng = np.zeros((2000, 3), np.int32), stream(42)
+    draw_weights(counts, 0.3, rng)
+    assert counts[:, REAL].mean() == pytest.approx(1.0, abs=0.1)
+    assert counts[:, 1:].mean() == pytest.approx(0.3, abs=0.05)
+
+
+def test_shrinking_moves_replicas_to_their_mean() -> None:
+    values = np.array([0.0, 1.0, 5.0])
+    shrink(values, 0.5)
+    assert values.tolist() == [1.0, 1.5, 3.5]
+    shrink(values, 1.0)
+    assert values.tolist() == [1.0, 1.5, 3.5]
+
+
+def test_spread_acts_on_models_of_arms_as_well() -> None:
+    for text in ("poisson-bootstrap:replicas=6,spread=0", "poisson-bootstrap:replicas=6"):
+        live, offer = informed(text), an_offer(1)
+        exact = live.propensities(offer)
+        assert exact is not None
+        assert (exact.max() == 1.0) == ("spread=0" in text)
+        drawn = [{0: 0, 2: 1, 3: 2}[live.choose(offer)] for _ in range(CHOICES)]
+        assert_follows(drawn, exact)

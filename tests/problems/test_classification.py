@@ -11,7 +11,7 @@ import pytest
 from laws import assert_follows
 
 from giro import BadFile, BadParameter, GiroError, Problem, UnknownName, simulate
-from giro.datasets.shipped import SHAPES, load
+from giro.datasets.dataset import SHAPES, load
 from giro.problem import reveal, reward, start
 from giro.problems import Classification
 from giro.seeds import stream

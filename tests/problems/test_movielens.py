@@ -1,6 +1,5 @@
 """Films that a user rated: which are on offer, what is known of them, where ratings are found."""
 
-import zipfile
 from pathlib import Path
 
 import films
@@ -9,7 +8,6 @@ import pytest
 from laws import assert_follows
 
 from giro import BadFile, BadParameter, Problem, simulate
-from giro.datasets import movielens as data
 from giro.datasets.movielens import VARIABLE, read_movielens
 from giro.kernels.draws.uniform import integer_below
 from giro.offer import SparseRows
@@ -102,23 +100,6 @@ def test_it_can_be_simulated_and_films_tell_what_is_liked(ids: str) -> None:
         for policy in ("lin-ucb", "uniform")
     )
     assert (learned > guessed).all()
-
-
-def test_ratings_are_read_from_a_folder_a_wheel_or_the_installed_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wanted = read_movielens()
-    folder = films.write(tmp_path / "site" / data.INSIDE)
-    wheel = tmp_path / "recbole.whl"
-    with zipfile.ZipFile(wheel, "w") as packed:
-        for path in folder.iterdir():
-            packed.write(path, f"{data.INSIDE}/{path.name}")
-    (folder.parents[1] / "__init__.py").write_text("raise RuntimeError('never imported')")
-    monkeypatch.delenv(VARIABLE)
-    monkeypatch.syspath_prepend(tmp_path / "site")
-    for found in (read_movielens(folder), read_movielens(wheel), read_movielens()):
-        assert all(map(np.array_equal, found, wanted))
-    assert Problem.parse(f"movielens:path={wheel}").n_arms == films.N_FILMS
 
 
 def test_ratings_that_are_nowhere_or_make_no_sense_are_refused(

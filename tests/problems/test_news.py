@@ -10,8 +10,8 @@ from laws import assert_follows, assert_follows_cdf
 from scipy import stats
 
 from giro import BadParameter, Problem, simulate
+from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.draws.uniform import integer_below
-from giro.kernels.draws.ziggurat import standard_normal
 from giro.problem import reveal, reward, start
 from giro.problems import News
 from giro.seeds import stream

@@ -12,7 +12,9 @@ from giro import BadParameter
 from giro.seeds import stream
 from giro.simulation.metrics import (
     best_share,
+    curve_records,
     estimate,
+    final_record,
     final_regret,
     mean_reward,
     paired_difference,
@@ -106,3 +108,23 @@ def test_the_interval_holds_the_truth_in_95_of_100_cases(seed: int) -> None:
 
 def test_speed_is_per_second_of_computing() -> None:
     assert rounds_per_second(small_trace()) == 40.0  # 2 runs of 20 rounds in 2 x 0.5 s
+
+
+MARGIN = 12.706204736432095  # half the 95 % interval of two values with standard error 1
+
+
+def test_a_final_record_has_regret_and_reward_with_their_uncertainty() -> None:
+    final = final_record(small_trace([[1, 2], [3, 6]]))
+    assert (final["regret"], final["regret_se"]) == (4.0, 2.0)
+    assert final["regret_high"] == pytest.approx(4.0 + 2 * MARGIN)
+    assert (final["reward"], final["reward_se"]) == (0.5, 0.0)
+
+
+def test_curves_have_a_record_for_each_checkpoint() -> None:
+    first, last = curve_records(small_trace([[1, 2], [3, 6]]))
+    assert (first["round"], last["round"]) == (18, 20)
+    assert (first["regret"], last["regret"]) == (2.0, 4.0)
+    assert (last["regret_low"], last["regret_high"]) == pytest.approx(
+        (4 - 2 * MARGIN, 4 + 2 * MARGIN)
+    )
+    assert [first[key] for key in ("reward", "reward_low", "reward_high")] == [0.5, 0.5, 0.5]

@@ -1,9 +1,14 @@
-"""Small traces with numbers that can be worked out by hand."""
+"""Small traces with numbers that can be worked out by hand, and what two traces have in common."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from simulation.notes import ONE_ARM
 
+from giro import Policy, Problem
+from giro.simulation.play import Work
+from giro.simulation.simulate import make_setting
 from giro.simulation.trace import Setting, Trace
 
 
@@ -27,3 +32,16 @@ def small_trace(
         np.array([[11, 9]] * n),
         np.full(n, 0.5),
     )
+
+
+def numbers(trace: Trace) -> dict[str, list[Any]]:
+    """Return all that does not depend on the clock."""
+    names = ("runs", "regret", "reward", "best", "pulls")
+    return {name: getattr(trace, name).tolist() for name in names}
+
+
+def small_work(policy: Policy | None = None) -> Work:
+    """Return two rounds of a policy, UCB1 unless told, on one arm."""
+    policy = policy or Policy.parse("ucb1")
+    setting = make_setting(policy, ONE_ARM, rounds=2, seed=5)
+    return Work(policy, Problem.parse(ONE_ARM), setting)

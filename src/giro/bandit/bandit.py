@@ -30,9 +30,8 @@ from giro.bandit.event import (
     Reported,
     Rewarded,
 )
-from giro.bandit.events import events_in, events_table, read_events, write_events
+from giro.bandit.exchange import events_in, events_of, events_table, read_events, write_events
 from giro.bandit.file import Packed, packed, read_bandit, snapshot_of, store_of, write_bandit
-from giro.bandit.learn_from import events_of
 from giro.bandit.propensity import sampled
 from giro.bandit.setting import Arms, Forms, Setting
 from giro.bandit.state import BanditState

@@ -18,7 +18,7 @@ import numpy as np
 
 from giro.checks import check, whole
 from giro.errors import BadParameter, ModelWarning, needs_extra
-from giro.kernels.draws.binomial import binomials
+from giro.kernels.draws.discrete import binomials
 from giro.kernels.draws.uniform import integers_below
 from giro.kernels.giro.pseudo_rewards import ONE, REAL
 from giro.model import Model, Sample

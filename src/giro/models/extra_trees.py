@@ -8,7 +8,7 @@ import numpy as np
 from giro.checks import at_least, check, whole
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
-from giro.kernels.tree.bins import SQUARES, TOTAL, WEIGHT, Bins, empty_bins, take_in
+from giro.kernels.tree.grow import SQUARES, TOTAL, WEIGHT, Bins, empty_bins, take_in
 from giro.kernels.tree.random_trees import (
     Pool,
     TreeWorkspace,

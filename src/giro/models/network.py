@@ -9,16 +9,17 @@ import numpy as np
 from giro.checks import POSITIVE, check, whole
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import uniforms
-from giro.kernels.network.step import (
+from giro.kernels.network import (
     NetworkWeights,
     Workspace,
     aligned_zeros,
     clipped_sigmoid,
     empty_workspace,
+    entries_of,
     score_of,
+    train,
     width_of,
 )
-from giro.kernels.network.training import entries_of, train
 from giro.model import Model, Sample
 from giro.offer import Context
 

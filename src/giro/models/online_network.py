@@ -10,17 +10,20 @@ from giro.checks import NOT_NEGATIVE, POSITIVE, check, whole
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below, shuffle, uniforms
 from giro.kernels.giro.pseudo_rewards import REAL
-from giro.kernels.network.step import (
+from giro.kernels.network import (
+    AdamMoments,
     NetworkWeights,
+    Pace,
     Workspace,
     aligned_zeros,
     clipped_sigmoid,
     empty_workspace,
+    entries_of,
     entry_of,
     score_of,
+    take_adam_step,
     width_of,
 )
-from giro.kernels.network.training import AdamMoments, Pace, entries_of, take_adam_step
 from giro.model import Model, Sample
 from giro.offer import Context
 

@@ -8,8 +8,20 @@ import numpy as np
 from giro.checks import check, optional, whole
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
-from giro.kernels.tree.bins import SQUARES, TOTAL, WEIGHT, Bins, empty_bins, take_in
-from giro.kernels.tree.grow import Limits, Trees, empty_histogram, empty_trees, leaf_mass, plant
+from giro.kernels.tree.grow import (
+    SQUARES,
+    TOTAL,
+    WEIGHT,
+    Bins,
+    Limits,
+    Trees,
+    empty_bins,
+    empty_histogram,
+    empty_trees,
+    leaf_mass,
+    plant,
+    take_in,
+)
 from giro.model import Model, Sample
 from giro.offer import Context
 

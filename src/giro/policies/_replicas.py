@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.checks import SHARE, at_least, check, optional, whole
 from giro.compiling import inlined, kernel
-from giro.kernels.draws.binomial import poisson
+from giro.kernels.draws.discrete import poisson
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.kernels.hashed import Table, expected_by_replica, update_table
 from giro.kernels.highest.probabilities import argmax_probabilities, replica_probabilities

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.draws.hypergeometric import hypergeometric
+from giro.kernels.draws.discrete import hypergeometric
 from giro.kernels.draws.uniform import shuffled
 from giro.kernels.giro.history import Rewards, no_rewards, remember, rewards_of
 from giro.kernels.highest.ties import Ties, beats_in_tie, tie_ranking

@@ -8,7 +8,7 @@ import numpy as np
 
 from giro.checks import POSITIVE, check, whole
 from giro.compiling import inline_kernel, kernel
-from giro.kernels.draws.ziggurat import normals, standard_normal
+from giro.kernels.draws.continuous import normals, standard_normal
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.draws.ziggurat import standard_normal
+from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.highest.densities import normal_argmax_probabilities
 from giro.kernels.highest.ties import argmax
 from giro.kernels.memory import check_memory

@@ -13,7 +13,7 @@ import numpy as np
 
 from giro.checks import NOT_NEGATIVE, POSITIVE, check
 from giro.compiling import kernel
-from giro.kernels.draws.ziggurat import standard_normal
+from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.kernels.regression.linear_algebra import add_row

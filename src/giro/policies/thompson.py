@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.checks import POSITIVE, check
 from giro.compiling import inline_kernel, kernel
-from giro.kernels.draws.gamma import beta as beta_draw
+from giro.kernels.draws.continuous import beta as beta_draw
 from giro.kernels.draws.uniform import bernoulli_rounded
 from giro.kernels.highest.beta_argmax import beta_argmax
 from giro.kernels.highest.densities import beta_argmax_probabilities

@@ -8,7 +8,7 @@ import numpy as np
 
 from giro.checks import check, whole
 from giro.compiling import kernel
-from giro.kernels.draws.ziggurat import standard_normal
+from giro.kernels.draws.continuous import standard_normal
 from giro.offer import Offer
 from giro.problem import Problem
 

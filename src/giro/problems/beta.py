@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.checks import POSITIVE, check
 from giro.compiling import kernel
-from giro.kernels.draws.gamma import beta
+from giro.kernels.draws.continuous import beta
 from giro.offer import Offer, offer_of
 from giro.problem import Means
 from giro.problems.bernoulli import MeansProblem, reveal_means

@@ -12,14 +12,16 @@ import numpy as np
 from giro.compiling import kernel
 from giro.datasets.dataset import (
     FORMATS,
+    SHAPES,
     Dataset,
+    Scale,
+    contexts_of,
     dataset_from_arrays,
     frozen,
     is_file_name,
+    load,
     read_dataset,
 )
-from giro.datasets.scaling import Scale, contexts_of
-from giro.datasets.shipped import SHAPES, load
 from giro.errors import BadParameter, UnknownName
 from giro.named import check_word
 from giro.offer import NO_FEATURES, Offer

@@ -8,7 +8,7 @@ import numpy as np
 
 from giro.checks import POSITIVE, check, optional
 from giro.compiling import kernel
-from giro.kernels.draws.gamma import beta
+from giro.kernels.draws.continuous import beta
 from giro.offer import Offer
 from giro.problem import Means
 from giro.problems._drawn import Drawn, DrawnProblem, draw_round

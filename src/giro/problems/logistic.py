@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernels.network.step import clipped_sigmoid
+from giro.kernels.network import clipped_sigmoid
 from giro.offer import Offer
 from giro.problem import Means
 from giro.problems._drawn import Drawn, DrawnProblem, draw_round

@@ -9,9 +9,9 @@ import numpy as np
 from giro.checks import SHARE, at_least, check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
+from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.draws.uniform import integer_below
-from giro.kernels.draws.ziggurat import standard_normal
-from giro.kernels.network.step import clipped_sigmoid
+from giro.kernels.network import clipped_sigmoid
 from giro.offer import Offer
 from giro.problem import Means, Problem
 

@@ -9,11 +9,10 @@ from giro.checks import check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.offer import Offer
-from giro.problem import Means, Problem
+from giro.problem import SIZES, Means, Problem, Wrapping
 from giro.problem import reveal as reveal_all
 from giro.problem import reward as reward_of
 from giro.problem import start as start_problem
-from giro.problems._wrapping import SIZES, Wrapping
 
 
 class _Instance(NamedTuple):

@@ -1,33 +1,77 @@
-"""Our estimates on the Open Bandit data are those of its own pipeline."""
+"""The layout of the Open Bandit data."""
 
-import math
+from pathlib import Path
 
+import polars as pl
 import pytest
-from evaluation.open_bandit_pipeline import FOLDER, N_ITEMS, estimates, laws, sample
+from evaluation.readers.small_table import TABLE, same
 
+from giro import BadParameter
 from giro.evaluation import read_log
-from giro.seeds import stream
 
-pytestmark = pytest.mark.skipif(
-    not FOLDER, reason="needs the package obp and its data: make test-obp"
-)
-
-
-@pytest.mark.parametrize("campaign", N_ITEMS)
-@pytest.mark.parametrize("behaviour", ["random", "bts"])
-def test_ips_snips_and_dr_agree_with_obp_to_rounding(
-    behaviour: str, campaign: str, seed: int
-) -> None:
-    for name, law in laws(N_ITEMS[campaign], stream(seed)).items():
-        for estimator, pair in estimates(sample(behaviour, campaign), law).items():
-            assert math.isclose(pair.ours, pair.theirs, rel_tol=1e-12), (name, estimator)
+OPEN_BANDIT = """\
+,timestamp,item_id,position,click,propensity_score,user_feature_0,user-item_affinity_0
+0,2019-11-24 00:00:00.004101+00:00,79,3,0,0.0125,81ce,0.0
+1,2019-11-24 00:00:00.011190+00:00,14,1,1,0.0125,81ce,1.0
+2,2019-11-24 00:00:00.024400+00:00,79,2,0,0.025,4ae3,0.0
+"""
 
 
-def test_the_sample_has_all_items_with_their_features() -> None:
-    for campaign, n_items in N_ITEMS.items():
-        log = read_log(sample("random", campaign))
-        assert (log.events, len(log.arm_names)) == (10_000, n_items)
-        assert log.arm_features is not None
-        assert log.arm_features.shape == (n_items, len(log.arm_feature_names))
-        assert log.probability == pytest.approx(1 / n_items)
-        assert log.feature_names[:3] == ("position=1", "position=2", "position=3")
+def test_the_open_bandit_layout_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    path.write_text(OPEN_BANDIT)
+    log = read_log(path)
+    assert same(log, read_log(path, format="open-bandit"))
+    assert log.arm_names == ("14", "79")
+    assert log.arm.tolist() == [1, 0, 1]
+    assert log.reward.tolist() == [0.0, 1.0, 0.0]
+    assert log.probability.tolist() == [0.0125, 0.0125, 0.025]
+    names = ("position=1", "position=2", "position=3", "user_feature_0=4ae3", "user_feature_0=81ce")
+    assert log.feature_names == names
+    assert log.contexts.tolist() == [[0, 0, 1, 0, 1], [1, 0, 0, 0, 1], [0, 1, 0, 1, 0]]
+
+
+def test_the_names_of_the_open_bandit_pipeline_are_read() -> None:
+    columns = {"action": [0, 1], "position": [0, 0], "reward": [1, 0], "pscore": [0.5, 0.25]}
+    log = read_log(columns, format="open-bandit")
+    assert log.probability.tolist() == [0.5, 0.25]
+    with pytest.raises(BadParameter, match="has a column click or reward"):
+        read_log({"item_id": [1], "pscore": [1.0]}, format="open-bandit")
+
+
+ITEMS = """\
+,item_id,item_feature_0,item_feature_1
+0,7,0.5,shoe
+1,79,-1.5,hat
+2,14,0.25,shoe
+"""
+
+
+def test_an_open_bandit_folder_is_read_with_the_features_of_its_items(tmp_path: Path) -> None:
+    folder = tmp_path / "all"
+    folder.mkdir()
+    (folder / "all.csv").write_text(OPEN_BANDIT)
+    (folder / "item_context.csv").write_text(ITEMS)
+    log = read_log(folder)
+    assert same(log, read_log(folder / "all.csv"))
+    assert log.arm_names == ("7", "79", "14")  # also an item that was never shown
+    assert log.arm.tolist() == [1, 2, 1]
+    assert log.arm_features is not None
+    assert log.arm_features.tolist() == [[0.5, 0, 1], [-1.5, 1, 0], [0.25, 0, 1]]
+    names = ("item_feature_0", "item_feature_1=hat", "item_feature_1=shoe")
+    assert log.arm_feature_names == names
+
+
+def test_open_bandit_events_are_in_the_order_of_time(tmp_path: Path) -> None:
+    path = tmp_path / "all.csv"
+    path.write_text(OPEN_BANDIT)
+    first, *lines = OPEN_BANDIT.splitlines()
+    shuffled = tmp_path / "shuffled.csv"
+    shuffled.write_text("\n".join([first, *reversed(lines)]))
+    assert same(read_log(shuffled), read_log(path))
+
+
+def test_a_table_beside_a_file_of_items_is_read_as_ever(tmp_path: Path) -> None:
+    pl.DataFrame(TABLE).write_csv(tmp_path / "log.csv")
+    (tmp_path / "item_context.csv").write_text(ITEMS)
+    assert same(read_log(tmp_path / "log.csv"), read_log(TABLE))

@@ -7,7 +7,7 @@ import pytest
 from kernels.tree.plain_trees import Draws, Leaf, Node, grown, ranks_of, size_of
 from laws import assert_follows
 
-from giro.kernels.tree.bins import Bins, empty_bins, take_in
+from giro.kernels.tree.grow import Bins, empty_bins, take_in
 from giro.kernels.tree.random_trees import (
     Pool,
     TreeWorkspace,

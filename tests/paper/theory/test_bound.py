@@ -10,6 +10,7 @@ from giro.errors import BadParameter
 from giro.paper.theory.bound import (
     b_constant,
     cheapest_a,
+    counted_pulls_check,
     giro_bound,
     log_c,
     log_f,
@@ -124,3 +125,20 @@ def test_other_bad_input_is_refused() -> None:
         giro_bound([0.5], 10)
     with pytest.raises(BadParameter, match="b=2"):
         log_f(2.0)
+
+
+def test_the_proof_of_theorem_2_counts_one_pull_too_few() -> None:
+    """Pulls 0..884 are 885, L = 884.19: with 1 and almost 1 more, above the L + 2 stated."""
+    check = counted_pulls_check(10_000, 0.5, 1)
+    assert check.lhs == pytest.approx(885 + 9_115 / 10_000 + 1)
+    assert check.rhs == pytest.approx(884.1927 + 2, abs=1e-4)
+    assert not check.holds
+    assert counted_pulls_check(10, 0.5, 1).holds  # fewer rounds than L
+
+
+@pytest.mark.parametrize("a", [1, 2])
+@pytest.mark.parametrize("means", [[1.0, 0.0], [0.9, 0.5], [0.6, 0.3]])
+def test_what_theorem_2_states_of_b_is_true_all_the_same(means: list[float], a: float) -> None:
+    for n in (2, 30, 1_000):
+        stated = counted_pulls_check(n, means[0] - means[1], a).rhs
+        assert general_bound(means, n, a).arms[0].b <= stated

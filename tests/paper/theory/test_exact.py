@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from paper.theory import naive
 
 from giro.errors import BadParameter
+from giro.paper.theory import exact
 from giro.paper.theory.choice_probabilities import bootstrap_probabilities, giro_probabilities
 from giro.paper.theory.exact import (
     exact_bootstrap_regret,
@@ -184,3 +185,11 @@ def test_bad_input_of_lemma_1_is_refused() -> None:
         linear_regret_bound([0.6, 0.4], 5, 0)
     with pytest.raises(BadParameter, match="rounds"):
         sharper_linear_regret_bound([0.6, 0.4], 0)
+
+
+def test_a_wrong_exact_regret_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    question = exact.Question("giro:a=1", None, (0.9, 0.1), 5, 400, 0)
+    wrong = np.array([0.4, 0.9, 1.3, 1.7, 2.1])
+    monkeypatch.setattr(exact, "exact_giro_regret", lambda *_: wrong)
+    (statement,) = exact.exact_report(question).statements
+    assert statement.word == "fails"

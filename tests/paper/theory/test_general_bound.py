@@ -13,7 +13,7 @@ from scipy.stats import binom
 from giro.errors import BadParameter
 from giro.paper.theory.bound import giro_bound
 from giro.paper.theory.exact import exact_giro_regret
-from giro.paper.theory.general_bound import best_general_bound, general_bound
+from giro.paper.theory.general_bound import _all_above_zero, best_general_bound, general_bound
 
 PSEUDO = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(2)]
 
@@ -125,3 +125,11 @@ def test_bad_input_is_refused() -> None:
         general_bound([0.5, 0.5], 5)
     with pytest.raises(BadParameter, match="candidates"):
         best_general_bound([0.5, 0.4], 5, candidates=0)
+
+
+def test_an_increase_holds_fails_or_is_undecided() -> None:
+    noise = np.array([-1.0, 1.0] * 20)
+    assert _all_above_zero([noise + 2, noise + 3]) is True
+    assert _all_above_zero([noise + 2, noise - 2]) is False
+    assert _all_above_zero([noise + 2, noise]) is None
+    assert _all_above_zero([np.array([1.0])]) is None  # one run: no uncertainty known

@@ -10,7 +10,6 @@ from paper.theory import naive
 
 from giro.errors import BadParameter
 from giro.paper.theory import proofs as steps
-from giro.paper.theory.general_bound import general_bound
 from giro.paper.theory.proofs import (
     bootstrap_checks,
     history_bound,
@@ -20,6 +19,7 @@ from giro.paper.theory.proofs import (
     stirling_bound,
     stirling_checks,
 )
+from giro.paper.theory.terms import check_at_most
 
 probability = st.floats(1e-6, 1)
 
@@ -159,23 +159,6 @@ def test_tails_in_hoeffdings_inequality_by_hand() -> None:
     assert steps.sample_deviation_check(3, 1, 1.0).lhs == pytest.approx(7 / 27)  # U >= 2
 
 
-def test_the_proof_of_theorem_2_counts_one_pull_too_few() -> None:
-    """Pulls 0..884 are 885, L = 884.19: with 1 and almost 1 more, above the L + 2 stated."""
-    check = steps.counted_pulls_check(10_000, 0.5, 1)
-    assert check.lhs == pytest.approx(885 + 9_115 / 10_000 + 1)
-    assert check.rhs == pytest.approx(884.1927 + 2, abs=1e-4)
-    assert not check.holds
-    assert steps.counted_pulls_check(10, 0.5, 1).holds  # fewer rounds than L
-
-
-@pytest.mark.parametrize("a", [1, 2])
-@pytest.mark.parametrize("means", [[1.0, 0.0], [0.9, 0.5], [0.6, 0.3]])
-def test_what_theorem_2_states_of_b_is_true_all_the_same(means: list[float], a: float) -> None:
-    for n in (2, 30, 1_000):
-        stated = steps.counted_pulls_check(n, means[0] - means[1], a).rhs
-        assert general_bound(means, n, a).arms[0].b <= stated
-
-
 @settings(max_examples=30, deadline=None, database=None)
 @given(n=st.integers(1, 60), p=st.floats(0.001, 1), a=st.sampled_from([1, 2, 3]))
 def test_every_step_of_the_proof_of_theorem_4_only_adds(n: int, p: float, a: float) -> None:
@@ -187,3 +170,10 @@ def test_most_is_lost_by_extending_a_short_sum_to_infinity() -> None:
     chain = optimism_chain(1, 0.5, 1)
     assert chain.after_bootstrap == pytest.approx(7.63, abs=0.01)
     assert chain.after_shift == pytest.approx(26.89, abs=0.01)
+
+
+def test_a_violated_lemma_is_reported_with_where() -> None:
+    checks = [check_at_most("x", 1.0, 2.0, n=1), check_at_most("x", 3.0, 2.0, n=7)]
+    statement = steps._statement("x", checks)
+    assert statement.word == "fails"
+    assert statement.figures == "1 of 2 cases violated, first at n = 7"

@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.draws.ziggurat import standard_exponential
+from giro.kernels.draws.continuous import standard_exponential
 from giro.kernels.giro.partial_sample import (
     PartialSamples,
     cumulant,

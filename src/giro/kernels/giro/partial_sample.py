@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import inline_kernel, kernel
-from giro.kernels.draws.binomial import binomial, fair_binomial
-from giro.kernels.draws.ziggurat import standard_exponential
+from giro.kernels.draws.continuous import standard_exponential
+from giro.kernels.draws.discrete import binomial, fair_binomial
 from giro.kernels.giro.pseudo_rewards import pseudo_count
 
 _FIRST_CAPACITY = 8

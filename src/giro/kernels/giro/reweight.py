@@ -11,9 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.draws.binomial import binomial
-from giro.kernels.draws.gamma import beta, standard_gamma
-from giro.kernels.draws.ziggurat import standard_exponential, standard_normal
+from giro.kernels.draws.continuous import (
+    beta,
+    standard_exponential,
+    standard_gamma,
+    standard_normal,
+)
+from giro.kernels.draws.discrete import binomial
 from giro.kernels.giro.history import Rewards, rewards_of
 from giro.offer import of_arms
 

@@ -18,9 +18,9 @@ import math
 import numpy as np
 
 from giro.compiling import inline_kernel, kernel
-from giro.kernels.draws.binomial import binomial
-from giro.kernels.draws.gamma import beta as beta_draw
-from giro.kernels.draws.ziggurat import standard_exponential
+from giro.kernels.draws.continuous import beta as beta_draw
+from giro.kernels.draws.continuous import standard_exponential
+from giro.kernels.draws.discrete import binomial
 
 _NEAR = 1.0  # with a lower bound of I below this, a plain draw is quicker
 

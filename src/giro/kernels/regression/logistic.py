@@ -51,7 +51,7 @@ def sigmoid(score: float) -> float:
     """Return 1 / (1 + exp(-score)), for any score.
 
     Regressions may come to scores of any size. Rounded otherwise in the last digit than
-    `network.step.clipped_sigmoid`, so both stay: what was drawn and fitted with either is kept.
+    `network.clipped_sigmoid`, so both stay: what was drawn and fitted with either is kept.
     """
     e = math.exp(-abs(score))
     return (1.0 if score >= 0.0 else e) / (1.0 + e)

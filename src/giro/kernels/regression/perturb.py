@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.draws.binomial import fair_binomial
+from giro.kernels.draws.discrete import fair_binomial
 from giro.kernels.draws.uniform import COINS, coins
 from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution
 

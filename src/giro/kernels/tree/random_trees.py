@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import borrowed, kernel
-from giro.kernels.tree.bins import BETTER, SQUARES, TOTAL, WEIGHT, Bins
+from giro.kernels.tree.grow import BETTER, SQUARES, TOTAL, WEIGHT, Bins
 
 _LEAF = -1  # instead of a child
 _PURE = 2.0**-40  # a variance that is only rounding
@@ -44,7 +44,7 @@ class TreeWorkspace(NamedTuple):
     """What the growth of one tree needs."""
 
     rows: np.ndarray  # [i] numbers of the rows, those of a node together
-    mass: np.ndarray  # [row, column] see `tree.bins`
+    mass: np.ndarray  # [row, column] see `WEIGHT`
     begin: np.ndarray  # [i] stack of nodes to be split
     end: np.ndarray
     node: np.ndarray

@@ -10,7 +10,7 @@ from giro.cli.main import INTERRUPTED, app, help_without_command
 from giro.cli.options import option
 from giro.cli.output import check_folder, print_json, tell
 from giro.cli.simulate import Where, check_kept_runs, finished_traces, say_interrupted
-from giro.datasets.scaling import Scale
+from giro.datasets.dataset import Scale
 from giro.errors import UnknownName
 from giro.paper.studies import bakeoff as bakeoff_study
 from giro.paper.studies import contextual as contextual_study

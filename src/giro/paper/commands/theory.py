@@ -26,7 +26,7 @@ from giro.tables import UNLIMITED, Column, table_text, write_csv
 from giro.version import __version__
 
 if TYPE_CHECKING:
-    from giro.paper.reports.report import Report
+    from giro.paper.theory.report import Report
 
 theory = typer.Typer(
     rich_markup_mode=None,
@@ -74,7 +74,7 @@ def bound(
       giro theory bound --means 0.7,0.4 --rounds 10000 --a 1
       giro theory bound --means 0.9,0.8,0.5 --a 3 --plot bound.png
     """
-    from giro.paper.reports.bound import bound_report  # noqa: PLC0415  # quick start
+    from giro.paper.theory.bound import bound_report  # noqa: PLC0415  # quick start
 
     arms, pseudo = number_list(means, "--means"), number(a, "--a")
     _show(lambda: bound_report(arms, rounds, pseudo), json=json, plot=plot)
@@ -100,7 +100,7 @@ def general_bound(
       giro theory general-bound --means 0.7,0.4 --rounds 10000 --a 1
       giro theory general-bound --means 0.6,0.5 --rounds 1000 --a 1/3 --plot bounds.png
     """
-    from giro.paper.reports import general_bound as report  # noqa: PLC0415  # quick start
+    from giro.paper.theory import general_bound as report  # noqa: PLC0415  # quick start
 
     question = report.Question(number_list(means, "--means"), rounds, number(a, "--a"), runs, seed)
     _show(lambda: report.general_bound_report(question), json=json, plot=plot)
@@ -124,7 +124,7 @@ def optimism(
       giro theory optimism
       giro theory optimism --a 1 --n 1,10,100 --p 0.1,0.5,0.9 --plot optimism.png
     """
-    from giro.paper.reports.optimism import optimism_report  # noqa: PLC0415  # quick start
+    from giro.paper.theory.optimism import optimism_report  # noqa: PLC0415  # quick start
 
     values, pulls = number_list(a, "--a"), whole_numbers(n, "--n")
     places = None if p is None else number_list(p, "--p")
@@ -150,7 +150,7 @@ def moments(
       giro theory moments
       giro theory moments --s 30 --mean 0.2 --a 1/3 --plot moments.png
     """
-    from giro.paper.reports.moments import moments_report  # noqa: PLC0415  # quick start
+    from giro.paper.theory.moments import moments_report  # noqa: PLC0415  # quick start
 
     chance, pseudo = number(mean, "--mean"), number(a, "--a")
     _show(lambda: moments_report(s, chance, pseudo, most_pulls=most_pulls), json=json, plot=plot)
@@ -172,7 +172,7 @@ def lemmas(
       giro theory lemmas
       giro theory lemmas --n 100 --plot margins.pdf
     """
-    from giro.paper.reports.lemmas import lemmas_report  # noqa: PLC0415  # quick start
+    from giro.paper.theory.proofs import lemmas_report  # noqa: PLC0415  # quick start
 
     _show(lambda: lemmas_report(n), json=json, plot=plot)
 
@@ -201,7 +201,7 @@ def exact(
       giro theory exact --policy bootstrap:pulls=2 --runs 1000 --seed 1 --plot exact.svg
       giro theory exact --policy giro:a=1/3 --ties fixed --json
     """
-    from giro.paper.reports.exact import Question, exact_report  # noqa: PLC0415  # quick start
+    from giro.paper.theory.exact import Question, exact_report  # noqa: PLC0415  # quick start
 
     check("a check by simulation", whole(0), runs=runs)
     question = Question(policy, ties, number_list(means, "--means"), rounds, runs, seed)
@@ -250,13 +250,13 @@ def everything(
 
 
 def _reports(rounds: int, n: int, runs: int, seed: int) -> "dict[str, Callable[[], Report]]":
-    from giro.paper.reports import (  # noqa: PLC0415  # quick start
+    from giro.paper.theory import (  # noqa: PLC0415  # quick start
         bound,
         exact,
         general_bound,
-        lemmas,
         moments,
         optimism,
+        proofs,
     )
 
     pulls = [k for k in (1, 2, 3, 6, 12, 30, 60, 120) if k <= 3 * n]
@@ -267,7 +267,7 @@ def _reports(rounds: int, n: int, runs: int, seed: int) -> "dict[str, Callable[[
         "general-bound": lambda: general_bound.general_bound_report(general),
         "optimism": lambda: optimism.optimism_report([1 / 3, 1.0, 2.0, 3.0], pulls, None),
         "moments": lambda: moments.moments_report(12, 0.7, 1.0, most_pulls=n),
-        "lemmas": lambda: lemmas.lemmas_report(n),
+        "lemmas": lambda: proofs.lemmas_report(n),
         "exact-giro": lambda: exact.exact_report(small),
         "exact-bootstrap": lambda: exact.exact_report(small._replace(policy="bootstrap:pulls=1")),
     }

@@ -120,7 +120,7 @@ def sets_there(folder: Path = FOLDER) -> list[BakeoffSet]:
 
 def paper_sets() -> list[BakeoffSet]:
     """Return the paper's three sets, which belong to neither half and are always there."""
-    from giro.datasets.shipped import SHAPES  # noqa: PLC0415  # quick start
+    from giro.datasets.dataset import SHAPES  # noqa: PLC0415  # quick start
 
     return [
         BakeoffSet(

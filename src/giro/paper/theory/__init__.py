@@ -1,1 +1,1 @@
-"""The paper's bounds as functions, its lemmas as checks, the exact regret of small problems."""
+"""One file a statement of the paper: what it says, as functions, and the report that checks it."""

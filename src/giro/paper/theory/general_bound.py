@@ -6,14 +6,33 @@ Appendix A takes mu_hat <= tau for a failure of the best arm and Q(tau) = P(mu_h
 the chance of its opposite; with mu_hat < tau for a failure the proof is right as it stands.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from giro.checks import check, whole
 from giro.errors import BadParameter
+from giro.named import text_of
+from giro.paper.claims import Verdict
+from giro.paper.theory.bound import giro_bound
+from giro.paper.theory.report import (
+    Report,
+    Table,
+    digits,
+    from_log,
+    listed,
+    look,
+    panels,
+    table,
+    text,
+)
 from giro.paper.theory.terms import (
     ROUNDING,
     Floats,
@@ -26,6 +45,13 @@ from giro.paper.theory.terms import (
     log_binomial,
     suboptimal_arms,
 )
+from giro.simulation.metrics import estimate
+from giro.simulation.simulate import simulate
+from giro.tables import Column, fixed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Integers = NDArray[np.int64]
 
@@ -189,3 +215,262 @@ def _fewest_ones(optimism: _Optimism, s: Integers, *, level: float) -> Integers:
         high = np.where(unsettled & enough, middle, high)
         low = np.where(unsettled & ~enough, middle + 1, low)
     return high
+
+
+# -- the report: beside simulated regret and Theorem 2, how loose each is --------------------------
+
+_POINTS = 9  # rounds, evenly spaced in logarithms, at which regret and bounds are compared
+_FEWER = 1000  # rounds at which tau is tuned and values of `a` are compared
+_CANDIDATES = 9
+_A = (0.1, 1 / 3, 1.0, 2.0, 3.0)
+
+
+class Question(NamedTuple):
+    """One problem, Giro's `a`, and how much is simulated."""
+
+    means: Sequence[float]
+    rounds: int
+    a: float
+    runs: int
+    seed: int
+
+
+def general_bound_report(question: Question) -> Report:
+    """Return both theorems beside simulation, against the rounds and against `a`."""
+    check_rounds(question.rounds, at_least=2)
+    simulated = _simulated(question, question.a)
+    best = best_general_bound(  # any tau is valid
+        question.means, min(question.rounds, _FEWER), question.a, candidates=_CANDIDATES
+    )
+    tuned = [arm.tau for arm in best.arms]
+    against_rounds = [_row(question, n, question.a, it, tuned) for n, it in simulated.items()]
+    fewer = question._replace(rounds=min(question.rounds, _FEWER))
+    finals = {a: _simulated(fewer, a)[fewer.rounds] for a in sorted({*_A, question.a})}
+    against_a = [_row(fewer, fewer.rounds, a, it, None) for a, it in finals.items()]
+    return Report(
+        command=(
+            f"giro theory general-bound --means {listed(question.means)} "
+            f"--rounds {question.rounds} --a {text(question.a)} --runs {question.runs} "
+            f"--seed {question.seed}"
+        ),
+        tables=(_arm_table(question), *_tables(question, against_rounds, against_a)),
+        statements=(
+            *_statements(against_rounds, against_a),
+            *_increases(against_a, finals),
+            _b_is_small(question),
+        ),
+        draw=partial(_draw, against_rounds, against_a),
+    )
+
+
+def _arm_table(question: Question) -> Table:
+    means, rounds, a = question.means, question.rounds, question.a
+    bound = _theorem_1(tuple(means), rounds, a, None)
+    theorem_2 = [(math.nan, math.nan)] * len(bound.arms)
+    if _has_theorem_2(a):
+        theorem_2 = [(arm.log_a, arm.b) for arm in giro_bound(means, rounds, a).arms]
+    columns = (
+        Column("arm", show=text),
+        Column("gap", show=digits(4)),
+        Column("tau", show=fixed(4)),
+        Column("a", "a_i", fixed(1)),
+        Column("b", "b_i", fixed(1)),
+        Column("regret", "gap (a_i + b_i)", fixed(1)),
+        Column("theorem_2_log_a", "a_i, Theorem 2", from_log),
+        Column("theorem_2_b", "b_i, Theorem 2", fixed(1)),
+    )
+    rows = [
+        (arm.arm, arm.gap, arm.tau, arm.a, arm.b, arm.regret, *theirs)
+        for arm, theirs in zip(bound.arms, theorem_2, strict=True)
+    ]
+    title = f"Theorem 1 with tau in the middle, after {rounds} rounds; arms counted from 0"
+    return table("arms", title, columns, rows)
+
+
+def _simulated(question: Question, a: float) -> dict[int, Floats]:
+    """Return the regret of each run after some rounds, of which the last are all of them."""
+    trace = simulate(
+        f"giro:a={text_of(float(a))}",
+        f"bernoulli:means=[{listed(question.means)}]",
+        rounds=question.rounds,
+        runs=question.runs,
+        seed=question.seed,
+        points=_POINTS,
+        spacing="log",
+    )
+    wanted = np.unique(np.rint(np.geomspace(1, question.rounds, _POINTS)).astype(int))
+    return {
+        int(n): trace.regret[:, i] for i, n in enumerate(trace.checkpoints) if n in wanted and n > 1
+    }
+
+
+class _Row(NamedTuple):
+    rounds: int
+    a: float
+    regret: float
+    regret_se: float
+    regret_margin: float  # half the 95 % interval
+    theorem_1: float
+    theorem_1_tuned: float
+    log_theorem_2: float
+    trivial: float
+
+
+def _row(
+    question: Question, n: int, a: float, regrets: Floats, taus: Sequence[float] | None
+) -> _Row:
+    means, regret = question.means, estimate(regrets)
+    return _Row(
+        n,
+        a,
+        regret.mean,
+        regret.se,
+        regret.margin,
+        _theorem_1(tuple(means), n, a, None).regret,
+        _theorem_1(tuple(means), n, a, tuple(taus)).regret if taus else math.nan,
+        giro_bound(means, n, a).log_regret if _has_theorem_2(a) else math.nan,
+        n * max(arm.gap for arm in suboptimal_arms(means)),
+    )
+
+
+@lru_cache(maxsize=64)
+def _theorem_1(
+    means: tuple[float, ...], rounds: int, a: float, taus: tuple[float, ...] | None
+) -> GeneralBound:
+    return general_bound(means, rounds, a, taus=taus)
+
+
+def _has_theorem_2(a: float) -> bool:
+    return a > 1 / math.sqrt(2)
+
+
+def _tables(question: Question, by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Table]:
+    regret = (
+        Column("regret", "simulated", fixed(2)),
+        Column("regret_margin", "±95%", fixed(2)),
+        Column("theorem_1", "Theorem 1", fixed(1)),
+    )
+    theorem_2 = Column("log_theorem_2", "Theorem 2", from_log)
+    against_rounds = (
+        Column("rounds", show=text),
+        *regret,
+        Column("theorem_1_tuned", "tau tuned", fixed(1)),
+        theorem_2,
+        Column("trivial", "rounds x gap", digits(6)),
+    )
+    against_a = (Column("a", show=text), *regret, theorem_2)
+    title = f"Regret and its bounds, a = {text(question.a)}"
+    title_a = f"Regret and its bounds after {by_a[0].rounds} rounds"
+    return [
+        Table("against-rounds", title, against_rounds, [row._asdict() for row in by_rounds]),
+        Table("against-a", title_a, against_a, [row._asdict() for row in by_a]),
+    ]
+
+
+def _statements(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Verdict]:
+    rows, last = [*by_rounds, *by_a], by_rounds[-1]
+    ratio = [row.theorem_1 / row.regret for row in rows]
+    tuned = f" ({last.theorem_1_tuned / last.regret:.1f} with tau tuned)"
+    known = [row for row in rows if not math.isnan(row.log_theorem_2)]
+    statements = [
+        Verdict(
+            "Theorem 1: simulated regret <= bound",
+            all(row.regret + np.nan_to_num(row.regret_margin) <= row.theorem_1 for row in rows),
+            f"bound / regret is {min(ratio):.1f} to {max(ratio):.1f}; "
+            f"{ratio[len(by_rounds) - 1]:.1f} after {last.rounds} rounds{tuned}",
+        )
+    ]
+    if known:
+        logs = [row.log_theorem_2 - math.log(row.regret) for row in known]
+        statements.append(
+            Verdict(
+                "Theorem 2: simulated regret <= bound",
+                min(logs) >= 0,
+                f"bound / regret is {from_log(min(logs))} to {from_log(max(logs))}",
+            )
+        )
+    return statements
+
+
+def _increases(rows: Sequence[_Row], finals: dict[float, Floats]) -> list[Verdict]:
+    bounds = [row.theorem_1 for row in rows]
+    values = ", ".join(text(row.a) for row in rows)
+    return [
+        Verdict(
+            f"Theorem 1 increases with a = {values}",
+            bounds == sorted(bounds),
+            ", ".join(f"{bound:.1f}" for bound in bounds),
+        ),
+        Verdict(
+            f"simulated regret increases with a = {values}",
+            _all_above_zero([high - low for low, high in pairwise(finals.values())]),
+            ", ".join(f"{row.regret:.1f} ± {row.regret_margin:.1f}" for row in rows)
+            + "; each step tested on the same runs, family-wise level 5%",
+        ),
+    ]
+
+
+def _all_above_zero(differences: Sequence[Floats]) -> bool | None:
+    """Return whether all means are positive, None where some are too near 0 to tell."""
+    estimates = [estimate(difference) for difference in differences]
+    reach = float(stdtrit(max(differences[0].size - 1, 1), 1 - 0.025 / len(differences)))
+    if any(each.mean + reach * each.se < 0 for each in estimates):
+        return False
+    return True if all(each.mean - reach * each.se > 0 for each in estimates) else None
+
+
+def _b_is_small(question: Question) -> Verdict:
+    """Return that b_i keeps the constant of Theorem 2 that its proof misses by 1."""
+    n, a = question.rounds, question.a
+    bound = _theorem_1(tuple(question.means), n, a, None)
+    pairs = [(arm.b, 8 * (2 * a + 1) / arm.gap**2 * math.log(n) + 2) for arm in bound.arms]
+    return Verdict(
+        "b_i <= (8 (2a + 1) / gap^2) log n + 2",
+        all(b <= limit for b, limit in pairs),
+        "; ".join(f"{b:.1f} against {limit:.1f}" for b, limit in pairs),
+    )
+
+
+def _draw(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> "Figure":
+    """Return all bounds, those that say something, and how they depend on `a`."""
+    n = [row.rounds for row in by_rounds]
+    with panels(3) as (figure, (left, middle, right)):
+        has_theorem_2 = _has_theorem_2(by_rounds[-1].a)
+        if has_theorem_2:
+            logs = [min(row.log_theorem_2, 690.0) for row in by_rounds]  # as far as floats go
+            left.plot(n, np.exp(logs), label="Theorem 2", **look(4))
+        for panel in (left, middle):
+            trivial = [row.trivial for row in by_rounds]
+            tuned = [row.theorem_1_tuned for row in by_rounds]
+            panel.plot(n, trivial, label="n times largest gap", **look(3))
+            panel.plot(n, [row.theorem_1 for row in by_rounds], label="Theorem 1", **look(2))
+            panel.plot(n, tuned, label="Theorem 1, tau tuned", **look(1))
+            _draw_simulated(panel, n, by_rounds)
+            panel.set_xscale("log")
+            panel.set_xlabel("rounds n")
+        left.set_title("all bounds")
+        left.set_ylabel("cumulative regret")
+        middle.set_title("without Theorem 2")
+        left.legend(loc="center right" if has_theorem_2 else "upper left")
+        a = [row.a for row in by_a]
+        right.plot(a, [row.theorem_1 for row in by_a], label="Theorem 1", **look(2))
+        _draw_simulated(right, a, by_a)
+        right.set_title(f"against a, after {by_a[-1].rounds:,} rounds")
+        right.set_xlabel("a, pseudo rewards of each kind per pull")
+        right.set_yscale("linear")
+        right.set_ylim(bottom=0)
+        right.legend(loc="upper left")
+    return figure
+
+
+def _draw_simulated(panel: "Axes", x: Sequence[float], rows: Sequence[_Row]) -> None:
+    """Draw simulated regret between the ends of its confidence intervals."""
+    regret = np.array([row.regret for row in rows])
+    margin = np.array([row.regret_margin for row in rows])
+    panel.plot(x, regret, label="simulated", marker="o", ms=3, **look(0))
+    if np.isfinite(margin).all():
+        low = np.maximum(regret - margin, 1e-3)  # a logarithmic axis has no 0
+        color = look(0)["color"]
+        panel.fill_between(x, low, regret + margin, color=color, alpha=0.18, linewidth=0)
+    panel.set_yscale("log")
+    panel.margins(x=0.02)

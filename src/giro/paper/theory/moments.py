@@ -4,21 +4,39 @@ Kveton et al. (2019), Section 4.2. Everywhere `s` is the number of pulls, `a` th
 of each kind per pull, alpha = 2a + 1; V counts the ones in the history, U those in the sample.
 """
 
-from typing import NamedTuple
+import math
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby, product
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from giro.checks import check, whole
 from giro.errors import BadParameter
+from giro.paper.claims import Verdict
+from giro.paper.theory.optimism import (
+    informal_optimism_checks,
+    smallest_optimistic_a,
+    variance_condition,
+)
+from giro.paper.theory.report import GREY, Report, Table, digits, look, panels, table, text, yes
 from giro.paper.theory.terms import (
     Check,
     Floats,
     check_at_least,
     check_equals,
     check_trials,
+    is_whole,
     log_binomial,
     whole_pseudo_count,
 )
+from giro.tables import Column, fixed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class Moments(NamedTuple):
@@ -114,3 +132,236 @@ def _summed(weights: Floats, outcomes: NDArray[np.int64]) -> Moments:
 
 def _scaled(moments: Moments, length: float) -> Moments:
     return Moments(moments.mean / length, moments.variance / length**2)
+
+
+# -- the report: the moments, the condition on variances, and where Equation 7 fails ---------------
+
+_A = (0.1, 0.25, 0.3, 1 / 3, 1 / 2, 1.0)
+_GRID_A = (1 / 3, 1.0)
+_MEANS = tuple(float(mean) for mean in np.arange(1, 50) / 50)
+_RARE_PULLS = (3, 30, 300)
+_FLOOR = "smallest variance"
+_FORMULAS = {
+    "history mean": "(mean + a) s",
+    "history variance": "mean (1 - mean) s",
+    "sample mean": "v",
+    "sample variance": "v (1 - v / (alpha s))",
+    "value mean": "(mean + a) / alpha",
+    "value variance": "total variance / (alpha s)^2",
+    _FLOOR: "a (a + 1) / (alpha^3 s)",
+}
+
+
+def moments_report(s: int, mean: float, a: float, *, most_pulls: int) -> Report:
+    """Return the moments after `s` pulls, and Equation 7 for 1..most_pulls pulls."""
+    check("Equation 7", whole(1), **{"most-pulls": most_pulls})
+    checks = moment_checks(s, mean, a)
+    grids = {}
+    for each in sorted({*_GRID_A, a}):
+        pulls = [k for k in range(1, most_pulls + 1) if is_whole(each * k)]
+        if pulls:
+            places = product(pulls, _MEANS)
+            grids[each] = [c for k, m in places for c in informal_optimism_checks(k, m, each)]
+    rare = [  # the history without a one, of an arm that rarely gives one
+        informal_optimism_checks(k, 0.9 * (1 - 0.5 ** (1 / k)), each)[0]
+        for each, k in product(_GRID_A, _RARE_PULLS)
+    ]
+    return Report(
+        command=(
+            f"giro theory moments --s {s} --mean {text(mean)} --a {text(a)} "
+            f"--most-pulls {most_pulls}"
+        ),
+        tables=(
+            _moments(checks, s, mean, a),
+            _condition(a),
+            _equation_7(grids, most_pulls),
+            _rare_table(rare),
+        ),
+        statements=_statements(checks, grids, rare),
+        draw=partial(_draw, grids),
+    )
+
+
+def _moments(checks: Sequence[Check], s: int, mean: float, a: float) -> Table:
+    columns = (
+        Column("quantity", show=text),
+        Column("formula", show=text),
+        Column("by_formula", "by formula", digits(6)),
+        Column("summed", show=digits(6)),
+        Column("cases", show=text),
+        Column("largest_error", "largest difference", digits(1)),
+    )
+    rows = []
+    for claim, formula in _FORMULAS.items():
+        mine = [check for check in checks if check.claim == claim]
+        error = max(abs(check.lhs - check.rhs) for check in mine)
+        if claim == _FLOOR:
+            error = math.nan
+        rows.append((claim, formula, mine[0].rhs, mine[0].lhs, len(mine), error))
+    title = (
+        f"Moments after s = {s} pulls of an arm with mean {text(mean)}, a = {text(a)}; "
+        "samples: v = a s shown, all v compared"
+    )
+    return table("moments", title, columns, rows)
+
+
+def _condition(a: float) -> Table:
+    columns = (
+        Column("a", show=fixed(4)),
+        Column("ratio", "a (a + 1) / (2a + 1)", fixed(4)),
+        Column("enough", ">= 1/4", yes),
+    )
+    values = sorted({*_A, smallest_optimistic_a(), a})
+    rows = [(v, v * (v + 1) / (2 * v + 1), variance_condition(v + 1e-12)) for v in values]
+    return table("condition", "Condition for normal values to be optimistic", columns, rows)
+
+
+def _equation_7(grids: dict[float, list[Check]], most_pulls: int) -> Table:
+    columns = (
+        Column("a", show=text),
+        Column("cases", "histories", text),
+        Column("failures", show=text),
+        Column("last_s", "last s", text),
+        Column("last_s_middle", "last s, mean >= 0.1", text),
+        Column("s", "worst: s", text),
+        Column("mean", show=text),
+        Column("x", "ones", text),
+        Column("optimism", "P(optimistic)", fixed(4)),
+        Column("history", "P(history)", fixed(4)),
+    )
+    rows = []
+    for a, grid in grids.items():
+        failures = [check for check in grid if not check.holds]
+        last = max((int(check.at["s"]) for check in failures), default=0)
+        middle = [int(check.at["s"]) for check in failures if check.at["mean"] >= 0.1]
+        worst = min(grid, key=lambda check: check.margin)
+        where = (int(worst.at["s"]), worst.at["mean"], int(worst.at["x"]))
+        sides = (math.exp(worst.lhs), math.exp(worst.rhs))
+        rows.append((a, len(grid), len(failures), last, max(middle, default=0), *where, *sides))
+    title = f"Equation 7, P(optimistic | history) >= P(history), up to {most_pulls} pulls"
+    return table("equation-7", title, columns, rows)
+
+
+def _rare_table(rare: Sequence[Check]) -> Table:
+    columns = (
+        Column("a", show=text),
+        Column("s", show=text),
+        Column("mean", show=fixed(5)),
+        Column("optimism", "P(optimistic)", fixed(4)),
+        Column("history", "P(history)", fixed(4)),
+        Column("holds", show=yes),
+    )
+    rows = [
+        (c.at["a"], int(c.at["s"]), c.at["mean"], math.exp(c.lhs), math.exp(c.rhs), c.holds)
+        for c in rare
+    ]
+    title = "Equation 7 for the history without a one, mean = 0.9 (1 - 2^(-1/s))"
+    return table("rare-rewards", title, columns, rows)
+
+
+def _statements(
+    checks: Sequence[Check], grids: dict[float, list[Check]], rare: Sequence[Check]
+) -> tuple[Verdict, ...]:
+    exact = [check for check in checks if check.claim != _FLOOR]
+    floor = [check for check in checks if check.claim == _FLOOR]
+    error = max(abs(check.lhs - check.rhs) for check in exact)
+    ratio = min((check.lhs / check.rhs for check in floor if check.rhs > 0), default=math.nan)
+    histories = [check for grid in grids.values() for check in grid]
+    failures = sum(not check.holds for check in histories)
+    largest = max(rare, key=lambda check: check.at["s"])
+    return (
+        Verdict(
+            "Section 4.2: means and variances of history and sample",
+            all(check.holds for check in exact),
+            f"{len(exact)} compared with sums over all outcomes, largest difference {error:.0e}",
+        ),
+        Verdict(
+            "Section 4.2: the value's variance given the history >= a (a + 1) / (alpha^3 s)",
+            all(check.holds for check in floor),
+            f"{len(floor)} histories, smallest ratio {ratio:.4f}",
+        ),
+        Verdict(
+            "Section 4.2: a (a + 1) / (2a + 1) >= 1/4 for roughly a >= 1/3",
+            variance_condition(1 / 3),
+            f"exactly for a >= (sqrt(5) - 1) / 4 = {smallest_optimistic_a():.6f}",
+        ),
+        Verdict(
+            "Equation 7 for every unfavourable history",
+            failures == 0,
+            f"{failures} of {len(histories)} histories fail",
+        ),
+        Verdict(
+            "Equation 7 once there are enough pulls, whatever the mean",
+            all(check.holds for check in rare),
+            f"fails after {largest.at['s']:.0f} pulls of an arm with mean "
+            f"{largest.at['mean']:.5f}: P(history) = {math.exp(largest.rhs):.4f}, "
+            f"P(optimistic) = {math.exp(largest.lhs):.4f}",
+        ),
+    )
+
+
+def _draw(grids: dict[float, list[Check]]) -> "Figure":
+    """Return the variance condition against `a`, and a map of failures for each `a`."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415  # quick start
+    from matplotlib.patches import Patch  # noqa: PLC0415  # quick start
+
+    shown = list(grids.items())[:2]
+    with panels(1 + len(shown)) as (figure, axes):
+        _draw_condition(axes[0], smallest_optimistic_a())
+        for panel, (a, grid) in zip(axes[1:], shown, strict=True):
+            _draw_failures(panel, a, grid)
+        axes[1].set_ylabel("mean of the arm")
+        axes[1].legend(
+            handles=[
+                Patch(color=look(1)["color"], alpha=0.55, label="fails for some history"),
+                Line2D([], [], label=r"fails below $1 - 2^{-1/s}$, for any a", **look(0)),
+            ],
+            loc="upper right",
+            frameon=True,
+            framealpha=0.9,
+            edgecolor="none",
+        )
+    return figure
+
+
+def _draw_condition(panel: "Axes", root: float) -> None:
+    a = np.linspace(0, 1, 101)
+    panel.plot(a, a * (a + 1) / (2 * a + 1), label=r"$a(a+1)/(2a+1)$", **look(0))
+    panel.axhline(0.25, label="1/4", **look(1))
+    panel.plot([root], [0.25], "o", color=look(0)["color"], markersize=4.5)
+    label = rf"$a = (\sqrt{{5}}-1)/4 \approx {root:.3f}$"
+    panel.annotate(label, (root, 0.25), (8, -13), textcoords="offset points")
+    panel.axvline(1 / 3, color=GREY, linewidth=0.8)
+    panel.annotate("a = 1/3", (1 / 3, 0.02), (4, 0), textcoords="offset points", color=GREY)
+    panel.set_xlim(0, 1)
+    panel.set_ylim(bottom=0)
+    panel.set_xlabel("a, pseudo rewards of each kind per pull")
+    panel.set_ylabel("ratio of variances")
+    panel.set_title("normal values would be optimistic above 1/4")
+    panel.legend(loc="lower right")
+
+
+def _draw_failures(panel: "Axes", a: float, grid: Sequence[Check]) -> None:
+    """Draw where Equation 7 fails for some history, [mean, s]."""
+    from matplotlib.colors import ListedColormap  # noqa: PLC0415  # quick start
+
+    pulls = sorted({int(check.at["s"]) for check in grid})
+    fails = np.zeros((len(_MEANS), len(pulls)), dtype=bool)
+    for (s, mean), checks in groupby(grid, key=lambda check: (check.at["s"], check.at["mean"])):
+        fails[_MEANS.index(mean), pulls.index(int(s))] = not all(c.holds for c in checks)
+    gap = (pulls[1] - pulls[0]) / 2 if len(pulls) > 1 else 0.5
+    step = (_MEANS[1] - _MEANS[0]) / 2
+    panel.pcolormesh(
+        np.append(np.array(pulls) - gap, pulls[-1] + gap),
+        np.append(np.array(_MEANS) - step, _MEANS[-1] + step),
+        np.where(fails, 1.0, np.nan),
+        cmap=ListedColormap([look(1)["color"]]),
+        alpha=0.55,
+        rasterized=True,
+    )
+    x = np.linspace(pulls[0] - gap, pulls[-1] + gap, 200)
+    panel.plot(x, 1 - 0.5 ** (1 / np.maximum(x, 0.5)), **look(0))
+    panel.set_xlim(x[0], x[-1])
+    panel.set_ylim(0, 1)
+    panel.set_xlabel("pulls s")
+    panel.set_title(f"where Equation 7 fails, a = {text(a)}")

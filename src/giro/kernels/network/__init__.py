@@ -1,1 +1,0 @@
-"""A network with one hidden layer, trained by stochastic gradient descent."""

@@ -1,1 +1,0 @@
-"""What `giro theory` finds: one file a command, numbers first, nothing printed."""

@@ -1,0 +1,61 @@
+"""PostgreSQL: a server that goes and comes back, and groups written in one round trip."""
+
+from pathlib import Path
+
+import pytest
+from bandit.conftest import address
+from bandit.stores.events import Make, decided
+from bandit.stores.postgres import pull_the_plug, start_again
+
+from giro import Bandit
+from giro.bandit.event import Event, Formed, Reported, Rewarded
+from giro.bandit.stores import Taken
+from giro.errors import StoreError
+from giro.seeds import stream
+
+
+def test_a_database_that_goes_and_comes_back(tmp_path: Path) -> None:
+    where = address("postgres", tmp_path)
+    with Bandit(["a", "b"], "thompson", store=where, name="x") as bandit:
+        told = [bandit.decide().id for _ in range(5)]
+        bandit.reward(told[0], 1.0)
+        pull_the_plug()
+        try:
+            for call in (bandit.decide, lambda: bandit.reward(told[1], 1.0), bandit.pending):
+                with pytest.raises(StoreError, match="PostgreSQL fails"):
+                    call()
+            with pytest.raises(StoreError, match="PostgreSQL fails"):
+                Bandit.open(str(where), "x")
+        finally:
+            start_again()
+        told.append(bandit.decide().id)
+        bandit.reward(told[1], 1.0)
+        assert [decision.id for decision in bandit.pending()] == told[2:]
+    with Bandit.open(str(where), "x") as again:
+        assert again.n_rewards == 2
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_one_round_trip_writes_what_several_do(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick, slow = make("quick"), make("slow")
+    monkeypatch.setattr(slow, "_committed_at_once", lambda group: False)
+    rng, refused = stream(5), [0, 0]
+    for _ in range(150):
+        events: list[Event] = []
+        for dice in rng.random(1 + int(rng.random() * 3)):
+            id = f"{int(rng.random() * 40)}"
+            kinds = (decided(id), Rewarded(id, 2.0, dice), Reported(id, 3.0, dice), Formed(4.0, ""))
+            events.append(kinds[int(rng.random() * 3.2)])
+        for i, store in enumerate((quick, slow)):
+            try:
+                store.append(events)
+            except Taken:
+                refused[i] += 1
+    query = "SELECT position, kind, id, time, value, data, reward FROM giro_events WHERE bandit = ?"
+    rows = [
+        sorted(store._query(query, store._bandit))  # type: ignore[attr-defined]
+        for store in (quick, slow)
+    ]
+    assert rows[0] == rows[1]
+    assert refused[0] == refused[1] > 20
+    assert len(rows[0]) > 40

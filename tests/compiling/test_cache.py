@@ -1,0 +1,140 @@
+"""Compiled kernels on disk: kept once, never mixed up, and trusted only if they are ours."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from giro.compiling import cache as kernel_cache
+from giro.compiling.cache import _Files, package_digest
+
+
+def test_another_source_has_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel_cache, "_PACKAGE", tmp_path)
+    digests = []
+    for name, source in [("a.py", "x = 1"), ("a.py", "x = 2"), ("b/c.py", "x = 2")]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(source)
+        digests.append(package_digest.__wrapped__())
+    assert len(set(digests)) == 3
+
+
+def test_two_processes_that_save_at_once_do_not_mix_up_their_code(tmp_path: Path) -> None:
+    first, second, later = (_Files(str(tmp_path), "play", "stamp") for _ in range(3))
+    write = first._save_data
+
+    def write_last(name: str, data: str) -> None:
+        second._load_index = dict  # read when there was nothing yet
+        second.save("two", "code of two")
+        write(name, data)
+
+    first._save_data = write_last
+    first.save("one", "code of one")
+    assert later.load("one") in (None, "code of one")
+    assert later.load("two") == "code of two"
+
+
+def in_new_process(source: str, cache: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(source)],
+        env=os.environ | {"GIRO_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+SIMULATE = """
+    import giro
+    from giro.simulation.play import play
+    print(giro.simulate("uniform", "bernoulli", rounds=50, runs=2, seed=1).regret[:, -1].tolist())
+    print(sum(play.stats.cache_hits.values()), sum(play.stats.cache_misses.values()))
+"""
+
+
+FOREIGN = """
+    from dataclasses import dataclass
+    from typing import NamedTuple
+    import numpy as np
+    import giro
+    from giro.compiling import kernel
+    from giro.simulation.play import play
+
+    class Mine(NamedTuple):
+        pulls: np.ndarray  # a single array, which numba lays out in another way than several
+
+    @kernel
+    def choose(state, offer, rng):
+        return offer.arms[rng.integers(0, offer.arms.size)]
+
+    @kernel
+    def learn(state, case, arm, reward, rng):
+        state.pulls[arm] += 1
+
+    @dataclass(frozen=True)
+    class AnyArm(giro.Policy, name="any-arm"):
+        choose = staticmethod(choose)
+        learn = staticmethod(learn)
+
+        def start(self, shape, rng):
+            return Mine(np.zeros(shape.n_arms, np.int64))
+
+    giro.simulate("any-arm", "bernoulli", rounds=50, runs=2)
+"""
+
+
+def loops_in(cache: Path) -> list[Path]:
+    return list(cache.glob("*/play.play-*.nbc"))
+
+
+def test_the_loop_is_compiled_once_and_loaded_from_then_on(tmp_path: Path) -> None:
+    first, again = (in_new_process(SIMULATE, tmp_path).splitlines() for _ in range(2))
+    assert first[0] == again[0]
+    assert (first[1], again[1]) == ("0 1", "1 0")
+    assert len(loops_in(tmp_path)) == 1
+
+
+def test_loops_with_classes_from_elsewhere_are_not_kept(tmp_path: Path) -> None:
+    in_new_process(FOREIGN, tmp_path)
+    assert loops_in(tmp_path) == []
+
+
+def test_everything_works_where_no_cache_can_be_written(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    hits_and_misses = in_new_process(SIMULATE, file / "below").splitlines()[1]
+    assert hits_and_misses.startswith("0 ")
+
+
+def test_a_cache_of_somebody_else_is_not_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIRO_CACHE_DIR", str(tmp_path))
+    assert kernel_cache._folder.__wrapped__() == tmp_path / package_digest()
+    monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
+    assert kernel_cache._folder.__wrapped__() is None
+
+
+def test_kernels_of_versions_long_unused_are_deleted(tmp_path: Path) -> None:
+    for name, age in (("old", 40), ("new", 1)):
+        (tmp_path / name).mkdir()
+        moment = (tmp_path / name).stat().st_mtime - age * 24 * 3600
+        os.utime(tmp_path / name, (moment, moment))
+    kernel_cache._forget_old(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+def test_what_cannot_be_kept_is_warned_of_and_works(tmp_path: Path) -> None:
+    code = "import giro; print(giro.simulate('uniform', 'bernoulli', rounds=5, runs=1).regret.size)"
+    unoptimised = {"NUMBA_OPT": "0", "GIRO_CACHE_DIR": str(tmp_path)}  # keeps addresses in code
+    call = [sys.executable, "-W", "always", "-c", code]
+    done = subprocess.run(
+        call, env=os.environ | unoptimised, capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) > 0
+    assert "Cannot cache compiled function" in done.stderr
