@@ -1,4 +1,4 @@
-"""The kernel of a live policy, for tests: with it nothing compiles twice."""
+"""The kernels of a live policy, for tests: with them nothing compiles twice."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from giro.compiling.held import hold
-from giro.live import TO_CHOOSE, TO_LEARN, TO_TELL, UNCOUNTED, work
-from giro.offer import Case, Offer, in_rows
+from giro.live import _choose, _learn, _learn_sparse, _propensities
+from giro.offer import Case, Offer
 from giro.seeds import stream
 
 Form = Callable[[Any], Any]
+_NOT_COUNTED = np.empty(0, np.int64)
 
 
 def as_it_is(function: Any) -> Any:
@@ -20,35 +21,31 @@ def as_it_is(function: Any) -> Any:
 
 def position_chosen(held: Any, offer: Offer, form: Form = as_it_is) -> int:
     """Return the place of the chosen arm in the offer, -1 if it is not there."""
-    known = in_rows(offer.context), offer.features
-    return int(form(work)(held, TO_CHOOSE, offer.arms, *known, UNCOUNTED, 1, -1))
+    return int(form(_choose)(held, *offer, 1, -1, _NOT_COUNTED))
 
 
 def voted(held: Any, offer: Offer, votes: int, form: Form = as_it_is) -> np.ndarray:
     """Return how often each arm on offer was chosen."""
-    counts, known = np.zeros(offer.arms.size), (in_rows(offer.context), offer.features)
-    place = form(work)(held, TO_CHOOSE, offer.arms, *known, counts, votes, -1)
-    assert place >= 0, "not on offer"
-    return counts.astype(np.int64)
+    counts = np.zeros(offer.arms.size, np.int64)
+    assert form(_choose)(held, *offer, votes, -1, counts) >= 0, "not on offer"
+    return counts
 
 
 def law(held: Any, offer: Offer, form: Form = as_it_is) -> np.ndarray:
-    """Return the exact probability of each arm on offer, nothing if they are not known."""
-    found, known = np.empty(offer.arms.size), (in_rows(offer.context), offer.features)
-    return found[: form(work)(held, TO_TELL, offer.arms, *known, found, 0, -1)]
+    """Return the exact probability of each arm on offer."""
+    return np.asarray(form(_propensities)(held, *offer))
 
 
 def learn_one(held: Any, case: Case, arm: int, reward: float, form: Form = as_it_is) -> None:
     """Let a state learn a reward."""
-    rows, arms = (in_rows(case.context), in_rows(case.features)), np.array([arm])
-    form(work)(held, TO_LEARN, arms, *rows, np.array([reward]), 0, -1)
+    if not isinstance(case.features, np.ndarray):
+        form(_learn_sparse)(held, *case, arm, reward)
+        return
+    rows = case.context.reshape(1, -1), case.features.reshape(1, -1)
+    form(_learn)(held, *rows, np.array([arm]), np.array([reward]))
 
 
-def learn_all(
-    held: Any, contexts: np.ndarray, features: np.ndarray, arms: np.ndarray, rewards: np.ndarray
-) -> None:
-    """Let a state learn rewards[i] of arms[i], at contexts[i] with features[i] of the arm."""
-    work(held, TO_LEARN, arms, contexts, features, rewards, 0, -1)
+learn_all = _learn
 
 
 # -- the same for a state that nobody holds ------------------------------------------------------

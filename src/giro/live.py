@@ -1,26 +1,26 @@
 """LivePolicy: a policy at work outside of the simulator, one call at a time."""
 
 import hashlib
-from collections.abc import Mapping
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from giro.compiling import borrowed, is_kernel, kernel, plain
 from giro.compiling.held import HeldInPython, hold
 from giro.errors import BadFile, GiroError
-from giro.hashing import IS_NUMBER, sparse_rows
-from giro.offer import Case, Offer, Shape, case_of, features_at, in_rows, position_of
+from giro.hashing import IS_NUMBER, sparse_row, sparse_rows
+from giro.offer import Case, Offer, Shape, case_of, position_of
 from giro.policy import Policy, arrays_of, choose, grow, learn, propensities, restored, start
 from giro.seeds import NumberedStreams, stream
 from giro.standardising import Numbers, no_moments, standardised
 
 _START, _CHOOSE, _LEARN = range(3)  # what randomness is for, in the path of a stream
+_UNCOUNTED = np.empty(0, np.int64)
 _GAME = 64  # rounds of the game that tells behaviour
 _MOMENTS = ("moments of contexts", "moments of arms")  # beside the state's arrays in a snapshot
 
-TO_CHOOSE, TO_LEARN, TO_TELL = range(3)  # what `work` is to do
-UNCOUNTED = np.empty(0)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class LivePolicy:
@@ -51,7 +51,7 @@ class LivePolicy:
         self._moments = [no_moments(each) for each in numbers or ()] if is_raw else []
         self._fingerprint = ""  # not known yet
         self._streams, self._learning = NumberedStreams(seed, _CHOOSE), stream(seed, _LEARN)
-        self._work = work if self._functions.compiled else plain(work)
+        self._choose, self._learn = self._form(_choose), self._form(_learn)
         self._one_arm, self._one_reward = np.zeros(1, np.int64), np.zeros(1)
         self._hold(state)
 
@@ -59,6 +59,9 @@ class LivePolicy:
     def compiled(self) -> bool:
         """Whether the policy runs as compiled code."""
         return self._functions.compiled
+
+    def _form(self, function: Function) -> Any:
+        return function if self._functions.compiled else plain(function)
 
     def _hold(self, state: Any) -> None:
         self.state = state
@@ -73,12 +76,16 @@ class LivePolicy:
 
     def choose(self, offer: Offer) -> int:
         """Return the arm that the policy pulls, drawing on from where the generator stands."""
-        return int(offer.arms[self._chosen(offer, 1, -1, UNCOUNTED)])
+        position = self._choose(self._held, *self._seen(offer), 1, -1, _UNCOUNTED)
+        if position < 0:
+            raise GiroError(f"{self.policy} chose an arm that is not on offer")
+        return int(offer.arms[position])
 
     def vote(self, offer: Offer, votes: int) -> np.ndarray:
         """Return the share of each arm on offer in this many choices, [i]."""
-        counts = np.zeros(offer.arms.size)
-        self._chosen(offer, votes, -1, counts)
+        counts = np.zeros(offer.arms.size, np.int64)
+        if self._choose(self._held, *self._seen(offer), votes, -1, counts) < 0:
+            raise GiroError(f"{self.policy} chose an arm that is not on offer")
         return counts / votes
 
     def tries(self, offer: Offer, arm: int, limit: int) -> int:
@@ -91,50 +98,58 @@ class LivePolicy:
         arm that the policy itself chose, it takes as many choices on average as there are arms that
         it may choose. Draws on from where the generator stands: after `choose`, from fresh numbers.
         """
-        count = np.zeros(1)
-        self._chosen(offer, limit, arm, count)
-        return int(count[0])
-
-    def _chosen(self, offer: Offer, times: int, until: int, counts: np.ndarray) -> int:
-        """Return the place of the last arm that is chosen; see `work`."""
-        rows = self._rows(in_rows(offer.context), offer.features, learned=False)
-        position = self._work(self._held, TO_CHOOSE, offer.arms, *rows, counts, times, until)
-        if position < 0:
+        count = np.zeros(1, np.int64)
+        if self._choose(self._held, *self._seen(offer), limit, arm, count) < 0:
             raise GiroError(f"{self.policy} chose an arm that is not on offer")
-        return int(position)
+        return int(count[0])
 
     def propensities(self, offer: Offer) -> np.ndarray | None:
         """Return the exact probability of each arm on offer, [i]; None where it is not known."""
         exact = self._functions.propensities
         if exact is None:
             return None
-        contexts, features = self._rows(in_rows(offer.context), offer.features, learned=False)
-        if not (self._functions.compiled and is_kernel(exact)):
-            found = exact(self.state, Offer(offer.arms, features_at(contexts, 0), features))
-            return np.asarray(found, float) if len(found) else None
-        found = np.empty(offer.arms.size)
-        known = self._work(self._held, TO_TELL, offer.arms, contexts, features, found, 0, -1)
-        return found if known else None
+        seen = self._seen(offer)
+        if self._functions.compiled and is_kernel(exact):
+            found = _propensities(self._held, *seen)
+        else:
+            found = np.asarray(exact(self.state, seen), float)
+        return found if found.size else None
+
+    def _seen(self, offer: Offer) -> Offer:
+        """Return an offer as the policy sees it."""
+        if not (self._moments or self.shape.hashed):
+            return offer
+        return Offer(offer.arms, *self._rows(offer.context, offer.features, learned=False))
 
     def _rows(
         self, contexts: np.ndarray, features: np.ndarray, *, learned: bool
     ) -> tuple[Any, Any]:
         """Return rows of contexts and of features of arms as the policy sees them."""
         if self.shape.hashed:
-            return sparse_rows(contexts), sparse_rows(features)
-        if self._moments:
-            of_contexts, of_arms = self._moments
-            contexts = _standardised(of_contexts, contexts, learned)
-            features = _standardised(of_arms, features, learned)
+            several = features.ndim > 1
+            return sparse_row(contexts), (sparse_rows if several else sparse_row)(features)
+        if not self._moments:
+            return contexts, features
+        of_contexts, of_arms = self._moments
+        if contexts.size:
+            contexts = _each(of_contexts, contexts, learned)
+        if features.size:
+            features = _each(of_arms, features, learned)
         return contexts, features
 
     # -- learning ----------------------------------------------------------------------------
 
     def learn(self, case: Case, arm: int, reward: float) -> None:
         """Take in one reward in [0, 1]."""
-        self._one_arm[0], self._one_reward[0] = arm, reward
-        rows = in_rows(case.context), in_rows(case.features)
-        self._take_in(*rows, self._one_arm, self._one_reward)
+        self.grow_to(self.learned + 1)
+        context, features = self._rows(case.context, case.features, learned=True)
+        if isinstance(features, np.ndarray):
+            self._one_arm[0], self._one_reward[0] = arm, reward
+            rows = context.reshape(1, -1), features.reshape(1, -1)
+            self._learn(self._held, *rows, self._one_arm, self._one_reward)
+        else:
+            self._form(_learn_sparse)(self._held, context, features, arm, reward)
+        self.learned += 1
 
     def learn_all(
         self,
@@ -148,14 +163,9 @@ class LivePolicy:
             for i, arm in enumerate(arms.tolist()):
                 self.learn(Case(contexts[i], features[i]), arm, float(rewards[i]))
             return
-        self._take_in(contexts, features, arms, rewards)
-
-    def _take_in(
-        self, contexts: np.ndarray, features: np.ndarray, arms: np.ndarray, rewards: np.ndarray
-    ) -> None:
         self.grow_to(self.learned + rewards.size)
-        rows = self._rows(contexts, features, learned=True)
-        self._work(self._held, TO_LEARN, arms, *rows, rewards, 0, -1)
+        contexts, features = self._rows(contexts, features, learned=True)
+        self._learn(self._held, contexts, features, arms, rewards)
         self.learned += rewards.size
 
     # -- growing -----------------------------------------------------------------------------
@@ -237,8 +247,11 @@ def _shape_of(plain: Any) -> Shape:
     return Shape(**(plain | {"crossed": pairs}))
 
 
-def _standardised(moments: np.ndarray, rows: np.ndarray, learned: bool) -> np.ndarray:
-    return standardised(moments, rows.ravel(), learned).reshape(rows.shape) if rows.size else rows
+def _each(moments: np.ndarray, rows: np.ndarray, learned: bool) -> np.ndarray:
+    """Return one row, or each of several, standardised."""
+    if rows.ndim == 1:
+        return standardised(moments, rows, learned)
+    return standardised(moments, rows.ravel(), learned).reshape(rows.shape)
 
 
 def _plain(state: Any) -> Any:
@@ -282,44 +295,51 @@ def _offer_of_pairs(arms: np.ndarray, rng: np.random.Generator) -> Offer:
 
 
 @kernel
-def work(
+def _choose(
     held: Any,
-    task: int,
     arms: np.ndarray,
-    contexts: Any,
+    context: Any,
     features: Any,
-    numbers: np.ndarray,
     times: int,
     until: int,
+    counts: np.ndarray,
 ) -> int:
-    """Learn, tell probabilities or choose: one kernel, as each takes seconds to compile.
+    """Choose some times and return the place of the last arm in the offer, -1 if it is not there.
 
-    `TO_LEARN`: rewards numbers[i] of arms[i], known of which are the rows i. Otherwise `arms` are
-    on offer, in a round of which the one row of `contexts` is known. `TO_TELL`: the probability of
-    each goes to `numbers`; returned is how many are known, all or none. `TO_CHOOSE`: some `times`,
-    up to an illegal choice or the first of the arm `until`; returned is the place of the last arm
-    in the offer, -1 if it is not there. Choices are counted: by place if `numbers` is as long as
-    the offer, all in one if it has length 1, not at all if it is empty.
+    Up to an illegal choice, or the first of the arm `until`. Choices are counted: by place if
+    `counts` is as long as the offer, all in one if it has length 1, not at all if it is empty. One
+    kernel for all of this, because a policy's choice takes seconds to compile.
     """
-    state = borrowed(held.state)
-    if task == TO_LEARN:
-        for i in range(arms.size):
-            case = Case(features_at(contexts, i), features_at(features, i))
-            learn(state, case, arms[i], numbers[i], held.learning)
-        return arms.size
-    offer = Offer(arms, features_at(contexts, 0), features)
-    if task == TO_TELL:
-        found = propensities(state, offer)
-        for i in range(found.size):
-            numbers[i] = found[i]
-        return found.size
-    position = -1
+    state, offer, position = borrowed(held.state), Offer(arms, context, features), -1
     for _ in range(times):
         position = position_of(offer, choose(state, offer, held.choosing))
         if position < 0:
             break
-        if numbers.size > 0:
-            numbers[position if until < 0 else 0] += 1.0
+        if counts.size > 0:
+            counts[position if until < 0 else 0] += 1
         if arms[position] == until:
             break
     return position
+
+
+@kernel
+def _propensities(held: Any, arms: np.ndarray, context: Any, features: Any) -> np.ndarray:
+    return propensities(borrowed(held.state), Offer(arms, context, features))
+
+
+@kernel
+def _learn(
+    held: Any,
+    contexts: np.ndarray,
+    features: np.ndarray,
+    arms: np.ndarray,
+    rewards: np.ndarray,
+) -> None:
+    state = borrowed(held.state)
+    for i in range(arms.size):
+        learn(state, Case(contexts[i], features[i]), arms[i], rewards[i], held.learning)
+
+
+@kernel
+def _learn_sparse(held: Any, context: Any, features: Any, arm: int, reward: float) -> None:
+    learn(borrowed(held.state), Case(context, features), arm, reward, held.learning)

@@ -92,13 +92,6 @@ def offer_of(n_arms: int, context: Context = NO_CONTEXT) -> Offer:
     return Offer(np.arange(n_arms), context, NO_FEATURES)
 
 
-def in_rows(row: Any) -> Any:
-    """Return a context, or the features of an arm, as the only row of a table."""
-    if isinstance(row, SparseRow):
-        return SparseRows(np.array([0, row.column.size]), *row)
-    return row.reshape(1, -1)
-
-
 @inline_kernel
 def of_arms(values: np.ndarray, arms: np.ndarray) -> np.ndarray:
     """Return values[arm] of these arms in their order; the array itself if these are all arms.

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from giro.compiling import bind, dispatched, dispatched_call, in_python, is_kernel, kernel, plain
+from giro.compiling import bind, dispatched, dispatched_call, in_python, is_kernel, plain
 from giro.errors import BadFile, BadParameter
 from giro.named import Named
 from giro.offer import Case, Context, Offer, Shape
@@ -204,17 +204,9 @@ def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
     functions = policy.functions()
     bind(choose, type(state), functions.choose)
     bind(learn, type(state), functions.learn)
-    exact = functions.propensities
-    if exact is None or (functions.compiled and not is_kernel(exact)):
-        exact = _unknown
-    bind(propensities, type(state), exact)
+    if functions.propensities is not None:
+        bind(propensities, type(state), functions.propensities)
     return state
-
-
-@kernel
-def _unknown(state: Any, offer: Offer) -> np.ndarray:
-    """Stand for probabilities that nobody knows, or that no kernel can ask for."""
-    return np.empty(0)
 
 
 def grow(policy: Policy, state: Any, shape: Shape, rng: np.random.Generator) -> Any:
