@@ -57,6 +57,7 @@ _LOGGER = logging.getLogger("giro")
 _CHUNK = 200  # events that are applied while decisions wait
 _GROUP = 1000  # rewards that are appended together
 _CHORES = 1.0  # seconds between chores
+_GLANCE = 0.05  # seconds after which who follows a log looks whether the bandit is closed
 _SNAPSHOT_EVERY = (10_000, 100_000)  # events: a tenth of the log, but within these bounds
 _BANDITS: "weakref.WeakSet[Bandit]" = weakref.WeakSet()
 
@@ -1055,7 +1056,7 @@ def _follow_and_keep(reference: "weakref.ref[Bandit]") -> None:
             if time.monotonic() >= next_chores:
                 next_chores = time.monotonic() + _CHORES
                 bandit.keep()
-            if bandit._store.wait(bandit._state.position, _CHORES / 4):
+            if bandit._store.wait(bandit._state.position, _GLANCE):
                 bandit._follow()
             failing = False
         except Exception as error:

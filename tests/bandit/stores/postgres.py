@@ -58,7 +58,8 @@ def _start() -> None:
         user = _user(folder)
         _run(user, [str(binaries / "initdb"), "-D", str(folder / "data"), "-A", "trust",
                     "-U", "giro", "--no-sync", "-E", "UTF8"])  # fmt: skip
-        options = f"-c listen_addresses='' -k {folder} -c max_connections=200"
+        # what is written survives a crash of the server, which is all that tests bring about
+        options = f"-c listen_addresses='' -k {folder} -c max_connections=200 -c fsync=off"
         start = [str(binaries / "pg_ctl"), "-D", str(folder / "data"), "-o", options, "-w",
                  "-l", str(folder / "log"), "start"]  # fmt: skip
         _run(user, start)

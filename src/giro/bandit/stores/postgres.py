@@ -84,6 +84,7 @@ class PostgresStore(sql.SqlStore):
         self._listening = threading.Lock()
         self._heard = 0  # the last position that the listener knows of
         self._notified_at = 0.0  # when it last reported more
+        self._looked_at = 0.0  # when it last looked for itself
         self._lock = _MIGRATING
         with self._store_errors(), self._writing() as connection:
             version = _version(connection)
@@ -215,7 +216,8 @@ class PostgresStore(sql.SqlStore):
                     news = list(self._listener.notifies(timeout=min(left, _NAP), stop_after=1))
                     if news:
                         self._heard = max(int(each.payload) for each in news)
-                    else:
+                    elif clock.monotonic() >= self._looked_at + _NAP:
+                        self._looked_at = clock.monotonic()
                         self._heard = self._last(self._listener)
                 clock.sleep(max(0.0, self._notified_at + _BREATH - clock.monotonic()))
                 self._notified_at = clock.monotonic()
