@@ -135,7 +135,7 @@ def test_ucb_glm_first_draws_as_many_arms_as_one_model_has_parameters(seed: int)
         live.learn(seen.cases[t], 0, float(seen.rewards[t]))
 
 
-@pytest.mark.parametrize("model", ["linear", "logistic"])
+@pytest.mark.parametrize("model", ["linear", pytest.param("logistic", marks=pytest.mark.slow)])
 def test_epsilon_greedy_asks_one_model(model: str, seed: int) -> None:
     live, seen = informed(EpsilonGreedy(epsilon=0.3, model=model), seed), past()
     if model == "linear":
