@@ -2,10 +2,12 @@
 
 import re
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import films  # noqa: F401  # the problem movielens finds them
 import numpy as np
+import pytest
 
 from giro import Policy, Problem
 from giro.named import Named, defaults, has_text
@@ -40,12 +42,14 @@ ALSO = (
 # the same policies with models that follow their history in other ways; few, as each is compiled
 WITH_MODELS = (
     "contextual-giro:model=logistic",
-    "contextual-giro:model=network",
-    "giro-ensemble:model=tree,replicas=2",
     "epsilon-greedy:epsilon=0.1,model=online-logistic",
     "giro-ensemble:model=[hashed:bits=10],replicas=3",
 )
-SLOW_WITH_MODELS = ("epsilon-greedy:epsilon=0.1,model=linear-sgd",)  # as the network follows it
+SLOW_WITH_MODELS = (  # the default has a network and trees, too
+    "contextual-giro:model=network",
+    "epsilon-greedy:epsilon=0.1,model=linear-sgd",
+    "giro-ensemble:model=tree,replicas=2",
+)
 
 # the simulator's loop takes a second or more to compile: quick tests do so for policies of each
 # kind of state and draws, slow ones for all; in steps, which share their kernels, all of them play
@@ -69,9 +73,20 @@ def is_slow_in_loops(policy: Policy) -> bool:
     return re.sub("[:,]ties=.*", "", str(policy)) not in QUICK_IN_LOOPS
 
 
-def policies_with_models(*, slow: bool = False) -> list[Policy]:
-    """Return policies with models other than the default, with those of slow tests if asked."""
-    return list(map(Policy.parse, (*WITH_MODELS, *(SLOW_WITH_MODELS if slow else ()))))
+def policies_with_models() -> list[Policy]:
+    """Return policies with models other than the default; some are judged by slow tests only."""
+    return list(map(Policy.parse, (*WITH_MODELS, *SLOW_WITH_MODELS)))
+
+
+def marks_of(policy: Policy) -> Any:
+    """Return the mark of policies that only slow tests judge."""
+    return pytest.mark.slow if policy in map(Policy.parse, SLOW_WITH_MODELS) else ()
+
+
+def each(policies: Iterable[Policy]) -> Any:
+    """Let a test judge each of these policies."""
+    judged = [pytest.param(policy, id=str(policy), marks=marks_of(policy)) for policy in policies]
+    return pytest.mark.parametrize("policy", judged)
 
 
 # large by default: in plain Python smaller ones do
@@ -171,7 +186,7 @@ def in_loops() -> list[tuple[Policy, Problem]]:
     """
     first, in_context = map(Problem.parse, (PLAYED[0], IN_CONTEXT))
     found = [(policy, first) for policy in policies()]
-    found += [(policy, in_context) for policy in policies_with_models(slow=True)]
+    found += [(policy, in_context) for policy in policies_with_models()]
     found += [(one_for(problem), problem) for problem in all_problems()]
     return list({f"{policy} on {problem}": (policy, problem) for policy, problem in found}.values())
 

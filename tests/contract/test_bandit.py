@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bandit.clock import counted
-from known import policies_in_bandits
+from known import marks_of, policies_in_bandits
 from laws import ALPHA, p_value_of_counts
 
 from giro import Bandit, Policy
@@ -31,7 +31,7 @@ HOW: dict[str, dict[str, bool]] = {
 each_policy_and_case = pytest.mark.parametrize(
     ("policy", "case"),
     [
-        pytest.param(policy, case, id=f"{policy} {case}")
+        pytest.param(policy, case, id=f"{policy} {case}", marks=marks_of(policy))
         for policy in policies_in_bandits()
         for case, how in HOW.items()
         if policy.uses_arm_features or not how["features"]

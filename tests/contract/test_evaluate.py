@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 from bandit.clock import counted
 from evaluation.open_logs import BY_NAME, IN_COLUMNS, Made, made
-from known import policies_in_bandits
+from known import each, policies_in_bandits
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsRegressor
 
@@ -114,7 +114,7 @@ def assert_same(found: dict[str, Any]) -> None:
             assert found[other][estimator] == pytest.approx([value, se], abs=1e-12)
 
 
-@pytest.mark.parametrize("policy", policies_in_bandits(), ids=str)
+@each(policies_in_bandits())
 @pytest.mark.parametrize("log", ["contexts", "alone"])
 def test_the_same_events_have_the_same_estimates_in_any_format(policy: Policy, log: str) -> None:
     found = facts_of(policy, events_of(contexts=log == "contexts"))
@@ -122,11 +122,7 @@ def test_the_same_events_have_the_same_estimates_in_any_format(policy: Policy, l
     assert set(found) == ({"table", "bandit", "vw"} if policy.name in ANY_FORMAT else {"table"})
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [p for p in policies_in_bandits() if p.resolved(contextual=True).uses_arm_features],
-    ids=str,
-)
+@each(p for p in policies_in_bandits() if p.resolved(contextual=True).uses_arm_features)
 def test_the_same_arms_with_features_have_the_same_estimates_in_any_format(policy: Policy) -> None:
     hashed = policy.resolved(contextual=True).hashes_features
     assert_same(facts_with_features(policy, made(2, EVENTS, policy=LOGGED[hashed])))

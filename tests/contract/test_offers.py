@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contract.games import game, shapes_for
-from known import policies, policies_with_models
+from known import each, policies, policies_with_models
 from laws import ALPHA, assert_follows, p_value_of_same_counts
 
 from giro import Policy
@@ -95,7 +95,7 @@ def test_one_more_reward_of_an_arm_on_offer_is_noticed(name: str, seed: int) -> 
     assert p_value_of_same_counts(*(count.round() for count in counts)) < ALPHA
 
 
-each_policy = pytest.mark.parametrize("policy", [*policies(), *policies_with_models()], ids=str)
+each_policy = each([*policies(), *policies_with_models()])
 
 
 @each_policy

@@ -13,6 +13,7 @@ from contract.without_compiling import answers_of, passed_without_compiling
 from known import (
     IN_CONTEXT,
     OF_ARMS,
+    each,
     in_loops,
     is_slow_in_loops,
     policies,
@@ -54,7 +55,7 @@ def test_policies_that_cannot_use_features_of_arms_say_which_can(policy: Policy)
         pulled_arms(policy, Problem.parse(OF_ARMS))
 
 
-@pytest.mark.parametrize("policy", policies_with_models(), ids=str)
+@each(policies_with_models())
 def test_compiled_and_plain_models_pull_the_same_arms(
     policy: Policy, plain_python_agrees: Agrees
 ) -> None:

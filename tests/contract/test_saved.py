@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 from bandit.clock import Clock, counted
-from known import policies_in_bandits
+from known import marks_of, policies_in_bandits
 
 from giro import Bandit, Policy, live
 from giro.live import LivePolicy
@@ -114,7 +114,7 @@ def facts_of(policy: Policy, case: str) -> dict[str, Any]:
 each_policy_and_case = pytest.mark.parametrize(
     ("policy", "case"),
     [
-        pytest.param(policy, case, id=f"{policy} {case}")
+        pytest.param(policy, case, id=f"{policy} {case}", marks=marks_of(policy))
         for policy in policies_in_bandits()
         for case in cases_of(policy)
     ],

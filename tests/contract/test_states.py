@@ -15,7 +15,7 @@ from contract.games import (
     shapes_for,
     written_and_read,
 )
-from known import policies, policies_with_models
+from known import each, policies, policies_with_models
 from sklearn.linear_model import Ridge, SGDRegressor
 
 from giro import Policy
@@ -30,7 +30,7 @@ from giro.policies.randomized import Randomized
 from giro.policy import arrays_of, grow, restored, start
 from giro.seeds import stream
 
-each_policy = pytest.mark.parametrize("policy", [*policies(), *policies_with_models()], ids=str)
+each_policy = each([*policies(), *policies_with_models()])
 RewardKind = pytest.mark.parametrize("fractional", [False, True], ids=["0 and 1", "fractions"])
 
 

@@ -38,7 +38,7 @@ def pairs() -> dict[str, tuple[Policy, Problem]]:
         for problem in problems
         if policy.uses_arm_features or problem.n_arm_features == 0
     ]
-    models = (*policies_with_models(slow=True), *_each_model())
+    models = (*policies_with_models(), *_each_model())
     with_models = {str(policy): policy for policy in models}
     found += [(policy, Problem.parse(SMALLER["linear"])) for policy in with_models.values()]
     return {f"{policy} on {problem}": (policy, problem) for policy, problem in found}

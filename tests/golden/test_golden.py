@@ -9,7 +9,14 @@ from collections.abc import Callable
 import pytest
 from contract.steps import in_steps
 from golden.pairs import FILE, hashes_of, made_with, pairs, written
-from known import in_loops, is_slow_in_loops, one_for, policies, policies_with_models
+from known import (
+    in_loops,
+    is_slow_in_loops,
+    marks_of,
+    one_for,
+    policies,
+    policies_with_models,
+)
 
 from giro import Policy, Problem
 
@@ -17,7 +24,9 @@ PAIRS, WRITTEN = pairs(), written()
 WAY_OUT = "if that is meant: python tests/golden/write.py"
 
 LOOPS = {f"{policy} on {problem}" for policy, problem in in_loops() if not is_slow_in_loops(policy)}
-COMPILED_ANYWAY = {str(policy) for policy in (*policies(), *policies_with_models())}
+COMPILED_ANYWAY = {
+    str(policy) for policy in (*policies(), *policies_with_models()) if not marks_of(policy)
+}
 
 
 def _is_quick(name: str) -> bool:

@@ -303,6 +303,7 @@ def test_random_states_are_drawn_anew_for_each_fit_unless_given(seed: int) -> No
     assert shared.get_state()[1].tolist() == before
 
 
+@pytest.mark.slow  # quick: any policy in plain Python, in simulation/engines/test_processes.py
 def test_numbers_do_not_depend_on_the_processes(seed: int, tmp_path: Path) -> None:
     policy = ContextualGiro(1.0, make_pipeline(StandardScaler(), LogisticRegression()))
     traces = [simulate(policy, LINEAR, rounds=12, runs=3, seed=seed, jobs=jobs) for jobs in (1, 2)]
