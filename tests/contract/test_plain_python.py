@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from contract.plain_arms import pulled_arms
 from contract.steps import in_steps
-from contract.without_compiling import answers_of, passed_without_compiling
+from contract.without_compiling import answers_of
 from known import (
     IN_CONTEXT,
     OF_ARMS,
@@ -80,9 +80,3 @@ def test_compiled_loops_and_plain_runs_pull_the_same_arms(
 def test_most_policies_compile() -> None:
     python_only = {p.name for p in policies() if not is_compiled(p, Problem.parse("bernoulli"))}
     assert python_only == {"randomized"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("file", ["test_bandit.py", "test_evaluate.py", "test_saved.py"])
-def test_bandits_and_evaluation_keep_their_promises_without_compiling(file: str) -> None:
-    assert passed_without_compiling(f"contract/{file}") > 100
