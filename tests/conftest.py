@@ -9,8 +9,8 @@ os.environ.setdefault("NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING", "1")
 
 import pytest
 
-# compiling leaves millions of objects behind: to collect them takes a thirtieth of the time, to
-# leave them there up to 5 GB in each of two processes
+# compiling leaves millions of objects behind: to collect them takes time, to leave them there
+# gigabytes in each of two processes
 if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") > 12e9:
     gc.disable()
 else:

@@ -1,18 +1,18 @@
 """Compiled and plain Python fits have identical coefficients."""
 
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
+import pytest
+from contract.without_compiling import printed_by
+from models.plain_fits import LONG_TO_COMPILE, ONLINE, fits
 
-from models import plain_fits
+PLAIN = "import json; from models.plain_fits import fits; print(json.dumps(fits({})))"
 
 
-def test_compiled_and_plain_fits_are_equal_to_the_last_bit() -> None:
-    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
-    environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(paths)}
-    script = [sys.executable, plain_fits.__file__]
-    done = subprocess.run(script, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == plain_fits.fits()
+@pytest.mark.parametrize(
+    "online",
+    [ONLINE, pytest.param(LONG_TO_COMPILE, marks=pytest.mark.slow)],
+    ids=["quick", "trees"],
+)
+def test_compiled_and_plain_fits_are_equal_to_the_last_bit(online: tuple[str, ...]) -> None:
+    found = fits(online)
+    assert set(online) <= found.keys()
+    assert printed_by(PLAIN.format(online)) == found

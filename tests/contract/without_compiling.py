@@ -22,6 +22,13 @@ def passed_without_compiling(file: str) -> int:
     return int(re.findall(r"(\d+) passed", done.stdout)[-1])
 
 
+def printed_by(code: str) -> Any:
+    """Return the JSON that this Python prints with numba switched off."""
+    done = subprocess.run(**_call("-c", code), stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
 @contextlib.contextmanager
 def answers_of(script: str) -> Iterator[Callable[[str], dict[str, Any]]]:
     """Start the script with numba switched off; it answers a line of text with a line of JSON."""

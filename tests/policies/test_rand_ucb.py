@@ -114,9 +114,13 @@ def test_with_a_model_arms_are_pulled_as_often_as_is_said(name: str, seed: int) 
     assert_follows(choices(state, offer, draws=5_000, seed=seed), law)
 
 
-def test_the_mean_is_what_the_model_expects_and_1_of_untried_arms(seed: int) -> None:
+@pytest.mark.parametrize(
+    "model",
+    ["linear", pytest.param("auto:members=[linear,extra-trees,tree]", marks=pytest.mark.slow)],
+)
+def test_the_mean_is_what_the_model_expects_and_1_of_untried_arms(model: str, seed: int) -> None:
     past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
-    state, context = informed_in_python(RandUcb(model="linear"), past), past.contexts[1]
+    state, context = informed_in_python(RandUcb(0.5, model), past), past.contexts[1]
     means = expected(state.models, offer_of(4, context), 1.0)
     x = with_constant(context)
     assert means.tolist() == [*(expected_by(state.models.model, arm, x) for arm in range(3)), 1.0]
