@@ -10,6 +10,7 @@ GiroError
 It warns with ModelWarning, a RuntimeWarning, where a model or policy fails and it goes on without.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -54,6 +55,11 @@ class UnknownName(GiroError, KeyError):
     def __str__(self) -> str:
         """Return the message without the quotes that KeyError adds."""
         return self.message
+
+
+def warn_of_model(message: str) -> None:
+    """Warn of a failure of a policy or model that the bandit goes on without."""
+    warnings.warn(ModelWarning(message), stacklevel=3)
 
 
 class MissingExtra(GiroError, ImportError):

@@ -3,9 +3,7 @@
 A feature of a sparse row (`giro.offer.SparseRow`) has a *code*. Its lowest 31 bits say which
 feature it is: a column's number, or a hash of its name (and, of a word, of the word). Bit 31 marks
 a number that is still to be standardised. The bits above tell with which features of the other side
-it is multiplied: with those that have one of them in common, and with all if it has none. A code
-is below 2^53, so that an array of numbers can hold it: outside of policies, what is known of a
-round or of an arm is a row of *pairs*, code and value in turn; a pair of zeros means nothing.
+it is multiplied: with those that have one of them in common, and with all if it has none.
 
 Keys and their mixtures stay below 2^31 and products below 2^63, so that Python and compiled code
 agree without an overflow.
@@ -13,19 +11,19 @@ agree without an overflow.
 
 import functools
 import hashlib
-from typing import Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Final
 
 from giro.compiling import inline_kernel
-from giro.offer import SparseRow, SparseRows
+
+if TYPE_CHECKING:
+    import numpy as np
 
 KEYS: Final = 2**31
 IS_NUMBER: Final = 2**31
 _FIRST_CROSS: Final = 32
 MOST_CROSSES: Final = 19  # and two bits for features of either side that are multiplied by none
 OF_ROUND, OF_ARM, OF_CONSTANT = 0x2545F491, 0x1B873593, 0x68E31DA4  # sides have different keys
-_NO_CODE: Final = 2.0**53
+_NO_CODE: Final = 1 << (_FIRST_CROSS + MOST_CROSSES + 2)
 _FACTOR: Final = 0x45D9F3B
 _SPREAD: Final = 0x3C6EF373
 
@@ -76,24 +74,6 @@ def crossed_by(code: int, interactions: int) -> int:
     return code + (interactions << _FIRST_CROSS)
 
 
-def are_pairs(rows: np.ndarray) -> bool:
-    """Tell whether these are rows of pairs, [i, 2 j], with codes that there can be."""
-    code = rows[:, ::2]
-    are_codes = (code >= 0.0) & (code < _NO_CODE)
-    return rows.shape[1] % 2 == 0 and bool(are_codes.all()) and not np.isnan(rows).any()
-
-
-def sparse_row(pairs: np.ndarray) -> SparseRow:
-    """Return the features in a row of pairs."""
-    code, value = pairs[::2], pairs[1::2]
-    used = (code != 0.0) | (value != 0.0)
-    return SparseRow(code[used].astype(np.int64), value[used])
-
-
-def sparse_rows(pairs: np.ndarray) -> SparseRows:
-    """Return the features in each of several rows of pairs, [i, 2 j]."""
-    code, value = pairs[:, ::2], pairs[:, 1::2]
-    used = (code != 0.0) | (value != 0.0)
-    begin = np.zeros(pairs.shape[0] + 1, np.int64)
-    np.cumsum(used.sum(axis=1), out=begin[1:])
-    return SparseRows(begin, code[used].astype(np.int64), value[used])
+def are_codes(codes: "np.ndarray") -> bool:
+    """Check whether these can be codes of features."""
+    return bool(((codes >= 0) & (codes < _NO_CODE)).all())

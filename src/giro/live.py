@@ -2,25 +2,47 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
 from giro.compiling import borrowed, is_kernel, kernel, plain
 from giro.compiling.held import HeldInPython, hold
 from giro.errors import BadFile, GiroError
-from giro.hashing import IS_NUMBER, sparse_row, sparse_rows
-from giro.offer import Case, Offer, Shape, case_of, position_of
+from giro.features import Schema
+from giro.hashing import IS_NUMBER
+from giro.offer import (
+    NO_CONTEXT,
+    NO_FEATURES,
+    Case,
+    Offer,
+    Shape,
+    SparseRow,
+    SparseRows,
+    case_of,
+    position_of,
+)
 from giro.policy import Policy, arrays_of, choose, grow, learn, propensities, restored, start
 from giro.seeds import NumberedStreams, stream
-from giro.standardising import Numbers, no_moments, standardised
+from giro.standardising import no_moments, seen
 
-_START, _CHOOSE, _LEARN = range(3)  # what randomness is for, in the path of a stream
+FIRST_CAPACITY = 1024  # rewards that a state can hold at first
+_START, _CHOOSE, _LEARN = range(3)  # purposes of randomness, in the path of a stream
 _UNCOUNTED = np.empty(0, np.int64)
+_NO_DRAW = -1  # in place of a baseline
+_UNKNOWN, _NOT_ONE = -1, -2  # in place of a position
 _GAME = 64  # rounds of the game that tells behaviour
 _MOMENTS = ("moments of contexts", "moments of arms")  # beside the state's arrays in a snapshot
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Drawn(NamedTuple):
+    """A position in the offer, drawn from known probabilities."""
+
+    position: int
+    propensities: np.ndarray  # [i] with everything mixed in
+    own: float  # the policy's own probability of the arm, floor included
 
 
 class LivePolicy:
@@ -29,29 +51,42 @@ class LivePolicy:
     The state follows from the seed, the rewards in their order and, where `choose_mutates_state`,
     the choices. Choice n draws from a stream that depends on the seed and n alone.
 
-    With `numbers`, contexts and features of arms are raw: the policy sees them standardised by what
-    was learned before (see `giro.standardising`). Without, it sees them as they are. Features that
-    are hashed come as rows of pairs (see `giro.hashing`).
+    Offers and cases are raw: rows as `schema` encodes them. The policy sees them standardised by
+    the rewards learned before (see `giro.standardising`), with products as the schema has them, and
+    only as far as it can use them. A row of fewer columns was made before the schema grew.
     """
 
     def __init__(
-        self, policy: Policy, shape: Shape, *, seed: int, numbers: Numbers | None = None
+        self,
+        policy: Policy,
+        schema: Schema,
+        *,
+        n_arms: int,
+        seed: int,
+        rounds: int | None = None,
+        capacity: int = FIRST_CAPACITY,
     ) -> None:
-        """Start a state in which nothing is learned yet."""
-        self._begin(policy, shape, seed, numbers, start(policy, shape, stream(seed, _START)))
+        """Start a state in which nothing is learned yet.
 
-    def _begin(
-        self, policy: Policy, shape: Shape, seed: int, numbers: Numbers | None, state: Any
-    ) -> None:
-        self.policy, self.shape, self.learned = policy, shape, 0
+        `rounds` are those that a policy plans for, `capacity` the rewards that there is room for.
+        """
+        shape = _shape_of(policy, schema, max(1, n_arms), rounds or FIRST_CAPACITY, capacity)
+        self._begin(policy, schema, shape, seed, start(policy, shape, stream(seed, _START)))
+
+    def _begin(self, policy: Policy, schema: Schema, shape: Shape, seed: int, state: Any) -> None:
+        self.policy, self.schema, self.shape, self.learned = policy, schema, shape, 0
         self.played = policy.resolved(contextual=shape.contextual)
-        self._seed, self._functions, self._numbers = seed, self.played.functions(), numbers
-        known = shape.n_features + shape.n_arm_features > 0
-        is_raw = numbers is not None and known and self.played.uses_contexts
-        self._moments = [no_moments(each) for each in numbers or ()] if is_raw else []
+        self._seed, self._functions = seed, self.played.functions()
+        self._is_blind = not self.played.uses_contexts
+        self._moments = _no_moments(schema, shape)
         self._fingerprint = ""  # not known yet
         self._streams, self._learning = NumberedStreams(seed, _CHOOSE), stream(seed, _LEARN)
+        self.stream_of = self._streams.at
         self._choose, self._learn = self._form(_choose), self._form(_learn)
+        exact = self._functions.propensities
+        self._draw = None if exact is None else self._form(_draw)
+        if exact is not None and not is_kernel(exact):
+            self._draw = plain(_draw)
         self._one_arm, self._one_reward = np.zeros(1, np.int64), np.zeros(1)
         self._hold(state)
 
@@ -65,27 +100,25 @@ class LivePolicy:
 
     def _hold(self, state: Any) -> None:
         self.state = state
-        held = hold if self._functions.compiled else HeldInPython
-        self._held: Any = held(state, self._streams.generator, self._learning)
+        parts = (state, self._moments, self._streams.generator, self._learning)
+        self._held: Any = (hold if self._functions.compiled else HeldInPython)(*parts)
+        self._held_in_python = HeldInPython(*parts)
 
     # -- choosing ----------------------------------------------------------------------------
 
-    def stream_of(self, number: int) -> np.random.Generator:
-        """Return the generator that choices draw from, at the start of this number's stream."""
-        return self._streams.at(number)
+    stream_of: Callable[[int], np.random.Generator]
+    """Return the generator that choices draw from, at the start of this number's stream."""
 
     def choose(self, offer: Offer) -> int:
         """Return the arm that the policy pulls, drawing on from where the generator stands."""
-        position = self._choose(self._held, *self._seen(offer), 1, -1, _UNCOUNTED)
-        if position < 0:
-            raise GiroError(f"{self.policy} chose an arm that is not on offer")
+        position = self._choose(self._held, *self._usable(offer), 1, -1, _UNCOUNTED)
+        self._check_on_offer(position)
         return int(offer.arms[position])
 
     def vote(self, offer: Offer, votes: int) -> np.ndarray:
         """Return the share of each arm on offer in this many choices, [i]."""
         counts = np.zeros(offer.arms.size, np.int64)
-        if self._choose(self._held, *self._seen(offer), votes, -1, counts) < 0:
-            raise GiroError(f"{self.policy} chose an arm that is not on offer")
+        self._check_on_offer(self._choose(self._held, *self._usable(offer), votes, -1, counts))
         return counts / votes
 
     def tries(self, offer: Offer, arm: int, limit: int) -> int:
@@ -99,56 +132,70 @@ class LivePolicy:
         it may choose. Draws on from where the generator stands: after `choose`, from fresh numbers.
         """
         count = np.zeros(1, np.int64)
-        if self._choose(self._held, *self._seen(offer), limit, arm, count) < 0:
-            raise GiroError(f"{self.policy} chose an arm that is not on offer")
+        self._check_on_offer(self._choose(self._held, *self._usable(offer), limit, arm, count))
         return int(count[0])
+
+    def _check_on_offer(self, position: int) -> None:
+        if position < 0:
+            raise GiroError(f"{self.policy} chose an arm that is not on offer")
 
     def propensities(self, offer: Offer) -> np.ndarray | None:
         """Return the exact probability of each arm on offer, [i]; None where it is not known."""
-        exact = self._functions.propensities
-        if exact is None:
+        drawn = self.draw(offer, baseline=_NO_DRAW)
+        return None if drawn is None else drawn.propensities
+
+    def draw(
+        self, offer: Offer, *, floor: float = 0.0, share: float = 1.0, baseline: int = 0
+    ) -> Drawn | None:
+        """Return an arm drawn from the exact probabilities; None where these are not known.
+
+        Any arm is taken with the probability `floor`, and the one at the position `baseline` with
+        the probability 1 - `share`.
+        """
+        kernel = self._draw
+        if kernel is None:
             return None
-        seen = self._seen(offer)
-        if self._functions.compiled and is_kernel(exact):
-            found = _propensities(self._held, *seen)
-        else:
-            found = np.asarray(exact(self.state, seen), float)
-        return found if found.size else None
+        arms, context, features = self._usable(offer)
+        held = self._held if is_kernel(kernel) else self._held_in_python
+        chances = np.empty(arms.size)
+        position, own = kernel(held, arms, context, features, floor, share, baseline, chances)
+        if position == _UNKNOWN:
+            return None
+        if position == _NOT_ONE:
+            raise GiroError(f"its probabilities add up to {own}")
+        return Drawn(position, chances, own)
 
-    def _seen(self, offer: Offer) -> Offer:
-        """Return an offer as the policy sees it."""
-        if not (self._moments or self.shape.hashed):
+    def ask(self, function: Callable[..., Any], offer: Offer, *more: Any) -> Any:
+        """Return the answer of a kernel that takes a held state, an offer's parts and `more`."""
+        return self._form(function)(self._held, *self._usable(offer), *more)
+
+    def _usable(self, offer: Offer) -> Offer:
+        """Return what the policy can use of an offer, with rows as wide as its columns."""
+        arms, context, features = offer
+        if self._is_blind:
+            return Offer(arms, NO_CONTEXT, NO_FEATURES)
+        shape = self.shape
+        if shape.sparse:
             return offer
-        return Offer(offer.arms, *self._rows(offer.context, offer.features, learned=False))
-
-    def _rows(
-        self, contexts: np.ndarray, features: np.ndarray, *, learned: bool
-    ) -> tuple[Any, Any]:
-        """Return rows of contexts and of features of arms as the policy sees them."""
-        if self.shape.hashed:
-            several = features.ndim > 1
-            return sparse_row(contexts), (sparse_rows if several else sparse_row)(features)
-        if not self._moments:
-            return contexts, features
-        of_contexts, of_arms = self._moments
-        if contexts.size:
-            contexts = _each(of_contexts, contexts, learned)
-        if features.size:
-            features = _each(of_arms, features, learned)
-        return contexts, features
+        if shape.n_arm_features == 0:
+            features = NO_FEATURES
+        elif features.shape[1] < shape.n_arm_features:
+            features = _widened(features, shape.n_arm_features)
+        if context.size < shape.n_features:
+            context = _widened(context, shape.n_features)
+        return Offer(arms, context, features)
 
     # -- learning ----------------------------------------------------------------------------
 
     def learn(self, case: Case, arm: int, reward: float) -> None:
         """Take in one reward in [0, 1]."""
         self.grow_to(self.learned + 1)
-        context, features = self._rows(case.context, case.features, learned=True)
-        if isinstance(features, np.ndarray):
-            self._one_arm[0], self._one_reward[0] = arm, reward
-            rows = context.reshape(1, -1), features.reshape(1, -1)
-            self._learn(self._held, *rows, self._one_arm, self._one_reward)
+        if self.shape.sparse:
+            self._form(_learn_sparse)(self._held, *case, arm, reward)
         else:
-            self._form(_learn_sparse)(self._held, context, features, arm, reward)
+            self._one_arm[0], self._one_reward[0] = arm, reward
+            context, features = self._usable_rows(case.context[None], case.features[None])
+            self._learn(self._held, context, features, self._one_arm, self._one_reward)
         self.learned += 1
 
     def learn_all(
@@ -158,15 +205,25 @@ class LivePolicy:
         arms: np.ndarray,
         rewards: np.ndarray,
     ) -> None:
-        """Take in rewards[i] of arms[i], at contexts[i] with features[i] of the arm."""
-        if self.shape.hashed:
-            for i, arm in enumerate(arms.tolist()):
-                self.learn(Case(contexts[i], features[i]), arm, float(rewards[i]))
-            return
+        """Take in rewards[i] of arms[i], at contexts[i] with features[i] of the arm.
+
+        Rows are dense, see `Schema.is_sparse`.
+        """
         self.grow_to(self.learned + rewards.size)
-        contexts, features = self._rows(contexts, features, learned=True)
-        self._learn(self._held, contexts, features, arms, rewards)
+        rows = self._usable_rows(contexts, features)
+        self._learn(self._held, *rows, arms, rewards)
         self.learned += rewards.size
+
+    def _usable_rows(
+        self, contexts: np.ndarray, features: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return rows of contexts and of the chosen arms as wide as the policy's columns."""
+        n, m = (0, 0) if self._is_blind else (self.shape.n_features, self.shape.n_arm_features)
+        if contexts.shape[1] != n:
+            contexts = _widened(contexts, n)
+        if features.shape[1] != m:
+            features = _widened(features, m)
+        return contexts, features
 
     # -- growing -----------------------------------------------------------------------------
 
@@ -176,21 +233,41 @@ class LivePolicy:
         Policies that plan then plan for twice the rounds.
         """
         shape = self.shape
+        if rewards <= shape.capacity and n_arms <= shape.n_arms and rewards <= shape.rounds:
+            return
         if rewards > shape.capacity:
             shape = shape._replace(capacity=max(2 * shape.capacity, rewards))
         while rewards > shape.rounds:
             shape = shape._replace(rounds=max(1, 2 * shape.rounds))
         if n_arms > shape.n_arms:
             shape = shape._replace(n_arms=max(2 * shape.n_arms, n_arms))
-        if shape != self.shape:
-            self._hold(grow(self.policy, self.state, shape, stream(self._seed, _START)))
-            self.shape = shape
+        self._grow(shape)
+
+    def widen_to(self, schema: Schema) -> None:
+        """Grow to the columns of a schema that has grown; rows so far were missing there."""
+        old, self.schema, self._fingerprint = self.shape, schema, ""
+        shape = _shape_of(self.policy, schema, old.n_arms, old.rounds, old.capacity)
+        moments = _no_moments(schema, shape)
+        for before, after in zip(self._moments, moments, strict=True):
+            after[:, : before.shape[1]] = before
+        self._moments = moments
+        self._grow(shape)
+
+    def _grow(self, shape: Shape) -> None:
+        if shape == self.shape:
+            return
+        before = self.shape.contextual
+        self.shape = shape
+        self.played = self.policy.resolved(contextual=shape.contextual)
+        if before != shape.contextual and self.played != self.policy:
+            raise GiroError(f"{self.policy} plays otherwise where something is known of rounds")
+        self._hold(grow(self.policy, self.state, shape, stream(self._seed, _START)))
 
     # -- writing down ------------------------------------------------------------------------
 
     def fingerprint(self) -> str:
         """Return a text that differs if the policy behaves differently; the first call is slow."""
-        self._fingerprint = self._fingerprint or fingerprint(self.policy, self.shape, self._numbers)
+        self._fingerprint = self._fingerprint or fingerprint(self.policy, self.schema)
         return self._fingerprint
 
     def snapshot(self) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
@@ -200,58 +277,89 @@ class LivePolicy:
             return None
         about = {
             "fingerprint": self.fingerprint(),
-            "shape": self.shape._asdict(),
+            "sizes": [self.shape.n_arms, self.shape.rounds, self.shape.capacity],
             "learned": self.learned,
             "generator": _plain(self._learning.bit_generator.state),
         }
-        arrays |= dict(zip(_MOMENTS, self._moments, strict=False))
+        arrays |= dict(zip(_MOMENTS, self._moments, strict=True))
         return about, {path: array.copy() for path, array in arrays.items()}
 
     @classmethod
     def from_snapshot(
         cls,
         policy: Policy,
+        schema: Schema,
         about: Mapping[str, Any],
         arrays: Mapping[str, np.ndarray],
         *,
         seed: int,
-        numbers: Numbers | None = None,
     ) -> Self | None:
         """Return the policy as it was; None if this code would have made another state of it."""
         try:
-            shape = _shape_of(about["shape"])
-            if about["fingerprint"] != fingerprint(policy, shape, numbers):
+            if about["fingerprint"] != fingerprint(policy, schema):
                 return None
+            shape = _shape_of(policy, schema, *map(int, about["sizes"]))
             own = {path: array for path, array in arrays.items() if path not in _MOMENTS}
             state = restored(policy, shape, own, stream(seed, _START))
         except BadFile:
             return None
         live = cls.__new__(cls)
-        live._begin(policy, shape, seed, numbers, state)
-        moments = [arrays[path].copy() for path in _MOMENTS if path in arrays]
+        live._begin(policy, schema, shape, seed, state)
+        moments = tuple(arrays[path].copy() for path in _MOMENTS if path in arrays)
         if [each.shape for each in moments] != [each.shape for each in live._moments]:
             return None
-        live._moments = moments
+        live._moments = moments  # type: ignore[assignment]  # two, by the line above
+        live._hold(state)
         live._fingerprint = about["fingerprint"]
         live.learned = int(about["learned"])
         live._learning.bit_generator.state = about["generator"]
         return live
 
 
-def _shape_of(plain: Any) -> Shape:
-    """Return a shape from plain data; a list of its first sizes was written before it had more."""
-    if isinstance(plain, list):
-        plain = dict(zip(Shape._fields, plain, strict=False)) | {"crossed": None}
-    crossed = plain["crossed"]
-    pairs = None if crossed is None else tuple((int(i), int(j)) for i, j in crossed)
-    return Shape(**(plain | {"crossed": pairs}))
+def mixed_draw(
+    policy: np.ndarray, floor: float, share: float, baseline: int, rng: np.random.Generator
+) -> Drawn:
+    """Return an arm drawn from these probabilities of a policy, as `LivePolicy.draw` does."""
+    chances = np.empty(policy.size)
+    position, own = plain(_mix_and_draw)(policy, floor, share, baseline, rng, chances)
+    return Drawn(position, chances, float(own))
 
 
-def _each(moments: np.ndarray, rows: np.ndarray, learned: bool) -> np.ndarray:
-    """Return one row, or each of several, standardised."""
-    if rows.ndim == 1:
-        return standardised(moments, rows, learned)
-    return standardised(moments, rows.ravel(), learned).reshape(rows.shape)
+def usable_schema(policy: Policy, schema: Schema) -> Schema:
+    """Return the part of a schema that a policy can use."""
+    played = policy.resolved(contextual=True)
+    if not played.uses_contexts:
+        return Schema()
+    if played.uses_arm_features or schema.arms is None:
+        return schema
+    if schema.is_sparse:
+        return schema
+    steps = dict.fromkeys((n, 0) for n, _ in schema.steps)
+    steps.pop((schema.widths[0], 0), None)
+    contextual = schema.contextual and schema.widths[0] > 0
+    return schema._replace(arms=None, interactions=None, steps=tuple(steps), contextual=contextual)
+
+
+def _shape_of(policy: Policy, schema: Schema, n_arms: int, rounds: int, capacity: int) -> Shape:
+    """Return the shape of a policy's state."""
+    if not policy.resolved(contextual=schema.contextual).uses_contexts:
+        arm_columns = 0 if policy.uses_arm_features else schema.widths[1]  # an error, in `start`
+        return Shape(n_arms, 0, arm_columns, rounds, capacity)
+    layout = schema.layout if schema.contextual and not schema.is_sparse else None
+    return Shape(n_arms, *schema.widths, rounds, capacity, schema.is_sparse, layout)
+
+
+def _no_moments(schema: Schema, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
+    """Return moments of the columns that a policy sees."""
+    of_context, of_arms = schema.standardised
+    return no_moments(of_context[: shape.n_features]), no_moments(of_arms[: shape.n_arm_features])
+
+
+def _widened(rows: np.ndarray, width: int) -> np.ndarray:
+    """Return rows in which columns at the end are missing, or cut off."""
+    result = np.full((*rows.shape[:-1], width), np.nan)
+    result[..., : rows.shape[-1]] = rows[..., :width]
+    return result
 
 
 def _plain(state: Any) -> Any:
@@ -261,19 +369,18 @@ def _plain(state: Any) -> Any:
     return state if isinstance(state, str) else int(state)
 
 
-def fingerprint(policy: Policy, shape: Shape, numbers: Numbers | None = None) -> str:
+def fingerprint(policy: Policy, schema: Schema) -> str:
     """Return a text that differs if the policy behaves differently, or its state looks different.
 
     It plays a short game with rewards 0 and 1 and then others, among all arms and some of them.
     """
-    small = shape._replace(n_arms=5, rounds=_GAME, capacity=_GAME)
-    live, rng = LivePolicy(policy, small, seed=0, numbers=numbers), stream(0, _GAME)
-    digest = hashlib.sha256()
+    live = LivePolicy(policy, schema, n_arms=5, seed=0, rounds=_GAME, capacity=_GAME)
+    rng, digest = stream(0, _GAME), hashlib.sha256()
     for path, array in sorted((arrays_of(live.state) or {}).items()):
         digest.update(f"{path} {array.dtype} {array.ndim};".encode())
     for number in range(_GAME):
         arms = np.arange(5) if number % 3 else np.array([0, 2, 3])
-        offer = _offer_of_pairs(arms, rng) if small.hashed else _random_offer(arms, small, rng)
+        offer = (_sparse_offer if schema.is_sparse else _random_offer)(arms, schema, rng)
         live.stream_of(number)
         arm, reward = live.choose(offer), float(rng.random() < 0.5)
         reward = reward if number < _GAME // 2 else float(rng.random())
@@ -282,16 +389,25 @@ def fingerprint(policy: Policy, shape: Shape, numbers: Numbers | None = None) ->
     return digest.hexdigest()[:16]
 
 
-def _random_offer(arms: np.ndarray, shape: Shape, rng: np.random.Generator) -> Offer:
-    n_features = (arms.size, shape.n_arm_features) if shape.n_arm_features else (0, 0)
-    return Offer(arms, 2 * rng.random(shape.n_features) - 1, rng.random(n_features))
+def _random_offer(arms: np.ndarray, schema: Schema, rng: np.random.Generator) -> Offer:
+    n, m = schema.widths
+    return Offer(arms, 2 * rng.random(n) - 1, rng.random((arms.size, m) if m else (0, 0)))
 
 
-def _offer_of_pairs(arms: np.ndarray, rng: np.random.Generator) -> Offer:
+def _sparse_offer(arms: np.ndarray, schema: Schema, rng: np.random.Generator) -> Offer:
     """Return two numbers, or words, of the round and of each arm."""
-    codes = np.array([7.0, 0.0, 11.0 + IS_NUMBER, 0.0])
-    rows = codes + rng.random((arms.size + 1, 4)) * [0.0, 1.0, 0.0, 1.0]
-    return Offer(arms, rows[0], rows[1:])
+    codes, k = np.array([7, 11 + IS_NUMBER]), arms.size
+    context = SparseRow(codes, rng.random(2))
+    return Offer(
+        arms, context, SparseRows(2 * np.arange(k + 1), np.tile(codes, k), rng.random(2 * k))
+    )
+
+
+@kernel
+def seen_offer(held: Any, arms: np.ndarray, context: Any, features: Any) -> Offer:
+    """Return an offer as the policy sees it."""
+    of_contexts, of_arms = held.moments
+    return Offer(arms, seen(context, of_contexts, False), seen(features, of_arms, False))
 
 
 @kernel
@@ -310,7 +426,7 @@ def _choose(
     `counts` is as long as the offer, all in one if it has length 1, not at all if it is empty. One
     kernel for all of this, because a policy's choice takes seconds to compile.
     """
-    state, offer, position = borrowed(held.state), Offer(arms, context, features), -1
+    state, offer, position = borrowed(held.state), seen_offer(held, arms, context, features), -1
     for _ in range(times):
         position = position_of(offer, choose(state, offer, held.choosing))
         if position < 0:
@@ -323,8 +439,78 @@ def _choose(
 
 
 @kernel
-def _propensities(held: Any, arms: np.ndarray, context: Any, features: Any) -> np.ndarray:
-    return propensities(borrowed(held.state), Offer(arms, context, features))
+def _draw(
+    held: Any,
+    arms: np.ndarray,
+    context: Any,
+    features: Any,
+    floor: float,
+    share: float,
+    baseline: int,
+    chances: np.ndarray,
+) -> tuple[int, float]:
+    """Write the probabilities of all arms, draw one; return its place and the policy's own chance.
+
+    The place is `_UNKNOWN` if the policy does not know its probabilities, and `_NOT_ONE` if they
+    add up to something else, which then is returned.
+    """
+    policy = propensities(borrowed(held.state), seen_offer(held, arms, context, features))
+    if policy.size == 0:
+        return _UNKNOWN, 0.0
+    return _mix_and_draw(policy, floor, share, baseline, held.choosing, chances)
+
+
+@kernel
+def _mix_and_draw(
+    policy: np.ndarray,
+    floor: float,
+    share: float,
+    baseline: int,
+    rng: np.random.Generator,
+    chances: np.ndarray,
+) -> tuple[int, float]:
+    """Write a policy's probabilities with a floor and a baseline mixed in, and draw a place."""
+    total, k, position = 0.0, chances.size, 0
+    for i in range(k):
+        total += policy[i]
+    if not total > 0.5:  # also if it is not a number
+        return _NOT_ONE, total
+    for i in range(k):
+        chances[i] = (1.0 - floor) * (policy[i] / total) + floor / k
+    if baseline < 0:
+        return 0, 0.0
+    if share == 1.0:
+        position = _drawn(chances, rng)
+        return position, chances[position]
+    own = chances.copy()
+    for i in range(k):
+        chances[i] = share * own[i] + (1.0 - share if i == baseline else 0.0)
+    position = _drawn(chances, rng)
+    return position, own[position]
+
+
+@kernel
+def _drawn(chances: np.ndarray, rng: np.random.Generator) -> int:
+    """Return a place drawn with these chances, which need not add up to exactly 1."""
+    total = 0.0
+    for i in range(chances.size):
+        total += chances[i]
+    left = rng.random() * total
+    for i in range(chances.size):
+        left -= chances[i]
+        if left < 0.0:
+            return i
+    return _last_possible(chances)
+
+
+@kernel
+def _last_possible(chances: np.ndarray) -> int:
+    """Return the last place with a chance, where rounding left none."""
+    last = 0
+    for i in range(chances.size):
+        if chances[i] > 0.0:
+            last = i
+    return last
 
 
 @kernel
@@ -335,9 +521,10 @@ def _learn(
     arms: np.ndarray,
     rewards: np.ndarray,
 ) -> None:
-    state = borrowed(held.state)
+    state, (of_contexts, of_arms) = borrowed(held.state), held.moments
     for i in range(arms.size):
-        learn(state, Case(contexts[i], features[i]), arms[i], rewards[i], held.learning)
+        case = Case(seen(contexts[i], of_contexts, True), seen(features[i], of_arms, True))
+        learn(state, case, arms[i], rewards[i], held.learning)
 
 
 @kernel

@@ -8,6 +8,8 @@ import numpy as np
 from giro.compiling import bind, dispatched, inline_kernel
 
 Context: TypeAlias = np.ndarray  # [feature], empty where nothing is known of the round
+AnyRow: TypeAlias = Any  # a `Context`, or a `SparseRow`
+AnyRows: TypeAlias = Any  # [i, feature] of arms, shape (0, 0) without any; or `SparseRows`
 
 
 MOST_PRODUCTS: Final = 500
@@ -51,31 +53,38 @@ class Shape(NamedTuple):
     n_arm_features: int  # of each arm, 0 without any
     rounds: int  # that are planned for; only some policies plan
     capacity: int  # rewards that can be learned before the state has to grow
-    hashed: bool = False  # whether features have names instead of columns, see `giro.hashing`
-    crossed: tuple[tuple[int, int], ...] | None = None  # None: all, unless they are too many
+    sparse: bool = False  # whether features come as sparse rows and have codes, see `giro.hashing`
+    layout: tuple[tuple[int, int], ...] | None = None  # see `columns`; None: the usual one
 
     @property
-    def products(self) -> np.ndarray:
-        """Which features of the context, and of the arm, are multiplied, [2, product].
+    def columns(self) -> np.ndarray:
+        """The columns of a regression, [2, column]: a feature of the context times one of the arm.
 
-        By default each of the one with each of the other, if these are no more than 500: a dense
-        regression on more is slow, and learns little.
+        -1 stands for none, so that (-1, -1) is the constant. By default the context, the arm,
+        products of each of the one with each of the other, if these are no more than 500 (a dense
+        regression on more is slow, and learns little), and the constant.
         """
-        pairs = self.crossed
+        pairs = self.layout
         if pairs is None:
             n, m = self.n_features, self.n_arm_features
-            pairs = tuple(itertools.product(range(n), range(m))) if n * m <= MOST_PRODUCTS else ()
+            products = itertools.product(range(n), range(m)) if n * m <= MOST_PRODUCTS else ()
+            pairs = (
+                *((i, -1) for i in range(n)),
+                *((-1, j) for j in range(m)),
+                *products,
+                (-1, -1),
+            )
         return np.array(pairs, np.int64).reshape(-1, 2).T.copy()
 
     @property
     def width(self) -> int:
         """Columns of a regression: the context, the arm, products of both, and a constant 1."""
-        return self.n_features + self.n_arm_features + int(self.products.shape[1]) + 1
+        return int(self.columns.shape[1])
 
     @property
     def contextual(self) -> bool:
         """Whether anything is known of rounds or arms."""
-        return self.hashed or self.n_features + self.n_arm_features > 0
+        return self.sparse or self.layout is not None or self.n_features + self.n_arm_features > 0
 
     @property
     def n_models(self) -> int:
@@ -140,6 +149,16 @@ def _dense_at(features: np.ndarray, position: int) -> np.ndarray:
 def _sparse_at(features: SparseRows, position: int) -> SparseRow:
     first, last = features.begin[position], features.begin[position + 1]
     return SparseRow(features.column[first:last], features.value[first:last])
+
+
+def rows_at(features: AnyRows, positions: np.ndarray) -> AnyRows:
+    """Return the features of the arms at some places of an offer."""
+    if isinstance(features, np.ndarray):
+        return features[positions] if features.size else features
+    begin, end = features.begin[positions], features.begin[positions + 1]
+    taken = np.concatenate([np.arange(b, e) for b, e in zip(begin, end, strict=True)] or [begin])
+    first = np.concatenate([[0], np.cumsum(end - begin)])
+    return SparseRows(first, features.column[taken], features.value[taken])
 
 
 @dispatched

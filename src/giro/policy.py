@@ -4,6 +4,8 @@ A state is a named tuple of arrays, of numbers that never change, and of such tu
 follow from the policy's parameters and the shape; only arrays hold what was learned. So a larger
 state is a new one of the larger shape with every array of the old one copied into its corner
 (`grow`), and a state read from a file is a new one with every array copied whole (`restored`).
+A part of a state for which zeros, or a new state's numbers, are not what a column that was 0 in all
+rows would have left there has a method `widened`.
 """
 
 import operator
@@ -193,7 +195,7 @@ def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
         able = ", ".join(policies_with_arm_features())
         raise BadParameter(f"{policy} cannot use features of arms; policies that can: {able}")
     policy = policy.resolved(contextual=shape.contextual)
-    if shape.hashed and not policy.hashes_features:
+    if shape.sparse and not policy.hashes_features:
         raise BadParameter(
             f"{policy} needs features in fixed columns, and here they are hashed; policies that "
             f"take them with model=hashed: {', '.join(policies_that_hash())}"
@@ -212,8 +214,9 @@ def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
 def grow(policy: Policy, state: Any, shape: Shape, rng: np.random.Generator) -> Any:
     """Return a state of a larger shape that has learned the same.
 
-    It plays on as if it had had this shape from the beginning, bit for bit. `rng` is at the place
-    at which the first state's was when it started.
+    It plays on as if it had had this shape from the beginning, bit for bit; columns of a regression
+    that are new were 0 until now. `rng` is at the place at which the first state's was when it
+    started.
     """
     larger = start(policy, shape, rng)
     _copy(state, larger)
@@ -229,6 +232,8 @@ def _copy(old: Any, new: Any) -> None:
     elif isinstance(old, tuple):
         for before, after in zip(_trimmed(old), new, strict=True):
             _copy(before, after)
+        if hasattr(new, "widened"):
+            new.widened(old)
 
 
 def _trimmed(state: Any) -> Any:

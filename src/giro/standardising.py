@@ -5,32 +5,29 @@ the rewards in their order, as all that a policy knows.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
-from giro.compiling import inline_kernel, kernel
+from giro.compiling import bind, dispatched, inline_kernel, kernel
+from giro.offer import SparseRow, SparseRows
 
-FAR = 10.0  # spreads from the mean; what lies beyond counts as if it lay there
+FAR = 10.0  # spreads from the mean; a value beyond counts as if it lay there
 _STANDARDISED, _COUNT, _MEAN, _SQUARES = range(4)
 
 
-class Numbers(NamedTuple):
-    """Which columns are standardised; where none is, only missing numbers are replaced."""
-
-    context: np.ndarray  # [feature] of a context
-    arm: np.ndarray  # [feature] of an arm
-
-
 def no_moments(is_number: np.ndarray) -> np.ndarray:
-    """Return what is known of columns before the first row.
+    """Return the moments of columns before the first row.
 
-    [what, column]: whether it is standardised, how many numbers came, their mean, and the sum of
+    [moment, column]: whether it is standardised, how many numbers came, their mean, and the sum of
     their squared distances from it (Welford 1962).
     """
     moments = np.zeros((4, is_number.size))
     moments[_STANDARDISED] = is_number
     return moments
+
+
+NO_MOMENTS: Final = (no_moments(np.empty(0)), no_moments(np.empty(0)))  # where nothing is known
 
 
 @kernel
@@ -68,7 +65,7 @@ def distance(moments: np.ndarray, j: int, value: float) -> float:
 
 @inline_kernel
 def count(moments: np.ndarray, j: int, value: float) -> None:
-    """Let a column's moments follow a value."""
+    """Update a column's moments with a value."""
     off, far = value - moments[_MEAN, j], FAR * _spread(moments, j)
     if far > 0.0:
         off = min(max(off, -far), far)
@@ -82,3 +79,27 @@ def count(moments: np.ndarray, j: int, value: float) -> None:
 def _spread(moments: np.ndarray, j: int) -> float:
     """Return the standard deviation of a column, 0 before there are two different numbers."""
     return math.sqrt(moments[_SQUARES, j] / max(moments[_COUNT, j], 1.0))
+
+
+# -- rows of any form --------------------------------------------------------------------------
+
+
+@dispatched
+def seen(row: Any, moments: np.ndarray, learned: bool) -> Any:
+    """Return a row, or several, as a policy sees them: standardised, unless they are sparse."""
+    raise TypeError("replaced by dispatch")
+
+
+def _seen_dense(row: np.ndarray, moments: np.ndarray, learned: bool) -> np.ndarray:
+    if row.size == 0:
+        return row
+    return standardised(moments, row.ravel(), learned).reshape(row.shape)
+
+
+def _seen_sparse(row: Any, moments: np.ndarray, learned: bool) -> Any:
+    return row  # standardised in the table that holds its weights, `giro.kernels.hashed`
+
+
+bind(seen, np.ndarray, _seen_dense)
+bind(seen, SparseRow, _seen_sparse)
+bind(seen, SparseRows, _seen_sparse)

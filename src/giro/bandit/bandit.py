@@ -2,23 +2,18 @@
 
 import contextlib
 import gc
-import hashlib
 import itertools
 import json
-import logging
 import os
-import secrets
-import threading
 import time
-import warnings
-import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias
 
 import numpy as np
 
+from giro.bandit.deciding import Encoded, Request, decided, encoded, sampled
 from giro.bandit.event import (
     ArmAdded,
     ArmRetired,
@@ -26,24 +21,31 @@ from giro.bandit.event import (
     Decided,
     Decision,
     Event,
-    Formed,
     Reported,
     Rewarded,
 )
-from giro.bandit.exchange import events_in, events_of, events_table, read_events, write_events
-from giro.bandit.file import Packed, packed, read_bandit, snapshot_of, store_of, write_bandit
-from giro.bandit.propensity import sampled
-from giro.bandit.setting import Arms, Forms, Setting
+from giro.bandit.exchange import (
+    check_event,
+    events_in,
+    events_of,
+    events_table,
+    read_events,
+    write_events,
+)
+from giro.bandit.file import packed, read_bandit, snapshot_of, store_of, write_bandit
+from giro.bandit.follower import GROUP, Follower
+from giro.bandit.rewarding import reports, still_wanted
+from giro.bandit.setting import Setting
 from giro.bandit.state import BanditState
 from giro.bandit.stores import MemoryStore, Store, Taken, names_in, opened
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary
 from giro.checks import NOT_NEGATIVE, WORD, check, is_word, optional
-from giro.errors import BadParameter, GiroError, StoreError
-from giro.features import Given
+from giro.errors import BadParameter, GiroError
+from giro.features import Arms, Given
+from giro.features.schema import MAX_COLUMNS, fitted
 from giro.kernels.hashed import Collisions, collisions
 from giro.live import LivePolicy
-from giro.named import text_of
-from giro.offer import MOST_PRODUCTS, Offer, case_of
+from giro.offer import Offer, case_of
 from giro.policy import Policy, arrays_of
 
 if TYPE_CHECKING:
@@ -53,13 +55,7 @@ if TYPE_CHECKING:
 
 Ids: TypeAlias = Callable[[], str] | Literal["random", "numbered"]
 
-_LOGGER = logging.getLogger("giro")
-_CHUNK = 200  # events that are applied while decisions wait
-_GROUP = 1000  # rewards that are appended together
-_CHORES = 1.0  # seconds between chores
-_GLANCE = 0.05  # seconds after which who follows a log looks whether the bandit is closed
-_SNAPSHOT_EVERY = (10_000, 100_000)  # events: a tenth of the log, but within these bounds
-_BANDITS: "weakref.WeakSet[Bandit]" = weakref.WeakSet()
+_PART = 10_000  # events that are read at once
 
 
 class Bandit:
@@ -86,10 +82,12 @@ class Bandit:
       the arm from the shares of its answers, so that all arms' probabilities are known; 100 where a
       floor or a baseline is mixed in.
     - `floor`: the probability of taking any arm instead of the policy's.
-    - `features`: how contexts given as mappings become numbers: for each name "number", a list of
+    - `features`: how names in contexts become columns of numbers: for each "number", a list of
       words (one column each, and one for all other words), or "hashed:32" (words to 32 columns).
-      Without it the first context decides: numbers stay, words are hashed to 16 columns. Decided
-      once, for all contexts. Any name may be missing in a context, or be None.
+      Names that it does not list are numbers, or words that are hashed to 16 columns. They may come
+      at any time and are learned from then on; any name may be missing in a context, or be None.
+    - `max_columns`: the most columns of contexts, and of features of arms. Names beyond are not
+      used, with one warning.
     - `interactions`: which features of the context are multiplied by which of the arm, as
       `["user*item"]`; by default all by all. Each part is a feature (`user.age`), a mapping with
       all that is in it (`user`), or everything: `context` and `arm`.
@@ -135,6 +133,7 @@ class Bandit:
         floor: float | None = None,
         features: Mapping[str, Any] | None = None,
         interactions: Sequence[str] | None = None,
+        max_columns: int = MAX_COLUMNS,
         standardise: bool = True,
         first_decisions: int | None = 10,
         share: float = 1.0,
@@ -165,13 +164,14 @@ class Bandit:
             reward_aggregation=reward_aggregation,
             interactions=interactions,
             open_arms=arms is None,
+            max_columns=max_columns,
         )
         names = [] if arms is None else checked_names(arms)
-        its: Store = MemoryStore() if store is None else opened(store, name)
-        if its.last() == 0:
+        log: Store = MemoryStore() if store is None else opened(store, name)
+        if log.last() == 0:
             began = Began(clock(), json.dumps(setting.to_json()))
-            its.append([began, *(ArmAdded(clock(), arm) for arm in names)])
-        self._open(its, setting.policy, clock, ids)
+            log.append([began, *(ArmAdded(clock(), arm) for arm in names)])
+        self._open(log, setting.policy, clock, ids)
         if store is not None:
             self._check_same(setting)
 
@@ -206,26 +206,19 @@ class Bandit:
         bandit._open(store, policy, clock, ids)
         setting = bandit._state.setting
         if setting.policy.text != bandit._state.logged_policy:  # the log says which is at work
-            bandit._append([Began(clock(), json.dumps(setting.to_json()))])
+            bandit._follower.append([Began(clock(), json.dumps(setting.to_json()))])
         return bandit
 
     def _open(
-        self,
-        store: Store,
-        policy: Policy | str | None,
-        clock: Callable[[], float],
-        ids: Ids,
+        self, store: Store, policy: Policy | str | None, clock: Callable[[], float], ids: Ids
     ) -> None:
         self._store, self._clock = store, clock
-        self._lock = threading.RLock()  # of the state
-        self._following = threading.Lock()
-        self._follower: threading.Thread | None = None
-        self._closed = False
-        self._next_chores = -np.inf
-        self._state = self._opened_state(policy)
+        self._follower = Follower(store, policy, clock)
         self._new_id = self._source_of(ids)
-        self._snapshot_at = self._state.position
-        _BANDITS.add(self)
+
+    @property
+    def _state(self) -> BanditState:
+        return self._follower.state
 
     def _source_of(self, ids: Ids) -> Callable[[], str]:
         if callable(ids):
@@ -241,96 +234,16 @@ class Bandit:
 
     def _check_same(self, given: Setting) -> None:
         """Check that a bandit that was there is the one asked for."""
-        plain, its = given.to_json(), self._state.setting.to_json()
-        its["policy"] = self._state.logged_policy
-        for key in plain.keys() - {"giro"}:
-            if plain[key] != its[key]:
+        wanted, kept = given.to_json(), self._state.setting.to_json()
+        kept["policy"] = self._state.logged_policy
+        for key in wanted.keys() - {"giro"}:
+            if wanted[key] != kept[key]:
                 self.close()
                 raise BadParameter(
-                    f"the bandit '{given.name}' in the store has {key}={its[key]!r}, got "
-                    f"{plain[key]!r}; Bandit.open(store, name) opens it as it is, and "
+                    f"the bandit '{given.name}' in the store has {key}={kept[key]!r}, got "
+                    f"{wanted[key]!r}; Bandit.open(store, name) opens it as it is, and "
                     "Bandit.open(store, name, policy) with another policy"
                 )
-
-    # -- following the log -------------------------------------------------------------------
-
-    def _opened_state(self, policy: Policy | str | None) -> BanditState:
-        """Return a state that has all events: the newest snapshot that fits, and those since."""
-        store = self._store
-        states = (
-            BanditState.restored(snapshot, policy, remembers=store.shared)
-            for snapshot in store.snapshots()
-        )
-        state = next((state for state in states if state is not None), None)
-        return self._caught_up(state or self._first_state(policy))
-
-    def _first_state(self, policy: Policy | str | None) -> BanditState:
-        store = self._store
-        return BanditState(policy, remembers=store.shared, erased=store.last())
-
-    def _caught_up(self, state: BanditState) -> BanditState:
-        """Return a state that nobody else uses, with all events there are."""
-        while events := self._store.read(state.position, 50 * _CHUNK):
-            state.apply(events, self._store.find)
-            if state.outdated:
-                state = self._first_state(state.policy)
-        return state
-
-    def _append(self, events: Sequence[Event]) -> None:
-        """Append events, all or none, and go on from them."""
-        if self._closed:
-            raise StoreError("the bandit is closed")
-        store = self._store
-        if not store.shared:
-            with self._lock:
-                store.append(events)
-                self._state.apply(events, store.find)
-                self._begin_again_if_outdated()
-            return
-        first = store.append(events)
-        with self._lock:
-            is_next = self._state.position == first - 1
-            if is_next:
-                self._state.apply(events, store.find)
-        if not is_next or self._state.outdated:
-            self._follow()
-
-    def _follow(self) -> None:
-        """Apply all events that are in the log, a few at a time: decisions go on in between."""
-        with self._following:
-            more = True
-            while more:
-                position = self._state.position
-                events = self._store.read(position, _CHUNK)
-                more = len(events) == _CHUNK
-                with self._lock:  # own events may have been applied meanwhile
-                    left = events[self._state.position - position :]
-                    self._state.apply(left, self._store.find)
-            self._begin_again_if_outdated()
-
-    def _begin_again_if_outdated(self) -> None:
-        """Make the state again from the log; decisions go on from the old one until it is there."""
-        if self._state.outdated:
-            fresh = self._caught_up(self._first_state(self._state.policy))
-            with self._lock:
-                self._state = self._caught_up(fresh)
-
-    def _tend(self) -> None:
-        """Run `keep` every `_CHORES` seconds.
-
-        In a thread if the store is shared, otherwise within calls.
-        """
-        if self._store.shared:
-            if self._follower is None and not self._closed:
-                self._follower = threading.Thread(
-                    target=_follow_and_keep, args=(weakref.ref(self),), daemon=True, name="giro"
-                )
-                self._follower.start()
-        elif self._state.setting.reward_wait is not None:
-            now = self._clock()
-            if now >= self._next_chores or now < self._next_chores - 2 * _CHORES:
-                self._next_chores = now + _CHORES
-                self.keep()
 
     def keep(self) -> None:
         """Do what one process does for all: settle rewards whose waiting is over, keep a snapshot.
@@ -338,66 +251,11 @@ class Bandit:
         It is done by itself every second or so, by one of the processes on a store; without a store
         while decisions and rewards come. Call it to have it done now.
         """
-        if not self._store.is_keeper():
-            return
-        wait = self._state.setting.reward_wait
-        while wait is not None:
-            due = self._store.waiting(self._clock() - wait)[:_GROUP]
-            if not due:
-                break
-            self._settle(due)
-        least, most = _SNAPSHOT_EVERY
-        position = self._state.position
-        if position - self._snapshot_at >= min(max(position // 10, least), most):
-            self._keep_snapshot()
-
-    def _settle(self, due: Sequence[Decided]) -> None:
-        setting, now, rewards = self._state.setting, self._clock(), []
-        for decision in due:
-            reports = self._store.reports(decision.id) if setting.collects_reports else []
-            value = setting.aggregated(reports)
-            rewards.append(Rewarded(decision.id, now, value, not reports))
-        self._append_each(rewards)
-
-    def _append_each(self, rewards: Sequence[Rewarded]) -> None:
-        """Append those rewards of decisions that still wait."""
-        for begin in range(0, len(rewards), _GROUP):
-            group = rewards[begin : begin + _GROUP]
-            while group:
-                try:
-                    self._append(group)
-                    break
-                except Taken:  # a reward came meanwhile
-                    found = self._store.find([reward.id for reward in group])
-                    waits = {id for id, its in found.items() if its.reward is None}
-                    group = [reward for reward in group if reward.id in waits]
-
-    def _keep_snapshot(self) -> None:
-        self._know_behaviour()
-        with self._lock:
-            snapshot = self._state.snapshot()
-            self._snapshot_at = self._state.position
-        if snapshot is not None:
-            self._store.keep(snapshot)
-
-    def _know_behaviour(self) -> None:
-        """Work out what a snapshot says of the policy, which is slow, while others may decide."""
-        live = self._state.live
-        if live is not None and live.compiled:
-            live.fingerprint()
+        self._follower.keep()
 
     def close(self) -> None:
         """Let go of the store; if this process tends the log, a snapshot is kept first."""
-        if self._closed:
-            return
-        self._closed = True
-        store = self._store
-        if store.shared:
-            if self._snapshot_at < self._state.position and store.is_keeper():
-                self._keep_snapshot()
-            if self._follower is not None and self._follower is not threading.current_thread():
-                self._follower.join()
-            store.close()
+        self._follower.close()
 
     def __enter__(self) -> Self:
         return self
@@ -472,7 +330,7 @@ class Bandit:
         interval `low` to `high` (Wilson's if all are the lowest or the highest, otherwise normal),
         and `last_day`: its share of the decisions of the last 24 hours.
         """
-        with self._lock:
+        with self._follower.lock:
             return summary(self._state, self._clock())
 
     def collisions(self) -> Collisions:
@@ -480,7 +338,7 @@ class Bandit:
 
         If the share is high, more `bits` (as in `model=[hashed:bits=20]`) may predict better.
         """
-        with self._lock:
+        with self._follower.lock:
             live = self._state.live
             arrays = {} if live is None else arrays_of(live.state) or {}
             found = [array for path, array in arrays.items() if path.endswith("table.squares")]
@@ -490,7 +348,7 @@ class Bandit:
 
     def apprenticeship(self) -> Apprenticeship:
         """Return how the policy would have done by itself, where a baseline decides (`share`)."""
-        with self._lock:
+        with self._follower.lock:
             return apprenticeship(self._state)
 
     def __repr__(self) -> str:
@@ -515,16 +373,16 @@ class Bandit:
         """Return the decision which arm to take now.
 
         `context` is what is known beforehand: a list of numbers, or a mapping of names to numbers
-        and words. Either all decisions have one, of the same form, or none has; with the model
-        `hashed` any of them may have any. `arms` restricts the choice to some of the active arms
-        for this once; a mapping of their names to what is known of each (in the form of a context)
-        lets policies that can learn one model of all arms.
+        and words, which may hold other mappings and lists. Names may be missing, and new ones may
+        come; lists of numbers always have the same length. `arms` restricts the choice to some of
+        the active arms for this once; a mapping of their names to what is known of each (in the
+        form of a context) lets policies that can learn one model of all arms.
         New arms of which `first_decisions` are under way are left out, unless none of the others
         has a reward. `id` is your own name for the decision, such as that of a request; asked
         again with the same id and request, the bandit returns the same decision. `baseline` is the
         arm to take where the policy does not decide (`share`), by default the first of `arms`.
         """
-        return self._decided_once([_Request(id, context, arms, baseline)])[0]
+        return self._decided_once([Request(id, context, arms, baseline)])[0]
 
     def decide_many(
         self, contexts: Iterable[Given] | int, *, arms: Arms = None, baseline: str | None = None
@@ -533,11 +391,11 @@ class Bandit:
 
         None of them can learn from the others: that is the same as calling `decide` for each.
         """
-        self._tend()
+        self._follower.tend()
         if isinstance(contexts, bool) or (isinstance(contexts, int | np.integer) and contexts < 0):
             raise BadParameter(f"decide_many takes contexts or a number >= 0, got {contexts}")
         several = [None] * contexts if isinstance(contexts, int | np.integer) else list(contexts)
-        requests = [_Request(None, context, arms, baseline) for context in several]
+        requests = [Request(None, context, arms, baseline) for context in several]
         return self._decided(requests) if requests else []
 
     def rank(
@@ -557,158 +415,43 @@ class Bandit:
         to the context. `context` and `arms` as in `decide`; an apprentice (`share`) fills the slots
         with the first arms.
         """
-        known: Sequence[Mapping[str, Any] | None]
+        of_slots: Sequence[Mapping[str, Any] | None]
         if isinstance(slots, int | np.integer) and not isinstance(slots, bool) and slots > 0:
-            known = [None] * int(slots)
+            of_slots = [None] * int(slots)
         elif isinstance(slots, Sequence) and not isinstance(slots, str) and len(slots) > 0:
-            known = slots
+            of_slots = slots
         else:
             raise BadParameter(f"slots is a number > 0, or a list of their features, got {slots!r}")
         check("a ranking", optional(WORD), id=id)
         n_arms = self._state.asked(arms).size
-        if len(known) > n_arms:
-            raise BadParameter(f"there are {len(known)} slots for {n_arms} arms")
+        if len(of_slots) > n_arms:
+            raise BadParameter(f"there are {len(of_slots)} slots for {n_arms} arms")
         return self._decided_once(
             [
-                _Request(id and f"{id}/{slot}", _joined(context, its), arms, None, slot > 0)
-                for slot, its in enumerate(known)
+                Request(id and f"{id}/{number}", _joined(context, slot), arms, None, number > 0)
+                for number, slot in enumerate(of_slots)
             ]
         )
 
-    def _decided_once(self, requests: Sequence["_Request"]) -> list[Decision]:
+    def _decided_once(self, requests: Sequence[Request]) -> list[Decision]:
         """Return a decision for each request, those that were made before if they have ids."""
-        self._tend()
+        self._follower.tend()
         if requests[0].id is None:
             return self._decided(requests)
         for request in requests:
             check("a decision", WORD, id=request.id)
-        known = self._known(requests)
-        if known is not None:
-            return known
+        made_before = self._made_before(requests)
+        if made_before is not None:
+            return made_before
         try:
             return self._decided(requests)
         except Taken:  # by somebody else, at the same moment
-            known = self._known(requests)
-            if known is None:
+            made_before = self._made_before(requests)
+            if made_before is None:
                 raise
-            return known
+            return made_before
 
-    def _decided(self, requests: Sequence["_Request"]) -> list[Decision]:
-        if self._state.forms is None:
-            self._fix_forms([request.context for request in requests], requests[0].arms)
-        with contextlib.nullcontext() if self._store.shared else self._lock:
-            events = self._made(requests)
-            try:
-                self._append(events)
-            except BaseException:
-                with self._lock:
-                    for event in events:
-                        self._state.taken_back(event)
-                raise
-        return [self._decision(event) for event in events]
-
-    def _made(self, requests: Sequence["_Request"]) -> list[Decided]:
-        events: list[Decided] = []
-        with self._lock:
-            if self._state.broken:
-                self._state = self._caught_up(self._first_state(self._state.policy))
-            state, forms = self._state, self._state.forms
-            if forms is None or state.live is None:
-                raise BadParameter("the first decision has failed; try again")
-            try:
-                for request in requests[1:]:  # all are checked before any is made
-                    state.offered(request.context, request.arms, state.asked(request.arms), forms)
-                for request in requests:
-                    taken = events if request.others else ()
-                    arms = self._left(request.arms, [self._decision(event).arm for event in taken])
-                    events.append(self._made_one(state, forms, request, arms))
-                    state.under_way(events[-1])
-            except BaseException:
-                for event in events:
-                    state.taken_back(event)
-                raise
-        return events
-
-    def _made_one(
-        self, state: BanditState, forms: Forms, request: "_Request", arms: Arms
-    ) -> Decided:
-        among, row, features = offer = state.offered(
-            request.context, arms, state.asked(arms), forms
-        )
-        id = self._new_id() if request.id is None else request.id
-        digest = b"" if request.id is None else self._digest(request)
-        live, setting = cast(LivePolicy, state.live), state.setting
-        if setting.open_arms:
-            live.grow_to(live.learned, n_arms=among.size)
-        place = self._baseline(request.baseline, arms, among)
-        arm, p, own = sampled(live, setting, offer, number=_number(id), baseline=place)
-        names = tuple(arms or ()) if setting.open_arms else ()
-        known = (live.learned, row, features, digest, names)
-        return Decided(id, self._clock(), arm, among, p, own, *known)
-
-    def _left(self, arms: Arms, taken: Sequence[str]) -> Arms:
-        """Return the arms without those that are taken."""
-        if not taken:
-            return arms
-        names = self.arms if arms is None else arms
-        if isinstance(names, Mapping):
-            return {name: names[name] for name in names if name not in taken}
-        return [name for name in names if name not in taken]
-
-    def _baseline(self, baseline: str | None, arms: Arms, among: np.ndarray) -> int:
-        """Return the position of the baseline among the arms on offer."""
-        if self._state.setting.open_arms:
-            names = list(arms or ())
-            if baseline is not None and baseline not in names:
-                raise BadParameter(f"the baseline '{baseline}' is not one of the arms on offer")
-            return 0 if baseline is None else names.index(baseline)
-        if self._state.setting.share == 1.0:
-            if baseline is not None:
-                self._state.active_arm(baseline)
-            return 0
-        if baseline is None:
-            baseline = self.arms[0] if arms is None else next(iter(arms))
-        arm = self._state.active_arm(baseline)
-        position = int(among.searchsorted(arm))
-        if position == among.size or among[position] != arm:
-            if arms is not None and baseline not in arms:
-                raise BadParameter(f"the baseline '{baseline}' is not one of the arms {list(arms)}")
-            return 0  # it waits for its first reward
-        return position
-
-    def _fix_forms(self, contexts: Sequence[Given], arms: Arms) -> None:
-        """Let the first request decide on the form of contexts and features of arms."""
-        with self._lock:
-            state = self._state
-            forms = Forms.fitted(contexts[0], arms, state.setting)
-            for context in contexts:
-                state.offered(context, arms, state.asked(arms), forms)
-            policy = state.setting.policy
-            if contexts[0] is not None and not policy.resolved(contextual=True).uses_contexts:
-                warnings.warn(f"{policy} logs contexts, but ignores them", stacklevel=5)
-            absent = forms.absent(contexts[0], arms)
-            if absent:
-                warnings.warn(
-                    f"nothing here is called {', '.join(map(repr, absent))}: interactions with it "
-                    "wait until that comes. Is it misspelt?",
-                    stacklevel=5,
-                )
-            n, m = forms.widths
-            if n * m > MOST_PRODUCTS and state.setting.interactions is None:
-                warnings.warn(
-                    f"{n} features of the context by {m} of an arm are too many products for a "
-                    "dense model, which has none of them: the context cannot change the choice. "
-                    "Name some, as in interactions=['age*topic'], or use model=hashed",
-                    stacklevel=5,
-                )
-            _LOGGER.info("%s is made ready: compiling may take a minute", policy)
-            state.fresh(forms)  # refuses what the policy cannot use
-        try:
-            self._append([Formed(self._clock(), json.dumps(forms.to_json()))])
-        except Taken:  # by another process
-            self._follow()
-
-    def _known(self, requests: Sequence["_Request"]) -> list[Decision] | None:
+    def _made_before(self, requests: Sequence[Request]) -> list[Decision] | None:
         """Return the decisions with these ids, which were asked for by the same requests."""
         ids = [str(request.id) for request in requests]
         found = self._store.find(ids)
@@ -716,22 +459,57 @@ class Bandit:
             return None
         for id, request in zip(ids, requests, strict=True):
             digest = found[id].decision.request if id in found else b"another"
-            if digest and digest != self._digest(request):
+            if digest and digest != request.digest():
                 raise BadParameter(f"the decision '{id}' was asked for by another request")
         return [self._decision(found[id].decision) for id in ids]
 
-    def _digest(self, request: "_Request") -> bytes:
-        """Return a digest of what was asked for."""
-        forms = self._state.forms
-        if forms is None:
-            return b""
-        arms = request.arms
-        digest = hashlib.blake2b(forms.row(request.context).tobytes(), digest_size=8)
-        named = [None if arms is None else list(arms), request.baseline]
-        digest.update(json.dumps(named).encode())
-        if isinstance(arms, Mapping):
-            digest.update(forms.rows(arms).tobytes())
-        return digest.digest()
+    def _decided(self, requests: Sequence[Request]) -> list[Decision]:
+        follower = self._follower
+        parts = self._encoded(requests)
+        with contextlib.nullcontext() if self._store.shared else follower.lock:
+            events = self._made(parts)
+            with follower.undone_on_failure(events):
+                follower.append(events)
+        return [self._decision(event) for event in events]
+
+    def _encoded(self, requests: Sequence[Request]) -> list[Encoded]:
+        """Return all requests as numbers; those that bring new features are encoded again."""
+        follower = self._follower
+        schema = self._state.schema
+        if schema is None:
+            schema = follower.formed([request.context for request in requests], requests[0].arms)
+        parts: list[Encoded] = []
+        for request in requests:
+            is_same = request.follows and request.context is parts[-1].request.context
+            part = (
+                parts[-1]._replace(request=request)
+                if is_same
+                else encoded(request, self._state, schema)
+            )
+            parts.append(part)
+        new = [part.rows.new for part in parts]
+        if not any(map(any, new)):
+            return parts
+        sides = tuple(tuple(itertools.chain(*side)) for side in zip(*new, strict=True))
+        larger = follower.grown(schema, sides)
+        if larger is schema:
+            return parts
+        return [encoded(request, self._state, larger) for request in requests]
+
+    def _made(self, parts: Sequence[Encoded]) -> list[Decided]:
+        events: list[Decided] = []
+        follower = self._follower
+        with follower.lock, follower.undone_on_failure(events):
+            if self._state.broken:
+                follower.begin_again()
+            state = self._state
+            for part in parts:
+                id = self._new_id() if part.request.id is None else part.request.id
+                taken = events if part.request.follows else ()
+                event = decided(part, state, id, self._clock(), taken=taken)
+                events.append(event)
+                state.under_way(event)
+        return events
 
     # -- rewarding ---------------------------------------------------------------------------
 
@@ -742,59 +520,27 @@ class Bandit:
         decision is an error unless `reward_aggregation` says otherwise, as is an unknown id, and
         then nothing changes either.
         """
-        self._tend()
         self._reward_all([(id, value)])
 
     def reward_many(self, rewards: Mapping[str, float] | Iterable[tuple[str, float]]) -> None:
         """Report several rewards, all or, on an error, none; they are learned in this order."""
-        self._tend()
         self._reward_all(list(rewards.items() if isinstance(rewards, Mapping) else rewards))
 
     def _reward_all(self, pairs: Sequence[tuple[str, float]]) -> None:
-        setting, events = self._state.setting, list[Reported | Rewarded]()
-        values: dict[str, float] = {}
-        for id, value in pairs:
-            checked = setting.checked_reward(value)
-            if not isinstance(id, str):
-                raise BadParameter(f"no decision has the id {id!r}")
-            if setting.collects_reports:
-                events.append(Reported(id, self._clock(), checked))
-            elif id not in values:
-                events.append(Rewarded(id, self._clock(), checked))
-            elif values[id] != checked and setting.reward_aggregation == "only":
-                raise BadParameter(f"two different rewards for the decision '{id}'")
-            values.setdefault(id, checked)
+        self._follower.tend()
+        setting = self._state.setting
+        events = reports(pairs, setting, self._clock())
         while events:
             try:
-                return self._append(events)
+                return self._follower.append(events)
             except Taken:
-                events = self._still_wanted(events)
-
-    def _still_wanted(self, events: Sequence[Reported | Rewarded]) -> list[Reported | Rewarded]:
-        """Return those events whose decision waits; check that the others say what is known."""
-        found, left = self._store.find([event.id for event in events]), []
-        for event in events:
-            its = found.get(event.id)
-            if its is None:
-                raise BadParameter(f"no decision has the id {event.id!r}")
-            if its.reward is None:
-                left.append(event)
-                continue
-            known = its.reward
-            first = self._state.setting.reward_aggregation == "first" and not known.expired
-            if isinstance(event, Rewarded) and (first or known.value == event.value):
-                continue
-            since = " since it expired" if known.expired else ""
-            raise BadParameter(
-                f"decision '{event.id}' already has the reward {text_of(known.value)}{since}, "
-                f"got {text_of(event.value)}"
-            )
-        return left
+                found = self._store.find([event.id for event in events])
+                events = still_wanted(events, found, setting)
 
     def expire(self, older_than: float | timedelta, reward: float | None = None) -> list[Decision]:
         """Give decisions that were never rewarded a default; return these decisions.
 
-        Meant are those made `older_than` seconds ago or before. The default (`default_reward`
+        Applies to decisions at least `older_than` seconds old. The default (`default_reward`
         unless it is given here) counts like a reward that came now; a later report of another value
         is an error. With `reward_wait` this is done by itself.
         """
@@ -803,13 +549,13 @@ class Bandit:
         setting, now = self._state.setting, self._clock()
         value = setting.aggregated([]) if reward is None else setting.checked_reward(reward)
         old = self._store.waiting(now - age)
-        self._append_each([Rewarded(event.id, now, value, True) for event in old])
+        self._follower.append_waiting([Rewarded(event.id, now, value, True) for event in old])
         return [self._decision(event) for event in old]
 
     # -- arms --------------------------------------------------------------------------------
 
     def add_arm(self, name: str) -> None:
-        """Let an arm be chosen from now on; explored from the start, or with its past if retired.
+        """Add an arm; explored from the start, or with its past if it was retired.
 
         While no reward of a new arm is known, it gets no more than `first_decisions` decisions.
         """
@@ -818,15 +564,15 @@ class Bandit:
             raise BadParameter("this bandit was made without arms: they come with each decision")
         if word in self.arms:
             raise BadParameter(f"there already is an arm '{word}'")
-        self._append([ArmAdded(self._clock(), word)])
+        self._follower.append([ArmAdded(self._clock(), word)])
 
     def retire_arm(self, name: str) -> None:
         """Never choose an arm again; its past stays, and rewards under way are still accepted."""
-        with self._lock:
+        with self._follower.lock:
             arm = self._state.active_arm(name)
             if self._state.active.size == 1:
                 raise BadParameter(f"'{name}' is the last arm: add another before it retires")
-        self._append([ArmRetired(self._clock(), self._state.arms[arm])])
+        self._follower.append([ArmRetired(self._clock(), self._state.arms[arm])])
 
     # -- others' data, and people's ----------------------------------------------------------
 
@@ -834,14 +580,15 @@ class Bandit:
         """Learn the decisions of another system, and return how many: a warm start.
 
         `log` is what `giro.read_log` returns for a table, a file or another bandit's events. Arms
-        that are not known are added; a bandit made without arms takes those of each event. If the
-        policy hashes features, the log has hashed ones. The decisions go into this bandit's own
-        log, with their propensities and rewards, under ids that start with `log-`.
+        that are not known are added; a bandit made without arms takes those of each event. Columns
+        keep their names, so that decisions may have contexts of the same names afterwards. The
+        decisions go into this bandit's own log, with their propensities and rewards, under ids that
+        start with `log-`.
         """
-        with self._lock:
+        with self._follower.lock:
             first, pairs = events_of(log, self._state, self._clock())
-        for begin in range(0, len(pairs), _GROUP):
-            self._append([*first, *pairs[begin : begin + _GROUP]])
+        for begin in range(0, len(pairs), GROUP):
+            self._follower.append([*first, *pairs[begin : begin + GROUP]])
             first = []
         return len(pairs) // 2
 
@@ -855,12 +602,12 @@ class Bandit:
         store, words = self._store, [str(id) for id in ids]
         if store.shared:
             gone = store.erase(words, self._clock())
-            self._follow()
+            self._follower.follow()
             return gone
-        with self._lock:
+        with self._follower.lock:
             gone = store.erase(words, self._clock())
             if gone:
-                self._state = self._caught_up(self._first_state(self._state.policy))
+                self._follower.begin_again()
         return gone
 
     # -- the log and files -------------------------------------------------------------------
@@ -879,13 +626,13 @@ class Bandit:
         decided = {event.id for event in whole if isinstance(event, Decided)}
         before = {event.id for event in whole if isinstance(event, Rewarded | Reported)} - decided
         found = self._store.find(list(before))
-        chosen = {id: self._decision(its.decision).arm for id, its in found.items()}
+        chosen = {id: self._decision(each.decision).arm for id, each in found.items()}
         return events_table(whole, self._state.arms, since + 1, chosen)
 
     def _events(self, since: int) -> Iterator[Event]:
         end = self._store.last()
         while since < end:
-            events = self._store.read(since, min(50 * _CHUNK, end - since))
+            events = self._store.read(since, min(_PART, end - since))
             yield from events
             since += len(events)
 
@@ -908,11 +655,10 @@ class Bandit:
         takes the place of the one that made the log: it learns the same rewards. It must be given
         if it holds Python objects (a function, a scikit-learn estimator), which no log can hold.
         """
-        store = MemoryStore()
-        state = BanditState(policy, remembers=False)
+        store, state = MemoryStore(), BanditState(policy)
         for event in events_in(read_events(events)):
             try:
-                state.check(event)
+                check_event(event, state)
                 store.append([event])
                 state.apply([event], store.find)
             except (GiroError, KeyError, TypeError, ValueError) as error:
@@ -927,12 +673,12 @@ class Bandit:
         The file holds the log, and the state as arrays. Others can decide while it is written.
         """
         store = self._store
-        self._know_behaviour()
+        self._follower.know_behaviour()
         if isinstance(store, MemoryStore):
-            with self._lock:
+            with self._follower.lock:
                 content = packed(store, self._state.snapshot())
         else:
-            with self._lock:
+            with self._follower.lock:
                 snapshot = self._state.snapshot()
             copy = MemoryStore()
             for event in self._events(0):
@@ -959,20 +705,17 @@ class Bandit:
         With a `store` the log is copied there, under a `name` that is not taken.
         """
         content = read_bandit(Path(path))
-        if not isinstance(content, Packed):
-            bandit = cls.replay(content, policy, clock=clock, ids=ids)
-        else:
-            memory = store_of(content)
-            memory.kept = snapshot_of(content)
-            bandit = cls._of(memory, policy, clock, ids)
+        memory = store_of(content)
+        memory.kept = snapshot_of(content)
+        bandit = cls._of(memory, policy, clock, ids)
         if store is None:
             return bandit
         if name in names_in(store):
             raise BadParameter(f"the store already has a bandit '{name}'")
         target = opened(store, name)
-        whole = list(bandit._events(0))
-        for begin in range(0, len(whole), _GROUP):
-            target.append(whole[begin : begin + _GROUP])
+        events = list(bandit._events(0))
+        for begin in range(0, len(events), GROUP):
+            target.append(events[begin : begin + GROUP])
         return cls._of(target, bandit.policy, clock, ids)
 
     # -- compiling ahead ---------------------------------------------------------------------
@@ -982,22 +725,13 @@ class Bandit:
 
         The context and arms are an example, as `decide` would get them; nothing is noted.
         """
-        with self._lock:
+        with self._follower.lock:
             state = self._state
-            forms = state.forms or Forms.fitted(context, arms, state.setting)
-            offer = state.offered(context, arms, state.asked(arms), forms)
-            live = state.fresh(forms)
+            schema = state.schema or fitted(context, arms, state.setting.empty_schema())
+            request = encoded(Request(None, context, arms), state, schema)
+            live = state.fresh(schema)
+        offer = Offer(request.asked, request.rows.context, request.rows.features)
         warm_up(live, state.setting, offer)
-
-
-class _Request(NamedTuple):
-    """What is asked for in one decision."""
-
-    id: str | None
-    context: Given
-    arms: Arms
-    baseline: str | None
-    others: bool = False  # arms other than those of the decisions made with it
 
 
 def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
@@ -1015,9 +749,6 @@ def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
     for number, reward in enumerate((1.0, 0.0, 0.5)):
         sampled(live, setting, offer, number=number, baseline=0)
         live.learn(case, int(offer.arms[0]), reward)
-    contexts, features = np.array([case.context] * 2), np.array([case.features] * 2)
-    live.learn_all(contexts, features, np.array([offer.arms[0]] * 2), np.array([0.0, 1.0]))
-    sampled(live, setting, offer, number=9, baseline=0)
     live.snapshot()  # the first one plays a little, to tell versions of giro apart
     gc.collect()  # or Python looks through all that was loaded while somebody waits
 
@@ -1037,58 +768,4 @@ def _seconds(time: Any) -> Any:
 
 
 def _random_id() -> str:
-    return secrets.token_hex(12)
-
-
-def _number(id: str) -> int:
-    """Return the number of the stream from which a decision draws."""
-    return int.from_bytes(hashlib.blake2b(id.encode(), digest_size=8).digest(), "big")
-
-
-def _follow_and_keep(reference: "weakref.ref[Bandit]") -> None:
-    """Follow the log, and do chores, for as long as somebody uses the bandit."""
-    next_chores, failing = 0.0, False
-    while True:
-        bandit = reference()
-        if bandit is None or bandit._closed:
-            return
-        try:
-            if time.monotonic() >= next_chores:
-                next_chores = time.monotonic() + _CHORES
-                bandit.keep()
-            if bandit._store.wait(bandit._state.position, _GLANCE):
-                bandit._follow()
-            failing = False
-        except Exception as error:
-            if not (bandit._closed or failing):
-                _LOGGER.warning("following the log of '%s' fails: %s", bandit.name, error)
-            failing = True
-            time.sleep(_CHORES / 4)
-        del bandit
-
-
-# -- forks -----------------------------------------------------------------------------------
-
-_held: list[Any] = []  # locks of all bandits, while the process is split
-
-
-def _before_fork() -> None:
-    """Wait until no thread changes a state: the child gets it as it is."""
-    for bandit in list(_BANDITS):
-        bandit._lock.acquire()
-        _held.append(bandit._lock)
-
-
-def _after_fork() -> None:
-    while _held:
-        _held.pop().release()
-
-
-def _in_child() -> None:
-    _after_fork()
-    for bandit in list(_BANDITS):
-        bandit._following, bandit._follower = threading.Lock(), None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)
+    return os.urandom(12).hex()

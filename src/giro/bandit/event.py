@@ -11,7 +11,16 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from giro.errors import BadFile
-from giro.offer import NO_CONTEXT, NO_FEATURES, Case
+from giro.offer import (
+    NO_CONTEXT,
+    NO_FEATURES,
+    AnyRow,
+    AnyRows,
+    Case,
+    SparseRow,
+    SparseRows,
+    features_at,
+)
 
 UNKNOWN: Final = np.empty(0)  # in place of probabilities that nobody worked out
 
@@ -24,10 +33,11 @@ class Began(NamedTuple):
 
 
 class Formed(NamedTuple):
-    """The form of contexts and of features of arms is fixed."""
+    """The schema of contexts and of features of arms is known, or has grown."""
 
     time: float
-    text: str  # JSON, see `Forms`
+    text: str  # JSON, see `Schema`
+    version: int = 1  # one more than that of the schema it grew from
 
 
 class ArmAdded(NamedTuple):
@@ -54,21 +64,23 @@ class Decided(NamedTuple):
     propensities: np.ndarray  # [i]; one number is an estimate of the chosen arm's, see `Sampled`
     own: float  # the policy's own probability of the arm, before a baseline was mixed in
     seen: int  # rewards that the policy had learned
-    context: np.ndarray = NO_CONTEXT  # [feature], as it was given, or pairs (`giro.hashing`)
-    features: np.ndarray = NO_FEATURES  # [i, feature] of the arms on offer, or pairs
+    context: AnyRow = NO_CONTEXT  # as the schema encodes it; shorter if that has grown since
+    features: AnyRows = NO_FEATURES  # likewise, of the arms on offer
     request: bytes = b""  # digest of what was asked for, where the caller gave the id
     names: tuple[str, ...] = ()  # [i] of the arms, where they have no numbers but their places
 
     @property
     def position(self) -> int:
         """The place of the chosen arm among those on offer."""
-        return int(self.arms.searchsorted(self.arm))
+        arm, arms = self.arm, self.arms
+        if arm < arms.size and arms[arm] == arm:  # always, where all arms are on offer
+            return arm
+        return int(arms.searchsorted(arm))
 
     @property
     def case(self) -> Case:
-        """What was known when the arm was chosen."""
-        features = self.features[self.position] if self.features.size else NO_CONTEXT
-        return Case(self.context, features)
+        """The row of the round and that of the chosen arm."""
+        return Case(self.context, features_at(self.features, self.position))
 
     @property
     def propensity(self) -> float | None:
@@ -124,8 +136,9 @@ KINDS: Final = (  # by number, in every store; new ones come at the end
     "rebuilt",
 )
 DECISION: Final = KINDS.index("decision")
+FORM: Final = KINDS.index("form")
 _TEXTS: Final = (Began, Formed, ArmAdded, ArmRetired)
-_HEAD: Final = struct.Struct("<iiiiiq8s")
+_HEAD: Final = struct.Struct("<iiiiiq8s?")
 
 
 def kind_of(event: Event) -> int:
@@ -166,7 +179,8 @@ def row_of(event: Event) -> EventRow:
         case Erased() | Rebuilt():
             return EventRow(kind, None, event.time, None, None)
         case _:
-            return EventRow(kind, None, event.time, None, event.text.encode())
+            version = float(event.version) if isinstance(event, Formed) else None
+            return EventRow(kind, None, event.time, version, event.text.encode())
 
 
 def event_of(row: EventRow) -> Event:
@@ -180,45 +194,87 @@ def event_of(row: EventRow) -> Event:
         return Reported(str(id), time, float(value or 0.0))
     if kind in (8, 9):
         return (Erased, Rebuilt)[kind - 8](time)
+    if kind == FORM:
+        return Formed(time, bytes(data or b"").decode(), int(value or 1))
     if 0 <= kind < len(_TEXTS):
         return _TEXTS[kind](time, bytes(data or b"").decode())
     raise BadFile(f"the log has an event of kind {kind}: a newer giro has written it")
 
 
 def _packed(event: Decided) -> bytes:
-    n, k = event.features.shape
+    """Return a decision as bytes: sizes, arms, probabilities, the rows, and names if there are."""
+    context, features = event.context, event.features
+    is_sparse = isinstance(context, SparseRow)
+    if isinstance(context, SparseRow) and isinstance(features, SparseRows):
+        sizes = context.column.size, features.column.size
+        rows = (context.column, context.value, features.begin, features.column, features.value)
+    else:
+        sizes = context.size, features.shape[1] if features.size else 0
+        rows = (context, features)
     head = _HEAD.pack(
         event.arm,
         event.arms.size,
         event.propensities.size,
-        event.context.size,
-        k if n else 0,
+        *sizes,
         event.seen,
         event.request,
+        is_sparse,
     )
-    parts = (event.propensities, event.context, event.features)
-    numbers = (np.ascontiguousarray(part, "<f8").tobytes() for part in parts)
+    parts = (event.arms.astype("<i4"), event.propensities, *rows)
+    numbers = (np.ascontiguousarray(part, _written_as(part)).tobytes() for part in parts)
     names = json.dumps(event.names, ensure_ascii=False).encode() if event.names else b""
-    return b"".join((head, event.arms.astype("<i4").tobytes(), *numbers, names))
+    return b"".join((head, *numbers, names))
+
+
+def _written_as(part: np.ndarray) -> str:
+    return f"<{part.dtype.kind}{part.dtype.itemsize}"
+
+
+class _Reader:
+    """Reads arrays one after the other."""
+
+    def __init__(self, data: bytes, position: int) -> None:
+        self.data, self.position = data, position
+
+    def numbers(self, kind: str, count: int) -> np.ndarray:
+        """Return the next numbers; an error if there are fewer."""
+        size = np.dtype(kind).itemsize * count
+        part = self.data[self.position : self.position + size]
+        if count < 0 or len(part) < size:
+            raise ValueError(f"{len(self.data)} bytes are too few")
+        self.position += size
+        return np.frombuffer(part, kind).astype(kind[1:])
 
 
 def _unpacked(id: str, time: float, own: float, data: bytes) -> Decided:
     try:
-        arm, n_arms, n_propensities, n_context, k, seen, request = _HEAD.unpack_from(data)
-        arms = np.frombuffer(data, "<i4", n_arms, _HEAD.size).astype(np.int64)
-        first, second = n_propensities, n_propensities + n_context
-        count, begin = second + n_arms * k, _HEAD.size + 4 * n_arms
-        end = begin + 8 * count
-        names = tuple(json.loads(data[end:])) if len(data) > end else ()
-        numbers = np.frombuffer(data[begin:end], "<f8").astype(np.float64)
-        if numbers.size != count or len(names) not in (0, n_arms):
-            raise ValueError(f"{len(data)} bytes for {count} numbers")
-        propensities, context = numbers[:first], numbers[first:second]
-        rows = numbers[second:].reshape(n_arms, k) if k else NO_FEATURES
+        arm, n_arms, n_chances, n, k, seen, request, is_sparse = _HEAD.unpack_from(data)
+        reader = _Reader(data, _HEAD.size)
+        arms = reader.numbers("<i4", n_arms).astype(np.int64)
+        chances = reader.numbers("<f8", n_chances)
+        context, features = (_sparse_rows if is_sparse else _dense_rows)(reader, n_arms, n, k)
+        rest = data[reader.position :]
+        names = tuple(json.loads(rest)) if rest else ()
+        if len(names) not in (0, n_arms):
+            raise ValueError(f"{len(names)} names for {n_arms} arms")
     except (struct.error, ValueError) as error:
         raise BadFile(f"decision '{id}' in the log is damaged: {error}") from None
     request = request if request != bytes(8) else b""
-    return Decided(id, time, arm, arms, propensities, own, seen, context, rows, request, names)
+    return Decided(id, time, arm, arms, chances, own, seen, context, features, request, names)
+
+
+def _dense_rows(reader: _Reader, n_arms: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    context = reader.numbers("<f8", n)
+    features = reader.numbers("<f8", n_arms * k).reshape(n_arms, k) if k else NO_FEATURES
+    return context, features
+
+
+def _sparse_rows(reader: _Reader, n_arms: int, n: int, k: int) -> tuple[SparseRow, SparseRows]:
+    context = SparseRow(reader.numbers("<i8", n), reader.numbers("<f8", n))
+    begin = reader.numbers("<i8", n_arms + 1)
+    if begin[0] != 0 or begin[-1] != k or (np.diff(begin) < 0).any():
+        raise ValueError("rows of features do not follow each other")
+    return context, SparseRows(begin, reader.numbers("<i8", k), reader.numbers("<f8", k))
 
 
 class Decision:
@@ -227,31 +283,33 @@ class Decision:
     It is plain data, and can be pickled and sent to other processes.
     """
 
-    __slots__ = ("_names", "_p", "arm", "id", "propensity", "time")
+    __slots__ = ("_event", "_names", "arm", "id", "time")
 
     id: str  # what to report the reward under
     arm: str  # what to do
     time: float  # by the bandit's clock, seconds
-    propensity: float | None
-    """The probability with which the arm was chosen, given all that was known then.
-
-    None with `propensities=False`. Of a policy whose probabilities are not known it is an estimate
-    by geometric resampling, whose inverse is unbiased (see `giro.bandit.propensity`).
-    """
 
     def __init__(self, event: Decided, names: tuple[str, ...]) -> None:
         """Note what was decided; `names` are those of the arms on offer."""
-        self.id, self.time = event.id, event.time
-        self.arm = names[event.position]
-        self.propensity = event.propensity
-        self._names, self._p = names, event.propensities
+        self.id, self.time, self.arm = event.id, event.time, names[event.position]
+        self._event, self._names = event, names
+
+    @property
+    def propensity(self) -> float | None:
+        """The probability with which the arm was chosen, given all that was known then.
+
+        None with `propensities=False`. Of a policy whose probabilities are not known it is an
+        estimate by geometric resampling, whose inverse is unbiased (see `giro.bandit.deciding`).
+        """
+        return self._event.propensity
 
     @property
     def propensities(self) -> dict[str, float] | None:
         """The probability of each arm that could be chosen; None if only `propensity` is known."""
-        if self._p.size < len(self._names):
+        chances = self._event.propensities
+        if chances.size < len(self._names):
             return None
-        return dict(zip(self._names, self._p.tolist(), strict=True))
+        return dict(zip(self._names, chances.tolist(), strict=True))
 
     @property
     def arms(self) -> tuple[str, ...]:
@@ -259,12 +317,14 @@ class Decision:
         return self._names
 
     def __getstate__(self) -> tuple[Any, ...]:
-        p = np.asarray(self._p).tolist()
-        return (self.id, self.arm, self.time, self.propensity, self._names, p)
+        event = self._event
+        bare = (event.id, event.time, event.arm, event.arms.tolist(), event.propensities.tolist())
+        return (*bare, self._names)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.id, self.arm, self.time, self.propensity, self._names, p = state
-        self._p = np.array(p)
+        id, time, arm, arms, chances, names = state
+        event = Decided(id, time, arm, np.array(arms, np.int64), np.array(chances), np.nan, 0)
+        self.__init__(event, names)  # type: ignore[misc]  # as after its making
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Decision) and self.__getstate__() == other.__getstate__()

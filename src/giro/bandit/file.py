@@ -10,7 +10,7 @@ import json
 import zipfile
 from array import array
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,17 +19,14 @@ from giro.bandit.stores.memory import MemoryStore, column
 from giro.bandit.stores.store import Snapshot
 from giro.errors import BadFile
 from giro.files import pack_arrays, unpack_arrays, write_whole
-
-if TYPE_CHECKING:
-    import polars as pl
+from giro.offer import AnyRows, SparseRows
 
 _MAGIC = b"giro-bandit"
-_FORMAT = 4  # 1: the events alone, as giro 0.1.0 writes them; 2 was never released; 3: as 4, but
-_READ = (1, 3, _FORMAT)  # all contexts are equally long, as are all features
+_FORMAT = 5
 _EVENTS = ("kind", "index")
 _DECISIONS = ("decided", "arm", "among", "own", "seen", "reward_of")
 _REWARDS = ("rewarded", "value", "came", "expired")
-_RAGGED = ("known", "propensities", "context_at", "contexts")  # with the number of decisions + 1
+_RAGGED = ("known", "propensities", "context_at", "contexts", "codes")
 
 
 class Packed(NamedTuple):
@@ -59,12 +56,41 @@ def packed(store: MemoryStore, snapshot: Snapshot | None) -> Packed:
     for name in _RAGGED:
         arrays[name] = column(getattr(store, name))
     if store.features:
-        arrays["features"] = np.concatenate([rows.ravel() for rows in store.features])
-        arrays["feature_widths"] = np.array([rows.shape[1] for rows in store.features])
+        arrays |= _packed_features(store.features)
     texts = {"id": list(store.ids)}
     if store.names:
         texts["names"] = [json.dumps(names, ensure_ascii=False) for names in store.names]
     return Packed(header, events, decisions | texts, rewards, arrays)
+
+
+def _packed_features(features: list[AnyRows]) -> dict[str, np.ndarray]:
+    """Return the features of all decisions one after the other, with how many each arm has."""
+    if isinstance(features[0], np.ndarray):
+        return {
+            "features": np.concatenate([rows.ravel() for rows in features]),
+            "feature_widths": np.array([rows.shape[1] for rows in features]),
+        }
+    return {
+        "features": np.concatenate([rows.value for rows in features]),
+        "feature_codes": np.concatenate([rows.column for rows in features]),
+        "feature_widths": np.concatenate([np.diff(rows.begin) for rows in features]),
+    }
+
+
+def _unpacked_features(arrays: dict[str, np.ndarray], sizes: np.ndarray) -> list[AnyRows]:
+    """Return the features of each decision, which had so many arms."""
+    values, widths = arrays["features"], arrays["feature_widths"]
+    if "feature_codes" not in arrays:
+        rows = np.split(values, np.cumsum(sizes * widths)[:-1])
+        return [row.reshape(-1, width) for row, width in zip(rows, widths, strict=True)]
+    found: list[AnyRows] = []
+    begin = 0
+    for own in np.split(widths, np.cumsum(sizes)[:-1]):
+        ends = np.concatenate([[0], np.cumsum(own)])
+        part = slice(begin, begin + int(ends[-1]))
+        found.append(SparseRows(ends, arrays["feature_codes"][part], values[part]))
+        begin = part.stop
+    return found
 
 
 def write_bandit(path: Path, content: Packed) -> None:
@@ -95,8 +121,8 @@ def _parquet(columns: dict[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def read_bandit(path: Path) -> "Packed | pl.DataFrame":
-    """Return what a file holds; the events alone, as a table, if giro 0.1.0 has written it."""
+def read_bandit(path: Path) -> Packed:
+    """Return what a file holds."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -108,10 +134,10 @@ def read_bandit(path: Path) -> "Packed | pl.DataFrame":
     magic, _, version = content[: max(first - 1, 0)].partition(b" ")
     if magic != _MAGIC or not version.isdigit() or int(version) not in range(1, 1000):
         raise BadFile(f"{path} is not a bandit saved by giro")
-    if int(version) not in _READ:
+    if int(version) != _FORMAT:
         raise BadFile(
             f"{path} was saved by another giro, in format {int(version)}; "
-            f"this one reads the formats {', '.join(map(str, _READ))}"
+            f"this one reads format {_FORMAT}"
         )
     body = memoryview(content)[second:]
     if hashlib.sha256(body).hexdigest().encode() != content[first : second - 1]:
@@ -119,7 +145,7 @@ def read_bandit(path: Path) -> "Packed | pl.DataFrame":
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     try:
-        return pl.read_parquet(io.BytesIO(body)) if int(version) == 1 else _unpacked(body)
+        return _unpacked(body)
     except (pl.exceptions.PolarsError, zipfile.BadZipFile, ValueError, KeyError) as error:
         raise BadFile(f"{path} is damaged: {error}") from error
 
@@ -155,7 +181,7 @@ def store_of(content: Packed) -> MemoryStore:
         store.others.append(event_of(EventRow(row[0], row[1], row[2], row[3], data)))
     store.sets = [np.array(arms, np.int64) for arms in header["sets"]]
     store.ids = content.decisions["id"]
-    arrays = _of_format_3(content.arrays) | content.arrays
+    arrays = content.arrays
     for name in _RAGGED:
         del getattr(store, name)[:]
         _fill(getattr(store, name), arrays[name])
@@ -163,18 +189,9 @@ def store_of(content: Packed) -> MemoryStore:
     store.names = [tuple(json.loads(names)) for names in content.decisions.get("names", ())]
     if "features" in arrays:
         sizes = np.array([arms.size for arms in store.sets], np.int64)[content.decisions["among"]]
-        widths = np.broadcast_to(arrays["feature_widths"], sizes.shape)
-        rows = np.split(arrays["features"].ravel(), np.cumsum(sizes * widths)[:-1])
-        store.features = [row.reshape(-1, width) for row, width in zip(rows, widths, strict=True)]
+        store.features = _unpacked_features(arrays, sizes)
     store.index_again()
     return store
-
-
-def _of_format_3(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return what was not written, as all contexts, and all features, had one length."""
-    features, contexts = arrays.get("features", np.empty((0, 0))), arrays["contexts"]
-    ends = contexts.shape[-1] * np.arange(len(contexts) + 1)
-    return {"context_at": ends, "feature_widths": np.array(features.shape[-1:])}
 
 
 def _fill(values: "array[Any]", column: np.ndarray) -> None:

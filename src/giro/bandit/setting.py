@@ -1,25 +1,21 @@
-"""Setting: the parameters of a bandit. Forms: how what it is given becomes numbers. Plain data."""
+"""Setting: the parameters of a bandit, as plain data."""
 
 import contextlib
 import dataclasses
-import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar
 
 import numpy as np
 
 from giro.checks import POSITIVE, SHARE, WORD, check, finite_range, optional, whole
 from giro.errors import BadParameter, GiroError
-from giro.features import Encoder, Given, Hasher, declared
-from giro.offer import NO_CONTEXT, NO_FEATURES
+from giro.features import Columns, Schema, declared
+from giro.features.schema import MAX_COLUMNS, checked_interactions
 from giro.policy import Policy, policies_with_arm_features
-from giro.standardising import Numbers
 from giro.version import __version__
 
-Arms: TypeAlias = Sequence[str] | Mapping[str, Given] | None  # names, or their features by name
 AGGREGATIONS = ("only", "first", "last", "sum")
-FIRST_CAPACITY = 1024  # rewards that a state can hold at first
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +39,7 @@ class Setting:
     reward_aggregation: str = "only"
     interactions: Sequence[str] | None = None
     open_arms: bool = False  # whether arms come with each decision, and are known by features alone
+    max_columns: int = MAX_COLUMNS
 
     default_votes: ClassVar[int] = 100
 
@@ -61,6 +58,7 @@ class Setting:
             first_decisions=self.first_decisions,
             rounds=self.rounds,
         )
+        check("a bandit", whole(1), max_columns=self.max_columns)
         check("a bandit", optional(SHARE), floor=self.floor)
         check("a bandit", SHARE, share=self.share)
         self._check_rewards()
@@ -79,7 +77,7 @@ class Setting:
             if policy.hashes_features:
                 raise BadParameter(f"{self.policy} hashes all features: leave out features=...")
         if self.interactions is not None:
-            object.__setattr__(self, "interactions", Hasher(self.interactions).interactions)
+            object.__setattr__(self, "interactions", checked_interactions(self.interactions))
             if not policy.uses_arm_features:
                 raise BadParameter(f"{self.policy} has no use for interactions")
         if self.open_arms and not policy.uses_arm_features:
@@ -102,6 +100,15 @@ class Setting:
                 f"reward_aggregation={self.reward_aggregation} needs reward_wait=...: "
                 "the seconds after which a reward is complete"
             )
+
+    def empty_schema(self) -> Schema:
+        """Return the schema before the first request: all that the parameters say of it."""
+        interactions = checked_interactions(self.interactions)
+        if self.policy.resolved(contextual=True).hashes_features:
+            return Schema.of_hashes(interactions, standardise=self.standardise)
+        columns = Columns() if self.features is None else Columns(0, declared(self.features))
+        is_known = self.features is not None
+        return Schema(columns, None, interactions, self.standardise, is_known, self.max_columns)
 
     @property
     def collects_reports(self) -> bool:
@@ -164,93 +171,4 @@ class Setting:
             )
         given["policy"] = plain["policy"] if policy is None else policy
         given["reward_range"] = tuple(plain["reward_range"])
-        given.setdefault("standardise", False)  # as giro 0.1.0 plays
         return cls(**given)
-
-
-class Forms(NamedTuple):
-    """How contexts, and features of arms, become numbers."""
-
-    context: Encoder
-    arm: Encoder | None  # None if arms have no features
-    hasher: Hasher | None = None  # in place of both, where the policy hashes features
-
-    @classmethod
-    def fitted(cls, context: Given, arms: Arms, setting: Setting) -> "Forms":
-        """Return the forms that a first request has."""
-        if setting.policy.resolved(contextual=True).hashes_features:
-            return cls(Encoder(0, ()), None, Hasher(setting.interactions, setting.standardise))
-        encoder = Encoder.fitted(context, setting.features)
-        if not isinstance(arms, Mapping):
-            return cls(encoder, None)
-        return cls(encoder, Encoder.fitted_to_arm(*next(iter(arms.items()))))
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain data for `from_json`."""
-        arm = None if self.arm is None else self.arm.to_json()
-        plain = {"encoder": self.context.to_json(), "arm_encoder": arm}
-        return plain if self.hasher is None else plain | {"hasher": dataclasses.asdict(self.hasher)}
-
-    @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> "Forms":
-        """Return the forms described by plain data."""
-        arm, hasher = plain.get("arm_encoder"), plain.get("hasher")
-        return cls(
-            Encoder.from_json(plain["encoder"]),
-            arm and Encoder.from_json(arm),
-            None if hasher is None else Hasher(**hasher),
-        )
-
-    def row(self, context: Given) -> np.ndarray:
-        """Return what is known of a round."""
-        if self.hasher is not None:
-            return self.hasher.context(context)
-        is_empty = self.context.is_empty and context is None
-        return NO_CONTEXT if is_empty else self.context.encode(context)
-
-    def rows(self, arms: Mapping[str, Given] | Sequence[str]) -> np.ndarray:
-        """Return what is known of each of these arms, in this order."""
-        if self.hasher is not None:
-            return self.hasher.arms(arms)
-        if self.arm is None:
-            if isinstance(arms, Mapping):
-                raise BadParameter("the arms of this bandit have no features: name them in a list")
-            return NO_FEATURES
-        if not isinstance(arms, Mapping):
-            raise BadParameter(
-                "every decision of this bandit needs features of its arms: "
-                "give arms={name: features, ...}"
-            )
-        return np.array([self.arm.encode_arm(*each) for each in arms.items()])
-
-    def numbers(self, *, standardised: bool) -> Numbers:
-        """Return which columns of contexts and of features of arms are standardised."""
-        encoders = (self.context, self.arm)
-        return Numbers(
-            *(np.empty(0, bool) if e is None else e.is_number & standardised for e in encoders)
-        )
-
-    def crossed(self, interactions: Sequence[str] | None) -> tuple[tuple[int, int], ...] | None:
-        """Return which columns of the context and of the arm these interactions multiply."""
-        if interactions is None or self.hasher is not None:
-            return None
-        if interactions and self.arm is None:
-            raise BadParameter(
-                "interactions multiply features of arms: give arms={name: features, ...}"
-            )
-        found = set[tuple[int, int]]()
-        for left, right in (text.split("*") for text in interactions):
-            of_arm = () if self.arm is None else self.arm.columns(right, "arm")
-            found |= set(itertools.product(self.context.columns(left, "context"), of_arm))
-        return tuple(sorted(found))
-
-    def absent(self, context: Given, arms: Arms) -> list[str]:
-        """Return the parts of interactions that name nothing here, but might later."""
-        if self.hasher is None:
-            return []
-        return self.hasher.absent(context, arms.values() if isinstance(arms, Mapping) else ())
-
-    @property
-    def widths(self) -> tuple[int, int]:
-        """How many numbers a context and the features of an arm become."""
-        return self.context.n_features, 0 if self.arm is None else self.arm.n_features

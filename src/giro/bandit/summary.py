@@ -5,37 +5,35 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from giro.estimates import Estimate, normal_estimate, ratio_error, wilson_estimate
+
 if TYPE_CHECKING:
     import polars as pl
 
-    from giro.bandit.state import BanditState
-
-_Z = 1.959963984540054  # of a 95 % interval
+    from giro.bandit.state import ArmCounts, BanditState
 
 
 def summary(state: "BanditState", now: float) -> "pl.DataFrame":
     """Return a row for each arm; see `Bandit.summary`."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
-    decisions, rewards, total, squares = state.counts[:, : len(state.arms)]
     recent = np.zeros(len(state.arms))
     for hour, counts in state.hours.items():
         if hour > now // 3600 - 24:
             for arm, count in counts.items():
                 recent[arm] += count
-    rows, is_open = [], state.setting.open_arms
-    for arm, name in enumerate(state.arms):
-        n = rewards[arm]
-        low, mean, high = _interval(n, total[arm], squares[arm], state)
+    rows, active = [], set(state.active.tolist())
+    for arm, (name, counts) in enumerate(zip(state.arms, state.counts, strict=True)):
+        reward = _mean_reward(counts, state)
         rows.append(
             {
                 "arm": name,
-                "active": bool(recent[arm] if is_open else np.isin(arm, state.active)),
-                "decisions": int(decisions[arm]),
-                "rewards": int(n),
-                "mean": mean,
-                "low": low,
-                "high": high,
+                "active": bool(recent[arm]) if state.setting.open_arms else arm in active,
+                "decisions": counts.decisions,
+                "rewards": counts.rewards,
+                "mean": None if reward is None else reward.value,
+                "low": None if reward is None else reward.low,
+                "high": None if reward is None else reward.high,
                 "last_day": float(recent[arm] / recent.sum()) if recent.any() else None,
             }
         )
@@ -43,24 +41,20 @@ def summary(state: "BanditState", now: float) -> "pl.DataFrame":
     return pl.DataFrame(rows, schema_overrides=kinds)
 
 
-def _interval(
-    n: float, total: float, squares: float, state: "BanditState"
-) -> tuple[float | None, float | None, float | None]:
-    """Return the mean of n rewards between the ends of its 95 % interval."""
+def _mean_reward(counts: "ArmCounts", state: "BanditState") -> Estimate | None:
+    """Return the mean of an arm's rewards; Wilson's interval if all are the lowest or highest."""
+    n, mean = counts.rewards, counts.mean
     if n == 0:
-        return None, None, None
+        return None
     low, high = state.setting.reward_range
-    mean = total / n
-    if state.binary:  # Wilson's interval, on the scale of 0 and 1
-        p, z2 = (mean - low) / (high - low), _Z * _Z
-        centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-        half = _Z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-        return low + (high - low) * (centre - half), mean, low + (high - low) * (centre + half)
-    if n < 2:
-        return low, mean, high
-    variance = max(0.0, squares - n * mean * mean) / (n - 1)
-    half = _Z * math.sqrt(variance / n)
-    return max(low, mean - half), mean, min(high, mean + half)
+    if state.binary:
+        share = wilson_estimate(n * (mean - low) / (high - low), n)
+        return Estimate(mean, *(low + (high - low) * end for end in share[1:]))
+    se = ratio_error(counts.spread, n, n)
+    if math.isnan(se):
+        return Estimate(mean, se, low, high)
+    estimate = normal_estimate(mean, se)
+    return estimate._replace(low=max(low, estimate.low), high=min(high, estimate.high))
 
 
 class Apprenticeship(NamedTuple):
@@ -76,15 +70,15 @@ class Apprenticeship(NamedTuple):
 def apprenticeship(state: "BanditState") -> Apprenticeship:
     """Return the report.
 
-    The estimate is self-normalised: rewards weighted by the policy's own probability of the arm
-    over the one with which it was taken. Where only the baseline was ever taken, it speaks of the
-    decisions in which the policy agrees.
+    The estimate is that of `giro.evaluate` called SNIPS: rewards weighted by the policy's own
+    probability of the arm over the one with which it was taken. Where only the baseline was ever
+    taken, it speaks of the decisions in which the policy agrees.
     """
-    n, m = state.n_decisions, state.n_rewards
-    own, weight, weighted, squares = state.own.tolist()
-    earned = state.total / m if m else None
-    if m == 0 or weight <= 0.0:
-        return Apprenticeship(n, own / n if n else None, earned, None, None)
-    estimate = weighted / weight
-    spread = max(0.0, squares - weighted * weighted / m)
-    return Apprenticeship(n, own / n, earned, estimate, math.sqrt(spread) / weight)
+    n, m, alone = state.n_decisions, state.n_rewards, state.alone.estimate()
+    return Apprenticeship(
+        n,
+        state.agreement / n if n else None,
+        state.total / m if m else None,
+        None if alone is None else alone.value,
+        None if alone is None else alone.se,
+    )

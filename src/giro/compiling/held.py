@@ -17,12 +17,12 @@ class _HeldType(numba.types.StructRef):  # type: ignore[misc]  # numba is untype
 
 
 class Held(structref.StructRefProxy):  # type: ignore[misc]  # numba is untyped
-    """A state and two generators, handed to numba once; made by `hold`.
+    """A state, moments of columns and two generators, handed to numba once; made by `hold`.
 
-    Inside a kernel its fields are `state`, `choosing` and `learning`. Calling a kernel with a named
-    tuple of arrays costs 25 µs, because each array is taken apart and put together again; calling
-    it with a held state costs less than 1 µs. Arrays are shared, not copied: what a kernel does to
-    a held state is seen in the state that was given to `hold`.
+    Inside a kernel its fields are `state`, `moments`, `choosing` and `learning`. Calling a kernel
+    with a named tuple of arrays costs 25 µs, because each array is taken apart and put together
+    again; calling it with a held state costs less than 1 µs. Arrays are shared, not copied: what a
+    kernel does to a held state is seen in the state that was given to `hold`.
     """
 
 
@@ -30,13 +30,15 @@ structref.define_boxing(_HeldType, Held)
 
 
 @overload(Held, jit_options=CALLED_BY_KERNELS)  # type: ignore[untyped-decorator]  # numba is untyped
-def _made(state: Any, choosing: Any, learning: Any) -> Callable[..., Any]:
+def _made(state: Any, moments: Any, choosing: Any, learning: Any) -> Callable[..., Any]:
     """Let kernels make one; `structref.define_constructor` does the same, and compiles longer."""
-    kind = _HeldType([("state", state), ("choosing", choosing), ("learning", learning)])
+    fields = (("state", state), ("moments", moments), ("choosing", choosing))
+    kind = _HeldType([*fields, ("learning", learning)])
 
-    def make(state: Any, choosing: Any, learning: Any) -> Any:
+    def make(state: Any, moments: Any, choosing: Any, learning: Any) -> Any:
         held = structref.new(kind)
         held.state = state
+        held.moments = moments
         held.choosing = choosing
         held.learning = learning
         return held
@@ -48,11 +50,14 @@ class HeldInPython(NamedTuple):
     """The same for plain Python, where nothing needs to be handed over."""
 
     state: Any
+    moments: Any
     choosing: np.random.Generator
     learning: np.random.Generator
 
 
 @kernel
-def hold(state: Any, choosing: np.random.Generator, learning: np.random.Generator) -> Held:
-    """Return the state and its generators in a form that kernels take at little cost."""
-    return Held(state, choosing, learning)
+def hold(
+    state: Any, moments: Any, choosing: np.random.Generator, learning: np.random.Generator
+) -> Held:
+    """Return a state, moments and generators in a form that kernels take at little cost."""
+    return Held(state, moments, choosing, learning)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from giro.errors import BadFile, BadParameter, UnknownName
-from giro.features import matrix_of_columns
+from giro.features.frames import matrix_of_columns
 from giro.kernels.regression.linear_algebra import total
 
 if TYPE_CHECKING:

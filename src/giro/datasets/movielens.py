@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from giro.errors import BadFile
-from giro.features import matrix_of_records
 
 if TYPE_CHECKING:
     import polars as pl
@@ -127,6 +126,6 @@ def _decade(year: str) -> list[str]:
 
 def _ones(rows: list[list[str]]) -> tuple[np.ndarray, tuple[str, ...]]:
     """Return [row, word] 1 where the row has the word, and all words in sorted order."""
-    table, words = matrix_of_records([dict.fromkeys(row, 1.0) for row in rows])
-    order = sorted(range(len(words)), key=words.__getitem__)
-    return np.ascontiguousarray(table[:, order]), tuple(words[j] for j in order)
+    words = tuple(sorted({word for row in rows for word in row}))
+    table = [[float(word in row) for word in words] for row in map(set, rows)]
+    return np.array(table).reshape(len(rows), len(words)), words

@@ -1,16 +1,23 @@
-"""Estimates of a target's mean reward, ratios of two sums over events, and their intervals."""
+"""Estimators of a target's mean reward: ratios of two sums over events, and their intervals.
 
+An estimator is a function of a `Question`, registered under its name by `estimator`.
+"""
+
+import functools
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from giro.errors import UnknownName
+from giro.estimates import Estimate, normal_estimate, ratio_error
 from giro.evaluation.log import Log
-from giro.evaluation.target import Target
+from giro.evaluation.reward_model import fitted_rewards
+from giro.evaluation.target import Learning, Target, target_of
 from giro.kernels.draws.uniform import integers_below
 
-Interval: TypeAlias = Literal["normal", "bootstrap", "bernstein"]
+INTERVALS: Final = ("normal", "bootstrap", "bernstein")
 
 _FEW_EVENTS, _SMALL_SHARE = 100, 0.01  # of the effective sample below which a note warns
 _FAR = 5.0  # standard errors of the mean weight from 1 above which a note warns
@@ -63,71 +70,141 @@ def notes_on(weights: Weights) -> list[str]:
     return notes
 
 
+class Sample(NamedTuple):
+    """The events that an estimate is made of."""
+
+    policy: str
+    events: int
+    effective: float  # equal events that would be as good
+    largest: float  # weight of an event
+    clipped: int = 0  # weights that were cut
+    notes: tuple[str, ...] = ()
+
+
 class Terms(NamedTuple):
     """The estimate is sum(numerator) / sum(denominator)."""
 
     numerator: np.ndarray  # [event]
     denominator: np.ndarray  # [event]
     span: float  # between the largest and smallest numerator - value * denominator there can be
+    sample: Sample
 
 
-class Inputs(NamedTuple):
-    """What estimators work with."""
+class Question:
+    """A log and a policy, and everything that estimators need of them, made when it is needed."""
 
-    log: Log
-    target: Target
-    weights: Weights
-    predicted: np.ndarray | None  # [event, arm] rewards that a model expects, for DR
-    low: float  # of rewards
-    high: float
+    def __init__(
+        self,
+        log: Log,
+        policy: Any,
+        learning: Learning,
+        *,
+        clip: float | None = None,
+        folds: int | None = None,
+        model: Any = None,
+        predicted: np.ndarray | None = None,
+    ) -> None:
+        """Ask what the policy would have earned on the log."""
+        self.log, self.policy, self.learning = log, policy, learning
+        self._clip, self._folds, self._model, self._predicted = clip, folds, model, predicted
+
+    @functools.cached_property
+    def target(self) -> Target:
+        """The policy's probabilities in every event."""
+        return target_of(self.policy, self.log, self.learning)
+
+    @functools.cached_property
+    def weights(self) -> Weights:
+        """The weights of the events."""
+        return weights_of(self.target, self.log, self._clip)
+
+    @functools.cached_property
+    def predicted(self) -> np.ndarray:
+        """The reward that a model expects, [event, arm], which has not seen the event."""
+        if self._predicted is not None:
+            return self._predicted
+        return fitted_rewards(self.log, self._folds, self._model)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and the highest reward there can be."""
+        rewards = self.log.reward
+        return self.learning.reward_range or (float(rewards.min()), float(rewards.max()))
+
+    def weighted(self, numerator: np.ndarray, denominator: np.ndarray, span: float) -> Terms:
+        """Return terms of all events with their weights."""
+        weights, target = self.weights, self.target
+        notes = (*notes_on(weights), *([target.note] if target.note else []))
+        if weights.effective == 0.0:
+            denominator = np.zeros(self.log.events)
+        largest = float(weights.each.max())
+        sample = Sample(
+            target.name, self.log.events, weights.effective, largest, weights.clipped, notes
+        )
+        return Terms(numerator, denominator, span, sample)
 
 
-def ips(given: Inputs) -> Terms:
+Estimator: TypeAlias = Callable[[Question], Terms]
+ESTIMATORS: dict[str, Estimator] = {}
+
+
+def estimator(name: str) -> Callable[[Estimator], Estimator]:
+    """Register an estimator under a name."""
+
+    def registered(function: Estimator) -> Estimator:
+        ESTIMATORS[name] = function
+        return function
+
+    return registered
+
+
+def estimator_named(name: str) -> Estimator:
+    """Return the estimator of this name."""
+    if name not in ESTIMATORS:
+        raise UnknownName("estimator", name, known=ESTIMATORS)
+    return ESTIMATORS[name]
+
+
+@estimator("ips")
+def ips(question: Question) -> Terms:
     """Inverse propensity score (Horvitz and Thompson, 1952): the mean of weight times reward."""
-    w, r = given.weights.each, given.log.reward
-    edges = (0.0, given.weights.bound * given.low, given.weights.bound * given.high)
-    return Terms(w * r, np.ones(w.size), max(edges) - min(edges))
+    weights, (low, high) = question.weights, question.range
+    edges = (0.0, weights.bound * low, weights.bound * high)
+    numerator = weights.each * question.log.reward
+    return question.weighted(numerator, np.ones(numerator.size), max(edges) - min(edges))
 
 
-def snips(given: Inputs) -> Terms:
+@estimator("snips")
+def snips(question: Question) -> Terms:
     """Self-normalised (Swaminathan and Joachims, 2015, Section 4): weighted mean of rewards."""
-    w, r = given.weights.each, given.log.reward
-    return Terms(w * r, w, given.weights.bound * (given.high - given.low))
+    weights, (low, high) = question.weights, question.range
+    numerator = weights.each * question.log.reward
+    return question.weighted(numerator, weights.each, weights.bound * (high - low))
 
 
-def dr(given: Inputs) -> Terms:
+@estimator("dr")
+def dr(question: Question) -> Terms:
     """Doubly robust (Dudík et al., 2011, Equation 1): a model's rewards, corrected by IPS.
 
     Unbiased as IPS is, with a smaller error the better the model. The model of an event has not
     seen that event.
     """
-    log, w, model = given.log, given.weights.each, given.predicted
-    assert model is not None
-    expected = np.sum(given.target.probabilities * model, axis=1)
+    log, weights, model = question.log, question.weights, question.predicted
+    expected = np.sum(question.target.probabilities * model, axis=1)
     surprise = log.reward - model[np.arange(log.events), log.arm]
-    low, high = min(given.low, float(model.min())), max(given.high, float(model.max()))
-    span = (high - low) * (1.0 + 2.0 * given.weights.bound)
-    return Terms(expected + w * surprise, np.ones(w.size), span)
-
-
-ESTIMATORS: dict[str, Callable[[Inputs], Terms]] = {"ips": ips, "snips": snips, "dr": dr}
+    low, high = question.range
+    low, high = min(low, float(model.min())), max(high, float(model.max()))
+    span = (high - low) * (1.0 + 2.0 * weights.bound)
+    numerator = expected + weights.each * surprise
+    return question.weighted(numerator, np.ones(numerator.size), span)
 
 
 # -- intervals -------------------------------------------------------------------------------------
 
 
-class RatioEstimate(NamedTuple):
-    """An estimate with its uncertainty."""
-
-    value: float
-    se: float
-    low: float
-    high: float
-
-
 def ratio_estimate(
-    terms: Terms, *, level: float, interval: Interval, rng: np.random.Generator
-) -> RatioEstimate:
+    terms: Terms, *, level: float, interval: str, rng: np.random.Generator
+) -> Estimate:
     """Return sum(numerator) / sum(denominator) with its standard error and confidence interval.
 
     The standard error is that of the delta method: residuals e = numerator - value * denominator
@@ -143,22 +220,18 @@ def ratio_estimate(
     n = terms.numerator.size
     total = float(terms.denominator.sum())
     if total == 0.0:
-        return RatioEstimate(math.nan, math.nan, math.nan, math.nan)
+        return Estimate(math.nan, math.nan, math.nan, math.nan)
     value = float(terms.numerator.sum()) / total
     residuals = terms.numerator - value * terms.denominator
-    se = math.sqrt(float(residuals @ residuals) * n / (n - 1)) / total if n > 1 else math.nan
+    se = ratio_error(float(residuals @ residuals), total, n)
     if interval == "normal" or math.isnan(se):
-        from scipy.special import ndtri  # noqa: PLC0415  # quick start without scipy
-
-        below = above = float(ndtri((1.0 + level) / 2.0)) * se
-    elif interval == "bernstein":  # sqrt(2 var ln(4/δ) / n) + 7 span ln(4/δ) / (3 (n - 1))
+        return normal_estimate(value, se, level)
+    if interval == "bernstein":  # sqrt(2 var ln(4/δ) / n) + 7 span ln(4/δ) / (3 (n - 1))
         mean, ln = float(terms.denominator.mean()), math.log(4.0 / (1.0 - level))
-        below = above = se * math.sqrt(2.0 * ln) + 7.0 * terms.span * ln / (3.0 * (n - 1)) / mean
-    else:
-        ratios = _studentised(terms, value, rng)
-        low, high = np.quantile(ratios, [(1 - level) / 2, (1 + level) / 2])
-        below, above = float(high) * se, -float(low) * se
-    return RatioEstimate(value, se, value - below, value + above)
+        half = se * math.sqrt(2.0 * ln) + 7.0 * terms.span * ln / (3.0 * (n - 1)) / mean
+        return Estimate(value, se, value - half, value + half)
+    low, high = np.quantile(_studentised(terms, value, rng), [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(value, se, value - float(high) * se, value - float(low) * se)
 
 
 def _studentised(terms: Terms, value: float, rng: np.random.Generator) -> np.ndarray:

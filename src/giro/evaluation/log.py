@@ -1,70 +1,72 @@
 """Log: decisions of a policy with their probabilities and rewards, as arrays."""
 
+import dataclasses
 import reprlib
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.hashing import are_pairs
-from giro.offer import NO_FEATURES, Offer
+from giro.features import Columns, Schema
+from giro.features.walk import is_usable
+from giro.hashing import are_codes
+from giro.offer import NO_FEATURES, AnyRow, AnyRows, Offer, SparseRow, SparseRows
 
 _SUM_TOLERANCE = 1e-3  # logged probabilities are often rounded
 
 
-class Log(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Log:
     """Decisions that were rewarded, in the order in which they were made.
 
-    Where arms come and go with the events and are known by features alone, the log is *open*: an
-    arm is its place in the event's offer, `arm_names` are the places, and `names` the arms there.
+    `schema` says what the columns of contexts and of features of arms are; without it they are
+    numbers. A number that is missing is NaN. Where arms come and go with the events and are known
+    by features alone, the log is *open*: an arm is its place in the event's offer, `arm_names` are
+    the places, and `names` the arms there.
     """
 
     arm: np.ndarray  # [event] index of the logged arm in arm_names
     arm_names: tuple[str, ...]
     reward: np.ndarray  # [event] in the units of the log
     probability: np.ndarray  # [event] with which the logged arm was chosen, in (0, 1]
-    contexts: np.ndarray  # [event, feature], or pairs; no features where there are no contexts
-    feature_names: tuple[str, ...]
+    contexts: Any  # [event, column], or a `SparseRow` for each event
+    schema: Schema = dataclasses.field(default=None)  # type: ignore[assignment]  # see `__post_init__`
     eligible: np.ndarray | None = None  # [event, arm] which arms could be chosen; None: all
     probabilities: np.ndarray | None = None  # [event, arm] of all arms, where they were logged
     adaptive: bool = False  # whether the policy that made the log learned from it meanwhile
     left_out: int = 0  # decisions without a reward
-    arm_features: np.ndarray | None = None  # [arm, feature] what is known of the arms
-    arm_feature_names: tuple[str, ...] = ()
-    features: list[np.ndarray] | None = None  # [event][i, feature] of the eligible arms, or pairs
-    hashed: bool = False  # whether contexts and features are rows of pairs, see `giro.hashing`
+    arm_features: np.ndarray | None = None  # [arm, column] if they are the same in all events
+    features: list[AnyRows] | None = None  # [event][i, column] of the eligible arms
     names: list[tuple[str, ...]] | None = None  # [event][i] of the eligible arms of an open log
+    widths: np.ndarray | None = None  # [event, 2] columns that the schema had then; None: all
+
+    def __post_init__(self) -> None:
+        """Take columns as numbers where nothing else is said."""
+        if self.schema is None:
+            schema = Schema.of_numbers(np.shape(self.contexts)[1], self._n_arm_columns())
+            object.__setattr__(self, "schema", schema)
+
+    def _n_arm_columns(self) -> int:
+        if self.features is not None:
+            return int(self.features[0].shape[1])
+        return 0 if self.arm_features is None else int(self.arm_features.shape[1])
+
+    def __len__(self) -> int:
+        return self.events
 
     @property
     def events(self) -> int:
         """How many rewarded decisions there are."""
         return int(self.arm.size)
 
-    @property
-    def n_arm_features(self) -> int:
-        """How many numbers are known of each arm; 0 where features are hashed."""
-        if self.hashed:
-            return 0
-        if self.features is not None:
-            return int(self.features[0].shape[1])
-        return 0 if self.arm_features is None else int(self.arm_features.shape[1])
-
-    @property
-    def n_features(self) -> int:
-        """How many numbers are known of each round; 0 where features are hashed."""
-        return 0 if self.hashed else int(self.contexts.shape[1])
-
-    def without_arm_features(self) -> "Log":
-        """Return the log for those who cannot use features of arms."""
-        return self._replace(features=None, arm_features=None)
-
-    def without_features(self) -> "Log":
-        """Return the log for those who use no features at all."""
-        blind = self.without_arm_features()
-        return blind._replace(contexts=np.empty((self.events, 0)), feature_names=(), hashed=False)
+    def context(self, event: int) -> AnyRow:
+        """Return the row of a round."""
+        if self.schema.is_sparse:
+            return self.contexts[event]
+        return np.ascontiguousarray(self.contexts[event], np.float64)
 
     def offer_of(self, event: int) -> Offer:
-        """Return what could be chosen, and what was known of it."""
+        """Return the arms that could be chosen, and the rows of the round and of these arms."""
         arms = np.arange(len(self.arm_names))
         arms = arms if self.eligible is None else arms[self.eligible[event]]
         features = NO_FEATURES
@@ -72,7 +74,19 @@ class Log(NamedTuple):
             features = self.features[event]
         elif self.arm_features is not None:
             features = self.arm_features[arms]
-        return Offer(arms, np.ascontiguousarray(self.contexts[event], np.float64), features)
+        return Offer(arms, self.context(event), features)
+
+    def schema_at(self, event: int) -> Schema:
+        """Return the schema as it was when the decision was made."""
+        if self.widths is None:
+            return self.schema
+        n, m = self.widths[event].tolist()
+        return self.schema.upto((n, m))
+
+    def with_names(self, names: tuple[str, ...]) -> "Log":
+        """Return the log with contexts of these names, one for each number."""
+        columns = Columns.of_names(names)
+        return dataclasses.replace(self, schema=self.schema._replace(context=columns))
 
 
 def checked(log: Log) -> Log:
@@ -81,7 +95,6 @@ def checked(log: Log) -> Log:
         without = f": none of its {log.left_out} decisions has a reward" if log.left_out else ""
         raise BadParameter(f"the log is empty{without}")
     _check_finite(log.reward, "reward")
-    _check_finite(log.contexts, "context")
     wrong = np.flatnonzero(~((log.probability > 0.0) & (log.probability <= 1.0)))
     if wrong.size:
         raise BadParameter(
@@ -95,10 +108,7 @@ def checked(log: Log) -> Log:
             raise BadParameter(f"event {wrong[0] + 1} has the arm '{name}', which was not eligible")
     if log.probabilities is not None:
         _check_probabilities(log.probabilities)
-    if log.hashed and log.features is None:
-        raise BadParameter("a log of hashed features needs those of the eligible arms")
-    if log.features is not None:
-        (_check_pairs if log.hashed else _check_features)(log, log.features)
+    _check_rows(log)
     return log
 
 
@@ -126,16 +136,16 @@ def places_of(n_arms: int) -> tuple[str, ...]:
     return tuple(str(place + 1) for place in range(n_arms))
 
 
-def by_event_and_arm(given: Any, log: Log, what: str) -> np.ndarray:
-    """Return numbers as an array [event, arm]; `what` names them in errors."""
+def by_event_and_arm(given: Any, log: Log, noun: str) -> np.ndarray:
+    """Return numbers as an array [event, arm]; `noun` names them in errors."""
     wanted = (log.events, len(log.arm_names))
     try:
         array = np.asarray(given, float)
     except (TypeError, ValueError):
-        raise BadParameter(f"{what} are an array of numbers [event, arm]") from None
+        raise BadParameter(f"{noun} are an array of numbers [event, arm]") from None
     if array.shape != wanted:
         raise BadParameter(
-            f"{what} have a row for each of {wanted[0]} events and a column for each of "
+            f"{noun} have a row for each of {wanted[0]} events and a column for each of "
             f"{wanted[1]} arms, got an array of shape {array.shape}"
         )
     return array
@@ -146,11 +156,11 @@ def _number_first(name: str) -> tuple[bool, int, str]:
     return not is_number, int(name) if is_number else 0, name
 
 
-def _check_finite(values: np.ndarray, what: str) -> None:
+def _check_finite(values: np.ndarray, noun: str) -> None:
     wrong = np.argwhere(~np.isfinite(values))
     if wrong.size:
         value = values[tuple(wrong[0])]
-        raise BadParameter(f"event {wrong[0][0] + 1} has the {what} {value}; expected a number")
+        raise BadParameter(f"event {wrong[0][0] + 1} has the {noun} {value}; expected a number")
 
 
 def _check_probabilities(probabilities: np.ndarray) -> None:
@@ -164,24 +174,37 @@ def _check_probabilities(probabilities: np.ndarray) -> None:
         )
 
 
-def _check_features(log: Log, by_event: list[np.ndarray]) -> None:
-    width = by_event[0].shape[-1] if by_event else 0
-    for event, features in enumerate(by_event):
-        wanted = (log.offer_of(event).arms.size, width)
-        if features.shape != wanted or not np.isfinite(features).all():
+def _check_rows(log: Log) -> None:
+    if log.schema.is_sparse:
+        if log.features is None:
+            raise BadParameter("a log of hashed features needs those of the eligible arms")
+        for event in range(log.events):
+            _check_sparse(log.offer_of(event), event)
+        return
+    n, m = log.schema.widths
+    shape = np.shape(log.contexts)
+    if shape != (log.events, n):
+        raise BadParameter(f"contexts have shape {shape}, the schema wants {(log.events, n)}")
+    if not is_usable(log.contexts):
+        event = int(np.argwhere(~(np.abs(np.nan_to_num(log.contexts)) <= 1e150))[0][0])
+        raise BadParameter(f"event {event + 1} has a context that is too large a number")
+    for event, features in enumerate(log.features or ()):
+        wanted = (log.offer_of(event).arms.size, m)
+        if features.shape != wanted or not is_usable(features):
             raise BadParameter(
-                f"event {event + 1} needs {wanted[1]} finite features of each of {wanted[0]} arms, "
+                f"event {event + 1} needs {wanted[1]} features of each of {wanted[0]} arms, "
                 f"got {reprlib.repr(features.tolist())}"
             )
 
 
-def _check_pairs(log: Log, by_event: list[np.ndarray]) -> None:
-    if not are_pairs(log.contexts):
-        raise BadParameter("a context in the log is not a row of codes and values")
-    for event, features in enumerate(by_event):
-        n_arms = log.offer_of(event).arms.size
-        right = features.ndim == 2 and len(features) == n_arms and are_pairs(features)
-        if not right or not np.isfinite(features).all():
-            raise BadParameter(
-                f"event {event + 1} needs codes and finite values of each of {n_arms} arms"
-            )
+def _check_sparse(offer: Offer, event: int) -> None:
+    context, features = offer.context, offer.features
+    is_right = isinstance(context, SparseRow) and isinstance(features, SparseRows)
+    is_right = is_right and features.begin.size == offer.arms.size + 1
+    for codes, values in ((context.column, context.value), (features.column, features.value)):
+        is_right = is_right and codes.shape == values.shape and are_codes(codes)
+        is_right = is_right and bool(np.isfinite(values).all())
+    if not is_right:
+        raise BadParameter(
+            f"event {event + 1} needs codes and finite values of each of {offer.arms.size} arms"
+        )

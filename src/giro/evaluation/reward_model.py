@@ -7,52 +7,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.checks import check, whole
+from giro.compiling import borrowed, kernel
 from giro.errors import BadParameter
 from giro.evaluation.log import Log, by_event_and_arm
-from giro.hashing import sparse_row, sparse_rows
+from giro.live import LivePolicy, seen_offer
+from giro.model import Model
+from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
-from giro.offer import Offer, Shape, case_of, position_of
-from giro.policies._arm_models import expected, start_any_models, take_case
-from giro.seeds import stream
-
-_PENALTY = 1.0  # of the squared coefficients of features scaled to variance 1
-
-
-class _Model(NamedTuple):
-    """Ridge regression per arm, (x'x + penalty)^-1 x'y; its mean where there are no features."""
-
-    intercepts: np.ndarray  # [arm] mean reward
-    coefficients: np.ndarray  # [arm, feature] of (context - centre) / scale
-    centres: np.ndarray  # [arm, feature]
-    scale: np.ndarray  # [feature]
-    lowest: float  # rewards it was fitted to
-    highest: float
-
-    def predicted(self, contexts: np.ndarray) -> np.ndarray:
-        """Return [event, arm], within the rewards the model was fitted to."""
-        slopes = self.coefficients / self.scale
-        offsets = self.intercepts - np.sum(slopes * self.centres, axis=1)
-        predicted: np.ndarray = np.clip(contexts @ slopes.T + offsets, self.lowest, self.highest)
-        return predicted
+from giro.models.linear import Linear
+from giro.offer import case_of, position_of
+from giro.policies._arm_models import expected
+from giro.policies.greedy import Greedy
 
 
-def fitted_rewards(log: Log, folds: int | None) -> np.ndarray:
+def fitted_rewards(log: Log, folds: int | None, model: Any = None) -> np.ndarray:
     """Return [event, arm] the predicted reward, by a model that has not seen the event.
 
-    The model is a ridge regression for each arm on the context. Where arms are known by features
-    alone, or features are hashed, it is one hashed linear model for all (`giro.models.Hashed`).
+    `model` is any of `giro.models`. By default it is `linear`, for each arm, of how much a reward
+    differs from the mean; where arms are known by features alone, or features are hashed, it is
+    `hashed`, one for all. It sees contexts as policies do, standardised.
 
     With `folds`, events are dealt to that many folds in turn and each fold is predicted by a model
     of the others. With None, an event is predicted from earlier ones only (at least half of
     them): for a log whose policy learned, where later events depend on earlier rewards.
     """
     predicted = np.zeros((log.events, len(log.arm_names)))
-    is_shared = log.hashed or log.names is not None
+    chosen = None if model is None else as_model(model)
     for known, asked in _splits(log.events, folds):
-        if known.size and is_shared:
-            _predict_by_features(log, known, asked, predicted)
-        elif known.size:
-            predicted[asked] = _fitted(log, known).predicted(log.contexts[asked])
+        if known.size:
+            _predict(log, known, asked, predicted, _scaled_for(log, known, chosen))
     return predicted
 
 
@@ -77,53 +60,48 @@ def _splits(events: int, folds: int | None) -> Iterator[tuple[np.ndarray, np.nda
         yield every[every % folds != fold], every[every % folds == fold]
 
 
-def _fitted(log: Log, known: np.ndarray) -> _Model:
-    contexts, arm, reward = log.contexts[known], log.arm[known], log.reward[known]
-    n_arms, n_features = len(log.arm_names), contexts.shape[1]
-    spread = contexts.std(axis=0)
-    scale = np.where(spread > 0.0, spread, 1.0)
-    model = _Model(
-        np.full(n_arms, reward.mean()),  # of an arm that was never seen
-        np.zeros((n_arms, n_features)),
-        np.zeros((n_arms, n_features)),
-        scale,
-        float(reward.min()),
-        float(reward.max()),
-    )
-    for k in np.unique(arm):
-        its = arm == k
-        model.intercepts[k] = reward[its].mean()
-        model.centres[k] = contexts[its].mean(axis=0)
-        centred = (contexts[its] - model.centres[k]) / scale
-        inner = centred.T @ centred + _PENALTY * np.eye(n_features)
-        moment = centred.T @ (reward[its] - model.intercepts[k])
-        model.coefficients[k] = np.linalg.solve(inner, moment)
-    return model
+class _Scaled(NamedTuple):
+    """A model, and how it sees rewards: less `base`, over `scale`."""
+
+    model: Model
+    base: float
+    scale: float
+    low: float  # of the rewards it is fitted to
+    high: float
 
 
-def _predict_by_features(
-    log: Log, known: np.ndarray, asked: np.ndarray, predicted: np.ndarray
-) -> None:
-    """Fill in what one model of all arms expects of the eligible arms, after the known events."""
+def _scaled_for(log: Log, known: np.ndarray, model: Model | None) -> _Scaled:
     rewards = log.reward[known]
-    low, high = float(rewards.min()), float(rewards.max())
-    spread = high - low if high > low else 1.0
-    model, rng = Hashed(offset=float((rewards.mean() - low) / spread)), stream(0)  # draws nothing
-    shape = Shape(len(log.arm_names), log.n_features, log.n_arm_features, 1, 1, log.hashed)
-    models = start_any_models(model, shape, rng)
+    low, high, mean = float(rewards.min()), float(rewards.max()), float(rewards.mean())
+    span = high - low if high > low else 1.0
+    if model is None and not (log.schema.is_sparse or log.names is not None):
+        return _Scaled(Linear(), mean, 1.0, low, high)
+    if model is None:
+        model = Hashed(offset=(mean - low) / span)
+    return _Scaled(model, low, span, low, high)
+
+
+def _predict(
+    log: Log, known: np.ndarray, asked: np.ndarray, predicted: np.ndarray, by: _Scaled
+) -> None:
+    """Write what a model of the known events expects of the eligible arms in the others."""
+    policy = Greedy(model=by.model)
+    live = LivePolicy(policy, log.schema, n_arms=len(log.arm_names), seed=0, capacity=known.size)
     for event in known.tolist():
-        offer, arm = _seen(log, event), int(log.arm[event])
-        unit = float((log.reward[event] - low) / spread)
-        take_case(models, case_of(offer, position_of(offer, arm)), arm, unit, rng)
+        offer, arm = log.offer_of(event), int(log.arm[event])
+        case = case_of(offer, position_of(offer, arm))
+        live.learn(case, arm, float((log.reward[event] - by.base) / by.scale))
+    untried = float((log.reward[known].mean() - by.base) / by.scale)
     for event in asked.tolist():
-        offer = _seen(log, event)
-        values = low + spread * expected(models, offer, 0.0)
-        predicted[event, offer.arms] = np.clip(values, low, high)
+        offer = log.offer_of(event)
+        values = by.base + by.scale * live.ask(_expected, offer, untried)
+        predicted[event, offer.arms] = np.clip(values, by.low, by.high)
 
 
-def _seen(log: Log, event: int) -> Offer:
-    """Return the offer of an event as models see it."""
-    offer = log.offer_of(event)
-    if not log.hashed:
-        return offer
-    return Offer(offer.arms, sparse_row(offer.context), sparse_rows(offer.features))
+@kernel
+def _expected(
+    held: Any, arms: np.ndarray, context: Any, features: Any, untried: float
+) -> np.ndarray:
+    """Return what the model expects of each arm on offer."""
+    offer = seen_offer(held, arms, context, features)
+    return expected(borrowed(held.state).models, offer, untried)

@@ -1,8 +1,4 @@
-"""A policy led through a log: its probabilities in every event, or the events that it keeps.
-
-A *target* has the probabilities of the policy that is to be evaluated, by which estimators weigh
-events. In *replay* (Li et al., 2011, Algorithm 3) it plays on the events whose arm it would choose.
-"""
+"""Target: the probabilities of the policy that is to be evaluated, in every event of a log."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,14 +8,12 @@ import numpy as np
 from giro.checks import finite_range
 from giro.errors import BadParameter, UnknownName
 from giro.evaluation.log import Log, by_event_and_arm
-from giro.live import LivePolicy
+from giro.live import LivePolicy, usable_schema
 from giro.named import text_of
-from giro.offer import Shape, case_of, position_of
+from giro.offer import Offer, case_of, position_of
 from giro.policy import Policy, policies_with_arm_features
-from giro.seeds import stream
 
 _SUM_TOLERANCE = 1e-6
-_SAME = 1e-3  # relative difference between probabilities that count as equal: logs round them
 LOGGED, ALWAYS = "logged", "always:"
 
 
@@ -52,24 +46,23 @@ def probabilities_in(
     independent choices. Such shares are right on average and do not depend on the logged reward,
     so that estimates that are linear in them (IPS, DR) stay unbiased.
     """
-    log = log_for(policy, log)
-    live = live_policy(policy, log, seed=seed)
-    probabilities, voted = np.zeros((log.events, len(log.arm_names))), 0
+    live, voted = live_policy(policy, log, seed=seed), 0
+    probabilities = np.zeros((log.events, len(log.arm_names)))
     for event in range(log.events):
-        offer = log.offer_of(event)
-        found = live.propensities(offer)
-        if found is None:
+        offer = follow_schema(live, log, event)
+        chances = live.propensities(offer)
+        if chances is None:
             live.stream_of(event)
-            found = live.vote(offer, votes)
+            chances = live.vote(offer, votes)
             voted += 1
-        probabilities[event, offer.arms] = found
+        probabilities[event, offer.arms] = chances
         arm = int(log.arm[event])
         live.learn(case_of(offer, position_of(offer, arm)), arm, float(rewards[event]))
     return PolicyProbabilities(probabilities, voted)
 
 
-def log_for(policy: Policy, log: Log) -> Log:
-    """Return the log as the policy can use it: without features, where it cannot use them."""
+def live_policy(policy: Policy, log: Log, *, seed: int) -> LivePolicy:
+    """Return the policy that a bandit with the log's schema would have, before the first event."""
     played = policy.resolved(contextual=True)
     if log.names is not None and not played.uses_arm_features:
         raise BadParameter(
@@ -77,16 +70,17 @@ def log_for(policy: Policy, log: Log) -> Log:
             "each event: policies that know arms by their features can be evaluated, as "
             f"{', '.join(policies_with_arm_features())}"
         )
-    if log.hashed and not played.uses_contexts:
-        return log.without_features()
-    return log if played.uses_arm_features else log.without_arm_features()
+    schema = usable_schema(policy, log.schema_at(0))
+    return LivePolicy(policy, schema, n_arms=len(log.arm_names), seed=seed, rounds=log.events)
 
 
-def live_policy(policy: Policy, log: Log, *, seed: int) -> LivePolicy:
-    """Return the policy, ready to be led through the log."""
-    rounds, widths = max(1, log.events), (log.n_features, log.n_arm_features)
-    shape = Shape(len(log.arm_names), *widths, rounds, rounds, log.hashed)
-    return LivePolicy(policy, shape, seed=seed)
+def follow_schema(live: LivePolicy, log: Log, event: int) -> Offer:
+    """Return the offer of an event, after the policy has grown to the columns known then."""
+    if log.widths is not None:
+        schema = usable_schema(live.policy, log.schema_at(event))
+        if schema != live.schema:
+            live.widen_to(schema)
+    return log.offer_of(event)
 
 
 class Target(NamedTuple):
@@ -126,7 +120,7 @@ def target_of(policy: Any, log: Log, learning: Learning) -> Target:
         text = ",".join(f"{arm}={text_of(float(share))}" for arm, share in policy.items())
         return _fixed(log, np.tile(_row(policy, log), (log.events, 1)), text)
     if callable(policy):
-        rows = [_row(policy(context), log) for context in log.contexts]
+        rows = [_row(policy(log.context(event)), log) for event in range(log.events)]
         return _fixed(log, rows, getattr(policy, "__name__", "function"))
     if isinstance(policy, np.ndarray | Sequence):
         return _fixed(log, policy, "array")
@@ -172,67 +166,3 @@ def _row(given: Any, log: Log) -> Any:
             raise UnknownName("arm", str(name), known=log.arm_names)
         row[log.arm_names.index(str(name))] = probability
     return row
-
-
-# -- replay ----------------------------------------------------------------------------------------
-
-
-def replayed(policy: Policy, log: Log, learning: Learning, *, rejection: bool) -> np.ndarray:
-    """Return the numbers of the events that the policy kept, in their order.
-
-    In each event the policy chooses. If that is the logged arm, the event is kept and the policy
-    learns from it, otherwise nothing happens. The kept events are distributed as that many rounds
-    of the policy online, if every arm was logged with the same probability whatever the context.
-    With `rejection` a log with other probabilities is first thinned: an event stays with
-    probability smallest / its own, so that whatever the policy chooses of an offer, the event is
-    kept with the same probability, the smallest, also where other events have another offer.
-    """
-    offered = _offered(log, learning.seed, rejection=rejection)
-    rewards = unit_rewards(log.reward, learning.reward_range)
-    log = log_for(policy, log)
-    live, kept = live_policy(policy, log, seed=learning.seed), []
-    for event in offered.tolist():
-        offer = log.offer_of(event)
-        live.stream_of(event)
-        arm = live.choose(offer)
-        if arm == log.arm[event]:
-            live.learn(case_of(offer, position_of(offer, arm)), arm, float(rewards[event]))
-            kept.append(event)
-    return np.array(kept, np.int64)
-
-
-def replayed_target(target: Target, log: Log, learning: Learning, *, rejection: bool) -> np.ndarray:
-    """Return the events on which an arm drawn from the target's probabilities is the logged one."""
-    if target.name == LOGGED:
-        return np.arange(log.events)
-    offered = _offered(log, learning.seed, rejection=rejection)
-    drawn = stream(learning.seed, 1, 0).random(offered.size)
-    events: np.ndarray = offered[drawn < target.logged[offered]]
-    return events
-
-
-def _offered(log: Log, seed: int, *, rejection: bool) -> np.ndarray:
-    """Return the events that make a log in which each arm on offer has the same probability."""
-    if rejection:
-        known = log.probability if log.probabilities is None else log.probabilities
-        if log.eligible is not None and log.probabilities is not None:
-            known = np.where(log.eligible, known, 1.0)
-        if known.min() == 0.0:
-            event = int(np.flatnonzero(known.min(axis=1) == 0.0)[0])
-            raise BadParameter(f"no thinning helps: in event {event + 1} an arm had probability 0")
-        share = float(known.min()) / log.probability
-        return np.flatnonzero(stream(seed, 1, 1).random(log.events) < share)
-    if log.eligible is not None:
-        raise BadParameter(
-            "replay needs a log in which all arms can be chosen in every event; "
-            "'rejection-replay' thins another by its known probabilities"
-        )
-    uniform = 1.0 / len(log.arm_names)
-    wrong = np.flatnonzero(np.abs(log.probability / uniform - 1.0) > _SAME)
-    if wrong.size:
-        raise BadParameter(
-            f"replay needs a log that chose each of {len(log.arm_names)} arms with probability "
-            f"{uniform:.4g}, event {wrong[0] + 1} has {log.probability[wrong[0]]:.4g}; "
-            "'rejection-replay' thins such a log by its known probabilities"
-        )
-    return np.arange(log.events)

@@ -55,7 +55,7 @@ def empty_window(size: int, capacity: int, columns: int = 0) -> Window:
     return Window(
         np.empty(capacity, np.int64),
         np.empty(capacity),
-        np.empty((capacity, columns)),
+        np.zeros((capacity, columns)),
         np.zeros(1, np.int64),
         size,
     )

@@ -207,11 +207,14 @@ class _State(NamedTuple):
     mean: np.ndarray  # [slot] reward in the last sample, expected in every context if it is not
     whole: np.ndarray  # [slot] rows of the last fit
     taken: np.ndarray  # [slot] rows of it and those that `partial_fit` has added
+    width: np.ndarray  # [slot] columns of the last fit; those that came since are not asked
 
 
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Fit a copy, or the slot's last fit once more where that is a good start."""
     rows = _training_rows(sample, state.abilities, rng, weighs=state.abilities.weighs)
+    width = sample.rows.contexts.shape[1]
+    is_as_wide, state.width[slot] = state.width[slot] == width, width
     state.whole[slot] = state.taken[slot] = sample.positions.size
     state.mean[slot] = rows.mean if rows.draws > 0 else _UNKNOWN
     state.works[slot] = False
@@ -219,7 +222,7 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
         return
     estimator, state.fitted[slot] = state.fitted[slot], None  # a fit that fails leaves half of one
     with _left_out_on_failure(state, "fitted"), state.abilities.quiet():
-        if estimator is None or not goes_on(estimator, state.abilities):
+        if estimator is None or not (is_as_wide and goes_on(estimator, state.abilities)):
             estimator = fresh(state.estimator)
         _seed(estimator, state.abilities, rng)
         contexts, targets = rows.contexts, rows.targets
@@ -232,7 +235,8 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Pass new rows to `partial_fit`; fit all of them when they have doubled, or if that fails."""
     n, known = sample.positions.size, state.taken[slot]
-    if state.works[slot] and n < 2 * state.whole[slot]:
+    is_as_wide = state.width[slot] == sample.rows.contexts.shape[1]
+    if state.works[slot] and is_as_wide and n < 2 * state.whole[slot]:
         new = Sample(sample.rows, sample.positions[known:], sample.counts[known:])
         with _left_out_on_failure(state, "fitted further"):
             _take_in(state, state.fitted[slot], new, rng)
@@ -261,7 +265,7 @@ def _take_in(state: _State, estimator: Any, new: Sample, rng: np.random.Generato
 def _value(state: _State, slot: int, context: Context) -> float:
     if not state.works[slot]:
         return float(state.mean[slot])
-    asked, estimator = context.reshape(1, -1), state.fitted[slot]
+    asked, estimator = context[: state.width[slot]].reshape(1, -1), state.fitted[slot]
     answer = float(state.mean[slot])
     with _left_out_on_failure(state, "asked"):
         if state.abilities.classifies:
@@ -405,6 +409,7 @@ class Estimator(Model, name="estimator"):
             fitted,
             np.zeros(slots, bool),
             np.full(slots, _UNKNOWN),
+            np.zeros(slots, np.int64),
             np.zeros(slots, np.int64),
             np.zeros(slots, np.int64),
         )

@@ -16,6 +16,7 @@ from giro.kernels.regression.linear_algebra import (
     factorise,
     set_penalty,
     solve,
+    widen_factor,
 )
 from giro.kernels.regression.rows import weighted_gram, weighted_sum
 from giro.model import Model, Sample
@@ -31,6 +32,11 @@ class _State(NamedTuple):
     moment: np.ndarray  # [slot, feature] Σ z x of the rows taken in
     phase: np.ndarray  # [slot] whether the factor is in use, and whether θ lags behind it
     penalty: float
+
+    def widened(self, old: "_State") -> None:
+        """Fill in new columns, in which all rows so far are 0."""
+        for slot in np.flatnonzero(old.phase != _REFITTED):
+            widen_factor(self.factor[slot], old.theta.shape[1], self.penalty)
 
 
 _REFITTED, _SOLVED, _BEHIND = 0, 1, 2  # phases of a slot

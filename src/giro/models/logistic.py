@@ -8,7 +8,7 @@ import numpy as np
 from giro.checks import LEVEL, POSITIVE, check
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import weights_and_totals
-from giro.kernels.regression.linear_algebra import dot
+from giro.kernels.regression.linear_algebra import dot, widen_factor
 from giro.kernels.regression.logistic import Curvature, fit_logistic, sigmoid
 from giro.model import Model, Sample
 from giro.offer import Context
@@ -20,6 +20,11 @@ class _State(NamedTuple):
     factor_rows: np.ndarray  # [slot]
     penalty: float
     tolerance: float
+
+    def widened(self, old: "_State") -> None:
+        """Fill in new columns, in which all rows so far are 0."""
+        for slot in np.flatnonzero(old.factor_rows):
+            widen_factor(self.factor[slot], old.theta.shape[1], self.penalty)
 
 
 @kernel

@@ -32,6 +32,11 @@ class _State(NamedTuple):
     rate: float
     passes: int
 
+    def widened(self, old: "_State") -> None:
+        """Begin with weights of 0 for new columns, which stay 0 while these are."""
+        n, width = old.hidden.shape
+        self.hidden[:n, width:] = 0.0
+
 
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:

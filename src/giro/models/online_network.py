@@ -39,6 +39,11 @@ class _State(NamedTuple):
     steps: int
     copies: int  # networks a slot
 
+    def widened(self, old: "_State") -> None:
+        """Begin with weights of 0 for new columns, which stay 0 while these are."""
+        n, width = old.networks.hidden.shape
+        self.networks.hidden[:n, width:] = 0.0
+
 
 @kernel
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:

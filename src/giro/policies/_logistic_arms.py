@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.regression.linear_algebra import add_row, set_penalty
+from giro.kernels.regression.linear_algebra import add_row, set_penalty, widen_factor
 from giro.kernels.regression.logistic import Curvature, fit_logistic
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 
@@ -25,6 +25,11 @@ class LogisticArms(NamedTuple):
     total: np.ndarray  # [i] workspace for their rewards
     workspace: np.ndarray  # [feature]
     penalty: float
+
+    def widened(self, old: "LogisticArms") -> None:
+        """Fill in new columns, in which all rows so far are 0."""
+        for arm in np.flatnonzero(old.curved):
+            widen_factor(self.curvature[arm], old.theta.shape[1], self.penalty)
 
 
 def empty_logistic_arms(

@@ -60,8 +60,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     moments = state.moment[arm]
     for model in range(moments.shape[0]):
         perturbed = reward - _CENTRE + state.noise_sd * standard_normal(rng)
-        moments[model, -1] += perturbed  # of the constant, which comes last
-        for j in range(x.size - 1):
+        for j in range(x.size):
             moments[model, j] += perturbed * x[j]
 
 

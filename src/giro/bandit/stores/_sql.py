@@ -117,7 +117,7 @@ class Head(NamedTuple):
 
     position: int
     waiting: dict[str, bool]  # of the group's decisions that there are, whether they wait
-    formed: bool
+    forms: int
 
 
 class Groups:
@@ -164,16 +164,16 @@ def numbered(group: Iterable[Request], head: Head) -> Numbered:
     """Return the rows of all requests that can be appended; the others get their error."""
     rows: list[EventRow] = []
     rewards: dict[str | None, int] = {}
-    waiting, formed = head.waiting, head.formed
+    waiting, forms = head.waiting, head.forms
     for request in group:
         events = request.events
         now = {id: waiting[id] for id in ids_of(events) if id in waiting}
-        first_taken = taken(events, now, formed=formed)
+        first_taken = taken(events, now, forms=forms)
         if first_taken is not None:
             request.error = Taken(first_taken)
             continue
         waiting.update(now)
-        formed = formed or any(isinstance(event, Formed) for event in events)
+        forms += sum(isinstance(event, Formed) for event in events)
         request.first = head.position + len(rows) + 1
         for event in events:
             rows.append(row_of(event))
@@ -195,7 +195,7 @@ def hoped(group: Iterable[Request]) -> Head:
             decided.add(event.id)
         elif isinstance(event, Rewarded | Reported) and event.id not in decided:
             waiting[event.id] = True
-    return Head(0, waiting, formed=False)
+    return Head(0, waiting, forms=0)
 
 
 def wants_form(group: Iterable[Request]) -> bool:
@@ -394,11 +394,11 @@ class SqlStore(ABC):
             query = "SELECT id, reward IS NULL FROM giro_events WHERE bandit = ? AND kind = 4 AND "
             found = self._ask(connection, query + f"id IN ({marks(part)})", self._bandit, *part)
             waiting.update({id: bool(waits) for id, waits in found.fetchall()})
-        query = "SELECT 1 FROM giro_events WHERE bandit = ? AND kind = ? LIMIT 1"
-        formed = wants_form(group) and bool(
-            self._ask(connection, query, self._bandit, FORM).fetchone()
-        )
-        return Head(self._last(connection), waiting, formed)
+        query = "SELECT count(*) FROM giro_events WHERE bandit = ? AND kind = ?"
+        forms = 0
+        if wants_form(group):
+            forms = int(self._ask(connection, query, self._bandit, FORM).fetchone()[0])
+        return Head(self._last(connection), waiting, forms)
 
     def _last(self, connection: Any) -> int:
         query = "SELECT max(position) FROM giro_events WHERE bandit = ?"

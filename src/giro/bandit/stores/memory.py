@@ -18,7 +18,7 @@ from giro.bandit.event import (
     kind_of,
 )
 from giro.bandit.stores.store import FoundDecision, Snapshot, Taken, ids_of, taken
-from giro.offer import NO_FEATURES
+from giro.offer import NO_FEATURES, AnyRow, AnyRows, SparseRow
 
 _PENDING = -1  # in place of the number of a decision's reward
 _REWARDS = (KINDS.index("reward"), KINDS.index("expired"))
@@ -49,8 +49,9 @@ class MemoryStore:
         self.known = array("q", [0])  # [decision + 1] where its propensities begin
         self.propensities = array("d")
         self.contexts = array("d")
+        self.codes = array("q")  # beside the values of contexts that are sparse
         self.context_at = array("q", [0])  # [decision + 1] where its context begins
-        self.features: list[np.ndarray] = []  # [decision][i, feature] of the set's arms, if any
+        self.features: list[AnyRows] = []  # [decision] of the set's arms, if any
         self.names: list[tuple[str, ...]] = []  # [decision] of the arms, if they have no numbers
         self.requests: dict[int, bytes] = {}  # by decision
         self.rewarded = array("q")  # [reward] decision
@@ -58,7 +59,7 @@ class MemoryStore:
         self.came = array("d")  # [reward] time
         self.expired = array("b")  # [reward]
         self.kept: Snapshot | None = None  # of the file that it was read from
-        self._formed = False
+        self._forms = 0
         self._reports: dict[str, list[float]] = {}
         self._decision_of: dict[str, int] = {}
         self._set_of: dict[bytes, int] = {}
@@ -67,16 +68,21 @@ class MemoryStore:
 
     def append(self, events: Sequence[Event]) -> int:
         """Append all of these, or none; see `Store`."""
+        first = len(self.kind) + 1
+        if len(events) == 1 and type(events[0]) is Decided:  # as almost always
+            if events[0].id in self._decision_of:
+                raise Taken(events[0])
+            self._note(events[0])
+            return first
         numbers = {id: self._decision_of.get(id) for id in ids_of(events)}
         waiting = {
             id: self.reward_of[number] == _PENDING
             for id, number in numbers.items()
             if number is not None
         }
-        first_taken = taken(events, waiting, formed=self._formed)
+        first_taken = taken(events, waiting, forms=self._forms)
         if first_taken is not None:
             raise Taken(first_taken)
-        first = len(self.kind) + 1
         for event in events:
             self._note(event)
         return first
@@ -98,15 +104,21 @@ class MemoryStore:
             case _:
                 if isinstance(event, Reported):
                     self._reports.setdefault(event.id, []).append(event.value)
-                self._formed = self._formed or isinstance(event, Formed)
+                self._forms += isinstance(event, Formed)
                 self.index.append(len(self.others))
                 self.others.append(event)
 
     def _note_decision(self, event: Decided) -> None:
         decision = len(self.arm)
-        self.contexts.frombytes(np.ascontiguousarray(event.context, np.float64).tobytes())
+        context = event.context
+        if isinstance(context, SparseRow):
+            self.codes.frombytes(context.column.tobytes())
+            self.contexts.frombytes(context.value.tobytes())
+            self.features.append(event.features)
+        elif context.size:
+            self.contexts.frombytes(np.ascontiguousarray(context, np.float64).tobytes())
         self.context_at.append(len(self.contexts))
-        if event.features.size:
+        if not isinstance(context, SparseRow) and event.features.size:
             self.features.append(event.features)
         if event.names:
             self.names.append(event.names)
@@ -135,7 +147,7 @@ class MemoryStore:
         """Find again what follows from columns that were filled from a file."""
         self._decision_of = {id: number for number, id in enumerate(self.ids)}
         self._set_of = {arms.tobytes(): number for number, arms in enumerate(self.sets)}
-        self._formed = any(isinstance(event, Formed) for event in self.others)
+        self._forms = sum(isinstance(event, Formed) for event in self.others)
         for event in self.others:
             if isinstance(event, Reported):
                 self._reports.setdefault(event.id, []).append(event.value)
@@ -165,11 +177,18 @@ class MemoryStore:
             np.array(self.propensities[self.known[number] : self.known[number + 1]]),
             self.own[number],
             self.seen[number],
-            np.array(self.contexts[self.context_at[number] : self.context_at[number + 1]]),
+            self._context(number),
             self.features[number] if self.features else NO_FEATURES,
             self.requests.get(number, b""),
             self.names[number] if self.names else (),
         )
+
+    def _context(self, number: int) -> AnyRow:
+        begin, end = self.context_at[number], self.context_at[number + 1]
+        values = np.array(self.contexts[begin:end])
+        if not self.codes:
+            return values
+        return SparseRow(np.array(self.codes[begin:end], np.int64), values)
 
     def _reward(self, number: int) -> Rewarded:
         id, expired = self.ids[self.rewarded[number]], bool(self.expired[number])

@@ -24,7 +24,7 @@ class Taken(GiroError):
             case Rewarded() | Reported():
                 words = f"no decision '{event.id}' waits for a reward"
             case _:
-                words = "the form of contexts is fixed already"
+                words = "the schema has grown meanwhile"
         super().__init__(words)
         self.event = event
 
@@ -60,7 +60,8 @@ class Store(Protocol):
 
         When it returns, a crash of the program, the machine or the database does not lose them.
         Taken is the id of a decision that there is already, a reward or report whose decision has
-        its reward, a second form, and everything about a decision that there is not.
+        its reward, a schema that did not grow from the last one, and everything about a decision
+        that there is not.
         """
 
     def last(self) -> int:
@@ -110,11 +111,11 @@ class Store(Protocol):
         """Let go of everything outside of the process; the store may not be used any more."""
 
 
-def taken(events: Sequence[Event], waiting: dict[str, bool], *, formed: bool) -> Event | None:
+def taken(events: Sequence[Event], waiting: dict[str, bool], *, forms: int) -> Event | None:
     """Return the first event that cannot be appended, None if all can.
 
-    `waiting` says of the decisions in the log whether they wait for their reward, and `formed`
-    whether there is a form; `waiting` is brought up to date with the events before that one.
+    `waiting` says of the decisions in the log whether they wait for their reward, and `forms` how
+    often the schema was formed or grew; `waiting` is brought up to date with the events before.
     """
     for event in events:
         match event:
@@ -127,9 +128,9 @@ def taken(events: Sequence[Event], waiting: dict[str, bool], *, formed: bool) ->
                     return event
                 waiting[event.id] = isinstance(event, Reported)
             case Formed():
-                if formed:
+                if event.version != forms + 1:
                     return event
-                formed = True
+                forms += 1
             case _:
                 pass
     return None

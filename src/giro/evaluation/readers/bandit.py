@@ -7,16 +7,27 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.evaluation.log import Log, arm_indices, checked, places_of
+from giro.evaluation.readers._registry import Options, Source, reader
 from giro.evaluation.readers.table import column
-from giro.features import filled, padded
-from giro.hashing import are_pairs
+from giro.features import Schema
+from giro.offer import AnyRows, SparseRow, SparseRows, rows_at
 
 if TYPE_CHECKING:
     import polars as pl
 
 NEEDED = ("number", "kind", "id", "arm", "reward", "propensity")
-_LARGE = 2.0**24  # most hashes are larger
 _REWARDING = ("reward", "expired")  # kinds of event that settle a decision
+
+
+def is_events(source: Source, options: Options) -> bool:
+    """Return whether a log has the columns of a bandit's events."""
+    return set(NEEDED) <= source.columns
+
+
+@reader("giro", is_events)
+def read_events(source: Source, options: Options) -> Log:
+    """Return the log in the events of a bandit."""
+    return log_of_events(source.frame)
 
 
 def log_of_events(frame: "pl.DataFrame") -> Log:
@@ -36,12 +47,21 @@ def log_of_events(frame: "pl.DataFrame") -> Log:
     if settled["id"].n_unique() < settled.height:
         raise BadParameter("the events give a decision two rewards; each has one")
     joined = decisions.join(settled, on="id", how="left", maintain_order="left")
-    said = frame["setting"].drop_nulls().to_list() if "setting" in frame.columns else []
     rewarded, left_out = joined.filter(pl.col("settled").is_not_null()), joined["settled"]
-    return _log(rewarded, left_out.null_count(), [json.loads(text) for text in said])
+    return _log(rewarded, left_out.null_count(), *_settings(frame))
 
 
-def _log(rewarded: "pl.DataFrame", left_out: int, said: list[dict[str, Any]]) -> Log:
+def _settings(frame: "pl.DataFrame") -> tuple[bool, Schema | None]:
+    """Return whether arms come with each decision, and the last schema; None if it is not there."""
+    if "setting" not in frame.columns:
+        return False, None
+    texts = frame.filter(frame["setting"].is_not_null()).select("kind", "setting").rows()
+    is_open = any(json.loads(text).get("open_arms") for kind, text in texts if kind == "setting")
+    schemas = [text for kind, text in texts if kind == "form"]
+    return is_open, Schema.from_json(json.loads(schemas[-1])) if schemas else None
+
+
+def _log(rewarded: "pl.DataFrame", left_out: int, is_open: bool, schema: Schema | None) -> Log:
     unknown = rewarded["propensity"].is_null()
     if unknown.any():
         event = int(unknown.arg_max() or 0)
@@ -50,32 +70,31 @@ def _log(rewarded: "pl.DataFrame", left_out: int, said: list[dict[str, Any]]) ->
             "with propensities=False cannot be evaluated, nor decisions of a policy that another "
             "replaced before their propensities were read"
         )
-    hashed = any(part.get("hasher") for part in said)
-    offers = _offers(rewarded, is_open=any(part.get("open_arms") for part in said))
-    features = _features(rewarded, offers, hashed=hashed)
-    if not said and _look_hashed(features or []):
-        raise BadParameter(
-            "the first of the events must hold the setting of the bandit, for features are hashed: "
-            "give all its events"
-        )
-    contexts, feature_names = _contexts(rewarded)
-    if said and (said[0].get("encoder") or {}).get("bias"):  # a constant at the end: giro 0.1.0
-        contexts, feature_names = np.ascontiguousarray(contexts[:, :-1]), feature_names[:-1]
+    offers = _offers(rewarded, is_open=is_open)
+    if "context_codes" in rewarded.columns and rewarded["context_codes"].is_not_null().any():
+        if schema is None:
+            raise BadParameter(
+                "the first of the events must hold the setting of the bandit, for features are "
+                "hashed: give all its events"
+            )
+        rows = _sparse_rows(rewarded, offers)
+    else:
+        rows = _dense_rows(rewarded, offers, schema)
     return checked(
         Log(
             offers.arm,
             offers.arm_names,
             rewarded["settled"].to_numpy().copy(),
             rewarded["propensity"].to_numpy().astype(float),
-            contexts,
-            () if hashed else feature_names,
+            rows.contexts,
+            schema,  # type: ignore[arg-type]  # numbers, if it is not there
             eligible=offers.eligible,
             probabilities=_probabilities(rewarded, offers),
             adaptive=True,
             left_out=left_out,
-            features=features,
-            hashed=hashed,
+            features=rows.features,
             names=offers.names,
+            widths=rows.widths,
         )
     )
 
@@ -115,14 +134,74 @@ def _offers(rewarded: "pl.DataFrame", *, is_open: bool) -> _Offers:
     return _Offers(arm, places, [[*range(len(row))] for row in offered], [*map(tuple, offered)])
 
 
-def _contexts(rewarded: "pl.DataFrame") -> tuple[np.ndarray, tuple[str, ...]]:
-    import polars as pl  # noqa: PLC0415  # quick start without polars
+class _Rows(NamedTuple):
+    contexts: Any  # see `Log`
+    features: list[AnyRows] | None
+    widths: np.ndarray | None = None
 
-    if "context" not in rewarded.columns or not isinstance(rewarded["context"].dtype, pl.List):
-        return np.empty((rewarded.height, 0)), ()
-    given = rewarded.select(pl.col("context").cast(pl.List(pl.Float64)).fill_null([]))
-    contexts, names = padded(given["context"].to_list(), "context")  # 0: not known at the time
-    return filled(contexts), tuple(names)
+
+def _dense_rows(rewarded: "pl.DataFrame", offers: _Offers, schema: Schema | None) -> _Rows:
+    """Return contexts and features of arms, NaN in columns that came after an event."""
+    contexts = _lists(rewarded, "context")
+    given = _lists(rewarded, "features")
+    features: list[np.ndarray] | None = None
+    if offers.numbers is not None and any(given):
+        every = zip(given, offers.numbers, strict=True)
+        features = [np.array(rows, np.float64)[np.argsort(numbers)] for rows, numbers in every]
+    n, m = (max(map(len, contexts), default=0), 0) if schema is None else schema.widths
+    rows = np.full((rewarded.height, n), np.nan)
+    for row, values in zip(rows, contexts, strict=True):
+        row[: len(values)] = values
+    if features is None:
+        return _Rows(rows, None, _widths(contexts, None, schema))
+    widths = _widths(contexts, features, schema)
+    if schema is not None:
+        features = [_wider(part, m) for part in features]
+    return _Rows(rows, list(features), widths)
+
+
+def _widths(
+    contexts: list[Any], features: list[np.ndarray] | None, schema: Schema | None
+) -> np.ndarray | None:
+    """Return how many columns were known in each event, None if that never changed."""
+    if schema is None or not schema.steps:
+        return None
+    of_arms = [0] * len(contexts) if features is None else [part.shape[1] for part in features]
+    return np.array([*zip(map(len, contexts), of_arms, strict=True)], np.int64)
+
+
+def _wider(rows: np.ndarray, width: int) -> np.ndarray:
+    result = np.full((len(rows), width), np.nan)
+    result[:, : rows.shape[1]] = rows
+    return result
+
+
+def _sparse_rows(rewarded: "pl.DataFrame", offers: _Offers) -> _Rows:
+    """Return contexts and features of arms with their codes."""
+    contexts = [
+        SparseRow(np.array(codes, np.int64), np.array(values, np.float64))
+        for codes, values in zip(
+            _lists(rewarded, "context_codes"), _lists(rewarded, "context"), strict=True
+        )
+    ]
+    sides = _lists(rewarded, "feature_codes"), _lists(rewarded, "features")
+    features = []
+    for codes, values, numbers in zip(*sides, offers.numbers or (), strict=True):
+        begin = np.concatenate([[0], np.cumsum([len(part) for part in codes], dtype=np.int64)])
+        rows = SparseRows(
+            begin,
+            np.array([code for part in codes for code in part], np.int64),
+            np.array([value for part in values for value in part], np.float64),
+        )
+        features.append(rows_at(rows, np.argsort(numbers)))
+    return _Rows(contexts, features)
+
+
+def _lists(rewarded: "pl.DataFrame", name: str) -> list[Any]:
+    """Return a column of lists, empty ones where there is nothing."""
+    if name not in rewarded.columns:
+        return [[] for _ in range(rewarded.height)]
+    return [each or [] for each in rewarded[name].to_list()]
 
 
 def _probabilities(rewarded: "pl.DataFrame", offers: _Offers) -> np.ndarray | None:
@@ -136,28 +215,3 @@ def _probabilities(rewarded: "pl.DataFrame", offers: _Offers) -> np.ndarray | No
     for event, (row, its) in enumerate(pairs):
         probabilities[event, its] = row
     return probabilities
-
-
-def _features(
-    rewarded: "pl.DataFrame", offers: _Offers, *, hashed: bool
-) -> list[np.ndarray] | None:
-    """Return what was known of the eligible arms of each event, in the order of their numbers."""
-    given = rewarded["features"] if "features" in rewarded.columns else None
-    if offers.numbers is None or given is None or given.null_count():
-        return None
-    found = [
-        np.array(rows, np.float64)[np.argsort(its)]
-        for rows, its in zip(given.to_list(), offers.numbers, strict=True)
-    ]
-    widths = {rows.shape[1] for rows in found}
-    if len(widths) == 1 and not hashed:  # otherwise an error, in words, when all is checked
-        every = filled(np.concatenate(found))
-        found = np.split(every, np.cumsum([len(rows) for rows in found])[:-1])
-    return found
-
-
-def _look_hashed(features: list[np.ndarray]) -> bool:
-    """Tell whether these seem to be rows of pairs: hashes of names are large whole numbers."""
-    codes = [rows[:, ::2].ravel() for rows in features if are_pairs(rows)]
-    every = np.concatenate(codes) if codes and len(codes) == len(features) else np.zeros(1)
-    return bool(every.max() > _LARGE and (every % 1.0 == 0.0).all())

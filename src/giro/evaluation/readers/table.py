@@ -1,47 +1,58 @@
 """A table with columns for arm, reward, probability and context -> Log."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from giro.errors import BadParameter
 from giro.evaluation.log import Log, arm_indices, checked
-from giro.features import matrix_of_columns
+from giro.evaluation.readers._registry import Options, Source, reader
+from giro.features import Schema
+from giro.features.frames import columns_of_frame
 
 if TYPE_CHECKING:
     import polars as pl
 
-
-class Columns(NamedTuple):
-    """Which columns of a table hold what."""
-
-    arm: str = "arm"
-    reward: str = "reward"
-    probability: str = "probability"
-    context: str | Sequence[str] = "context"  # names, a name, or what the names begin with
+_PREFIX = "context_"  # of columns whose features are called by the rest of the name
 
 
-def log_of_table(frame: "pl.DataFrame", columns: Columns, arms: Sequence[str] | None = None) -> Log:
-    """Return the log in a table with one row per event, in their order.
+def is_table(source: Source, options: Options) -> bool:
+    """Return whether a log has the columns of a table."""
+    return {options.arm, options.reward, options.probability} <= source.columns
+
+
+@reader("table", is_table)
+def read_table(source: Source, options: Options) -> Log:
+    """Return the log in a table with one row per event, in their order."""
+    return log_of_table(source.frame, options)
+
+
+def log_of_table(frame: "pl.DataFrame", options: Options) -> Log:
+    """Return the log in a table.
 
     Arms are text or whole numbers. The columns of the context are those listed; or the one so
-    named; or all whose names begin so, which may be none. See `matrix_of_columns` for what they
+    named; or all whose names begin so, which may be none. See `columns_of_frame` for what they
     hold. `arms` names all arms, also those that were never chosen.
     """
-    logged = texts(frame, columns.arm)
+    logged, arms = texts(frame, options.arm), options.arms
     index, names = arm_indices(logged, None if arms is None else tuple(map(str, arms)))
-    contexts, features = matrix_of_columns(frame, context_columns(frame, columns.context))
+    chosen = context_columns(frame, options.context)
+    columns, contexts = columns_of_frame(frame, {name: _feature(name) for name in chosen})
     return checked(
         Log(
             index,
             names,
-            numbers(frame, columns.reward),
-            numbers(frame, columns.probability),
+            numbers(frame, options.reward),
+            numbers(frame, options.probability),
             contexts,
-            features,
+            Schema(columns, contextual=bool(chosen)),
         )
     )
+
+
+def _feature(column: str) -> str:
+    return column.removeprefix(_PREFIX) or column
 
 
 def context_columns(frame: "pl.DataFrame", context: str | Sequence[str]) -> list[str]:

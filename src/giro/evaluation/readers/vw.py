@@ -21,7 +21,11 @@ import numpy as np
 
 from giro.errors import BadFile, BadParameter, GiroError
 from giro.evaluation.log import Log, checked, places_of
-from giro.features import Hasher, flattened, matrix_of_records, padded
+from giro.evaluation.readers._registry import JSON, Options, Source, reader
+from giro.features import Columns, Hashed, Schema
+from giro.features.frames import columns_of_records
+from giro.features.schema import OF_ARM
+from giro.offer import AnyRows
 
 _HEADER = ("line", "a", "p", "pdrop", "Version", "EventId", "Timestamp", "VWState")
 
@@ -40,15 +44,34 @@ class _Event(NamedTuple):
     probabilities: dict[int, float]  # of all arms, empty if unknown
 
 
-class _Known(NamedTuple):
+class _Rows(NamedTuple):
     """What is known of rounds and actions; see `Log`."""
 
-    contexts: np.ndarray
-    feature_names: tuple[str, ...]
+    contexts: Any
+    schema: Schema
     arm_features: np.ndarray | None = None
-    arm_feature_names: tuple[str, ...] = ()
-    features: list[np.ndarray] | None = None
-    hashed: bool = False
+    features: list[AnyRows] | None = None
+
+
+def is_vw(source: Source, options: Options) -> bool:
+    """Return whether a log is a file with labels of Vowpal Wabbit in its first lines."""
+    path = source.path
+    if path is None or path.suffix.lower() not in JSON:
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return any('"_label' in line for _, line in zip(range(100), file, strict=False))
+
+
+@reader("vw", is_vw)
+def read_vw(source: Source, options: Options) -> Log:
+    """Return the log in a file of VW's JSON."""
+    if source.path is None:
+        raise BadParameter("logs of Vowpal Wabbit are read from files, not from tables")
+    try:
+        lines = source.path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise BadFile(f"{source.path} is not text") from None
+    return log_of_vw(lines, hashed=options.hashed)
 
 
 def log_of_vw(lines: Iterable[str], *, hashed: bool | None = None) -> Log:
@@ -57,9 +80,10 @@ def log_of_vw(lines: Iterable[str], *, hashed: bool | None = None) -> Log:
     The reward is minus the cost. An arm is named by the number of its action, from 1: its place in
     `_multi`, of which the last ones may be missing. If the features at a place are other ones in
     other lines, the log is open. An action without features is known by its place, if others have
-    some. Features, also the shared ones, have their paths for names (see `flattened`); they are
-    hashed (see `Hasher`) if so wanted, or if actions have some and there are more than 500 in all.
-    Lines without a label, and those marked `_skipLearn`, are left out and counted. `pdrop` has to
+    some. Features, also the shared ones, have their paths for names (see `features.walk`); they
+    are hashed (see `features.hashed`) if so wanted, or if actions have some and there are more than
+    500 columns in all. Lines without a label, and those marked `_skipLearn`, are left out and
+    counted. `pdrop` has to
     be the same in all lines.
     """
     records = [_record(line, number) for number, line in enumerate(lines, 1) if line.strip()]
@@ -80,8 +104,8 @@ def log_of_vw(lines: Iterable[str], *, hashed: bool | None = None) -> Log:
         rows = [[e.probabilities.get(arm + 1, 0.0) for arm in range(n_arms)] for e in events]
         probabilities = np.array(rows)
     actions = [_actions(event, n) for event, n in zip(events, listed, strict=True)]
-    known = _hashed(events, actions) if hashed else _known(events, actions, hashed)
-    is_open = known.features is not None and not _are_the_same(actions)
+    rows = _hashed_rows(events, actions) if hashed else _rows(events, actions, hashed)
+    is_open = rows.features is not None and not _are_the_same(actions)
     return checked(
         Log(
             np.array([event.arm - 1 for event in events], np.int64),
@@ -92,7 +116,7 @@ def log_of_vw(lines: Iterable[str], *, hashed: bool | None = None) -> Log:
             probabilities=probabilities,
             left_out=len(records) - len(labelled),
             names=[names[:n] for n in listed] if is_open else None,
-            **known._asdict(),
+            **rows._asdict(),
         )
     )
 
@@ -116,34 +140,39 @@ def _are_the_same(actions: list[list[dict[str, Any]]]) -> bool:
     return all(its == longest[: len(its)] for its in actions)
 
 
-def _known(
-    events: list[_Event], actions: list[list[dict[str, Any]]], hashed: bool | None
-) -> _Known:
+def _rows(events: list[_Event], actions: list[list[dict[str, Any]]], hashed: bool | None) -> _Rows:
     """Return features in columns, or hashed if those of actions make them too many."""
-    shared = [_read(event, flattened, event.shared) for event in events]
-    if not any(action for its in actions for action in its):
-        return _Known(*matrix_of_records(shared))
-    of_contexts = {name for record in shared for name in record}
-    of_actions, flat = set[str](), list[list[dict[str, float]]]()
-    for event, row in zip(events, actions, strict=True):
-        flat.append([_read(event, flattened, a or {"arm": str(i)}) for i, a in enumerate(row, 1)])
-        of_actions.update(*flat[-1])
-        if hashed is None and len(of_contexts) + len(of_actions) > _MOST_COLUMNS:
-            return _hashed(events, actions)
+    shared = _columns(events, [[event.shared] for event in events], "a context")
+    contexts = np.array([_read(event, shared.encode, event.shared)[0] for event in events])
+    contexts = contexts.reshape(len(events), shared.n_columns)
+    if not any(action for row in actions for action in row):
+        return _Rows(contexts, Schema(shared, contextual=shared.n_columns > 0))
+    named = [[action or {"arm": str(i)} for i, action in enumerate(row, 1)] for row in actions]
+    columns = _columns(events, named, OF_ARM)
+    if hashed is None and shared.n_columns + columns.n_columns > _MOST_COLUMNS:
+        return _hashed_rows(events, actions)
+    schema = Schema(shared, columns, contextual=True)
     if _are_the_same(actions):
-        return _Known(*matrix_of_records(shared), *matrix_of_records(max(flat, key=len)))
-    matrix, names = matrix_of_records([action for row in flat for action in row])
-    ends = np.cumsum([len(row) for row in flat])
-    return _Known(*matrix_of_records(shared), None, names, np.split(matrix, ends[:-1]))
+        longest = max(named, key=len)
+        return _Rows(contexts, schema, np.array([columns.encode(each).row for each in longest]))
+    features = [np.array([columns.encode(each).row for each in row]) for row in named]
+    return _Rows(contexts, schema, None, features)
 
 
-def _hashed(events: list[_Event], actions: list[list[dict[str, Any]]]) -> _Known:
-    """Return features as rows of pairs, as a bandit with `model=hashed` does by default."""
-    hasher, rows, features = Hasher(), [], []
-    for event, its in zip(events, actions, strict=True):
-        rows.append(_read(event, hasher.context, event.shared))
-        features.append(_read(event, hasher.arms, {str(i): a for i, a in enumerate(its, 1)}))
-    return _Known(padded(rows, "context")[0], (), features=features, hashed=True)
+def _columns(events: list[_Event], records: list[list[Any]], noun: str) -> Columns:
+    """Return columns for all names and words in records of events."""
+    for event, own in zip(events, records, strict=True):
+        _read(event, lambda given: columns_of_records(given, noun), own)
+    return columns_of_records((record for own in records for record in own), noun)
+
+
+def _hashed_rows(events: list[_Event], actions: list[list[dict[str, Any]]]) -> _Rows:
+    """Return sparse rows, as a bandit with `model=hashed` has them by default."""
+    hashed, contexts, features = Hashed(), [], []
+    for event, row in zip(events, actions, strict=True):
+        contexts.append(_read(event, hashed.context, event.shared))
+        features.append(_read(event, hashed.arms, {str(i): a for i, a in enumerate(row, 1)}))
+    return _Rows(contexts, Schema.of_hashes(), None, features)
 
 
 def _read(event: _Event, reader: Callable[[Any], Any], given: Any) -> Any:

@@ -17,26 +17,31 @@ class Design(NamedTuple):
     """How rows are made."""
 
     row: np.ndarray  # [column] the last row
-    products: np.ndarray  # [2, product] features of the round, and of the arm, that are multiplied
+    arm: np.ndarray  # [feature] those of the last arm
+    of_round: np.ndarray  # [column] the feature of the round in it, -1 for none
+    of_arm: np.ndarray  # [column] the feature of the arm that it is multiplied by, likewise
     shared: bool  # whether all arms share one model
 
 
 def design_of(shape: Shape) -> Design:
     """Return how rows are made for states of this shape."""
-    return Design(np.ones(shape.width), shape.products, shape.n_arm_features > 0)
+    of_round, of_arm = (np.ascontiguousarray(part) for part in shape.columns)
+    row, arm = np.ones(of_round.size), np.zeros(shape.n_arm_features)
+    return Design(row, arm, of_round, of_arm, shape.n_arm_features > 0)
 
 
 @inline_kernel
 def round_row(design: Design, context: Context) -> np.ndarray:
     """Return the row of a round; `put_arm` then makes it that of one arm after the other."""
-    for j in range(context.size):
-        design.row[j] = context[j]
+    for k in range(design.row.size):
+        if design.of_round[k] >= 0:
+            design.row[k] = context[design.of_round[k]]
     return design.row
 
 
 @inline_kernel
 def put_arm(design: Design, offer: Offer, position: int) -> int:
-    """Put what is known of the arm at a place of the offer into the row; return its model."""
+    """Put the features of the arm at a place of the offer into the row; return its model."""
     if not design.shared:
         return int(offer.arms[position])
     _put(design, offer.context, features_at(offer.features, position))
@@ -45,19 +50,18 @@ def put_arm(design: Design, offer: Offer, position: int) -> int:
 
 @inline_kernel
 def _put(design: Design, context: Context, features: Any) -> None:
-    """Put what is known of an arm, and its products with the context, into the row."""
-    row, products, n = design.row, design.products, context.size
-    last = row.size - 1 - products.shape[1]
-    put_features(features, row[n:last])
-    for k in range(products.shape[1]):
-        row[last + k] = context[products[0, k]] * row[n + products[1, k]]
+    """Put the features of an arm, and their products with the context, into the row."""
+    put_features(features, design.arm)
+    for k in range(design.row.size):
+        i, j = design.of_round[k], design.of_arm[k]
+        if j >= 0:
+            design.row[k] = design.arm[j] if i < 0 else context[i] * design.arm[j]
 
 
 @inline_kernel
 def case_row(design: Design, case: Case) -> np.ndarray:
     """Return the row of an arm that was chosen."""
-    for j in range(case.context.size):
-        design.row[j] = case.context[j]
+    round_row(design, case.context)
     if design.shared:
         _put(design, case.context, case.features)
     return design.row

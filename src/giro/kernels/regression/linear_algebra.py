@@ -130,6 +130,16 @@ def log_det(factor: np.ndarray) -> float:
     return 2.0 * total
 
 
+def widen_factor(factor: np.ndarray, width: int, penalty: float) -> None:
+    """Give U, of which the first `width` columns are in use, the columns of rows that were all 0.
+
+    U'U = penalty I + Σ w x x' is then penalty I there.
+    """
+    factor[width:], factor[:, width:] = 0.0, 0.0
+    new = np.arange(width, factor.shape[0])
+    factor[new, new] = math.sqrt(penalty)
+
+
 @kernel
 def set_penalty(factor: np.ndarray, penalty: float) -> None:
     """Set U to the factor of penalty I."""

@@ -57,7 +57,7 @@ class Rows(NamedTuple):
 def empty_rows(n_arms: int, n_features: int, capacity: int) -> Rows:
     """Return no rows, that can hold `capacity` of them. Memory is taken as it fills."""
     return Rows(
-        np.empty((capacity, n_features)),
+        np.zeros((capacity, n_features)),  # a column that comes later was 0 until then
         np.empty(capacity),
         empty_history(n_arms, capacity, np.int64),
         np.zeros(n_features),

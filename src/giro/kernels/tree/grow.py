@@ -34,6 +34,14 @@ class Bins(NamedTuple):
     shared: np.ndarray  # [feature] whether some bin holds several values
     taken: np.ndarray  # [1] rows taken in
 
+    def widened(self, old: "Bins") -> None:
+        """Fill in new columns, in which all rows so far are 0."""
+        if self.taken[0] > 0:
+            new = slice(old.used.size, None)
+            self.of_row[: self.taken[0], new] = 0
+            self.low[new, 0] = self.high[new, 0] = 0.0
+            self.used[new] = 1
+
 
 def empty_bins(n_features: int, capacity: int) -> Bins:
     """Return no bins, that can hold those of `capacity` rows."""

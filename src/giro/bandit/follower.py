@@ -1,0 +1,345 @@
+"""Follower: a state that keeps up with a log, its lock, and the thread that does the chores."""
+
+import contextlib
+import json
+import logging
+import os
+import threading
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from giro.bandit.event import Decided, Event, Formed, Rewarded
+from giro.bandit.rewarding import settled
+from giro.bandit.state import BanditState
+from giro.bandit.stores import Store, Taken
+from giro.errors import BadParameter, StoreError
+from giro.features import Arms, Given, Schema
+from giro.features.schema import absent_parts, fitted
+from giro.offer import MOST_PRODUCTS
+from giro.policy import Policy
+
+_LOGGER = logging.getLogger("giro")
+_CHUNK = 200  # events that are applied while decisions wait
+GROUP = 1000  # rewards that are appended together
+_CHORES = 1.0  # seconds between chores
+_GLANCE = 0.05  # seconds after which the thread looks whether it is still needed
+_SNAPSHOT_EVERY = (10_000, 100_000)  # events: a tenth of the log, but within these bounds
+_STEPS_BACK = 5  # frames between a warning here and the caller of `decide`
+_FOLLOWERS: "weakref.WeakSet[Follower]" = weakref.WeakSet()
+
+
+class Follower:
+    """The state of one log in this process: it appends to the log, and goes on from there."""
+
+    def __init__(
+        self, store: Store, policy: Policy | str | None, clock: Callable[[], float]
+    ) -> None:
+        """Catch up with a log that has at least its setting."""
+        self.store, self.clock = store, clock
+        self.lock = threading.RLock()  # of the state
+        self.closed = False
+        self._following = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._next_chores = -np.inf
+        self._is_full = False  # new features found no room in the schema
+        self.state = self._opened_state(policy)
+        self._snapshot_at = self.state.position
+        _FOLLOWERS.add(self)
+
+    # -- the state ---------------------------------------------------------------------------
+
+    def _opened_state(self, policy: Policy | str | None) -> BanditState:
+        """Return a state that has all events: the newest snapshot that fits, and those since."""
+        states = (BanditState.restored(each, policy) for each in self.store.snapshots())
+        state = next((state for state in states if state is not None), None)
+        return self._caught_up(state or self._first_state(policy))
+
+    def _first_state(self, policy: Policy | str | None) -> BanditState:
+        return BanditState(policy, erased=self.store.last())
+
+    def _caught_up(self, state: BanditState) -> BanditState:
+        """Return a state that nobody else uses, with all events there are."""
+        while events := self.store.read(state.position, 50 * _CHUNK):
+            state.apply(events, self.store.find)
+            if state.outdated:
+                state = self._first_state(state.policy)
+        return state
+
+    def begin_again(self) -> None:
+        """Make the state again from the log, under the lock."""
+        self.state = self._caught_up(self._first_state(self.state.policy))
+
+    def append(self, events: Sequence[Event]) -> None:
+        """Append events, all or none, and go on from them."""
+        if self.closed:
+            raise StoreError("the bandit is closed")
+        store = self.store
+        if not store.shared:
+            with self.lock:
+                store.append(events)
+                self.state.apply(events, store.find)
+                if self.state.outdated:
+                    self._begin_again_if_outdated()
+            return
+        first = store.append(events)
+        with self.lock:
+            is_next = self.state.position == first - 1
+            if is_next:
+                self.state.apply(events, store.find)
+        if not is_next or self.state.outdated:
+            self.follow()
+
+    def follow(self) -> None:
+        """Apply all events that are in the log, a few at a time: decisions go on in between."""
+        with self._following:
+            more = True
+            while more:
+                position = self.state.position
+                events = self.store.read(position, _CHUNK)
+                more = len(events) == _CHUNK
+                with self.lock:  # own events may have been applied meanwhile
+                    left = events[self.state.position - position :]
+                    self.state.apply(left, self.store.find)
+            self._begin_again_if_outdated()
+
+    def _begin_again_if_outdated(self) -> None:
+        """Make the state again from the log; decisions go on from the old one until it is there."""
+        if self.state.outdated:
+            fresh = self._caught_up(self._first_state(self.state.policy))
+            with self.lock:
+                self.state = self._caught_up(fresh)
+
+    # -- the schema --------------------------------------------------------------------------
+
+    def formed(self, contexts: Sequence[Given], arms: Arms) -> Schema:
+        """Return the schema; the first request decides how it begins."""
+        while True:
+            schema = self.state.schema
+            if schema is not None:
+                return schema
+            with self.lock:
+                schema = self._first_schema(contexts[0], arms)
+            self._form(schema, 1)
+
+    def _first_schema(self, context: Given, arms: Arms) -> Schema:
+        state, setting = self.state, self.state.setting
+        policy = setting.policy
+        state.asked(arms)
+        schema = fitted(context, arms, setting.empty_schema())
+        if schema.interactions and schema.arms is None:
+            raise BadParameter(
+                "interactions multiply features of arms: give arms={name: features, ...}"
+            )
+        state.fresh(schema)  # refuses what the policy cannot use
+        if context is not None and not policy.resolved(contextual=True).uses_contexts:
+            _warn(f"{policy} logs contexts, but ignores them")
+        absent = absent_parts(schema, context, arms)
+        if absent:
+            _warn(
+                f"nothing here is called {', '.join(map(repr, absent))}: interactions with it wait "
+                "until that comes. Is it misspelt?"
+            )
+        n, m = schema.widths
+        if n * m > MOST_PRODUCTS and schema.interactions is None:
+            _warn(
+                f"{n} features of the context by {m} of an arm are too many products for a "
+                "dense model, which has none of them: the context cannot change the choice. "
+                "Name some, as in interactions=['age*topic'], or use model=hashed"
+            )
+        return schema
+
+    def grown(self, schema: Schema, new: Sequence[Sequence[Any]]) -> Schema:
+        """Return a schema with columns for new features, as far as there is room for them.
+
+        Two processes that meet different new names at once agree: of two schemas that grew from the
+        same one the first to be in the log counts, and the other grows again from that.
+        """
+        while not self._is_full:
+            schema = self.state.schema or schema
+            larger = schema.grown(new)
+            if larger is schema:
+                break
+            self._check_growth(schema)
+            self._form(larger, self.state.version + 1)
+        if any(feature for side in new for feature in side) and self._lacks(new):
+            self._say_full(new)
+        return self.state.schema or schema
+
+    def _lacks(self, new: Sequence[Sequence[Any]]) -> bool:
+        schema = self.state.schema
+        return schema is not None and schema.lacks(new)
+
+    def _say_full(self, new: Sequence[Sequence[Any]]) -> None:
+        if not self._is_full:
+            self._is_full = True
+            name = next(feature.name for side in new for feature in side)
+            most = self.state.setting.max_columns
+            _warn(
+                f"there are {most} columns, which is the most: features that are new from now on, "
+                f"as '{name}', are not used. Say max_columns=..., or use model=hashed"
+            )
+
+    def _check_growth(self, schema: Schema) -> None:
+        policy = self.state.setting.policy
+        plays_otherwise = policy.resolved(contextual=True) != policy.resolved(contextual=False)
+        if not schema.contextual and plays_otherwise:
+            raise BadParameter(
+                "the first decisions of this bandit had no context, and so it plays without: give a "
+                f"new bandit contexts from the start, or name {policy.resolved(contextual=True)}"
+            )
+
+    def _form(self, schema: Schema, version: int) -> None:
+        try:
+            self.append([Formed(self.clock(), json.dumps(schema.to_json()), version)])
+        except Taken:  # by another process
+            self.follow()
+
+    # -- chores ------------------------------------------------------------------------------
+
+    def tend(self) -> None:
+        """Do the chores every `_CHORES` seconds.
+
+        In a thread if the store is shared, otherwise within calls.
+        """
+        if self.store.shared:
+            if self._thread is None and not self.closed:
+                self._thread = threading.Thread(
+                    target=_follow_and_keep, args=(weakref.ref(self),), daemon=True, name="giro"
+                )
+                self._thread.start()
+        elif self.state.setting.reward_wait is not None:
+            now = self.clock()
+            if now >= self._next_chores or now < self._next_chores - 2 * _CHORES:
+                self._next_chores = now + _CHORES
+                self.keep()
+
+    def keep(self) -> None:
+        """Settle rewards whose waiting is over, keep a snapshot: one process does so for all."""
+        if not self.store.is_keeper():
+            return
+        wait = self.state.setting.reward_wait
+        while wait is not None:
+            due = self.store.waiting(self.clock() - wait)[:GROUP]
+            if not due:
+                break
+            self.append_waiting(settled(due, self.state.setting, self.store, self.clock()))
+        least, most = _SNAPSHOT_EVERY
+        position = self.state.position
+        if position - self._snapshot_at >= min(max(position // 10, least), most):
+            self._keep_snapshot()
+
+    def append_waiting(self, rewards: Sequence[Rewarded]) -> None:
+        """Append those rewards of decisions that still wait."""
+        for begin in range(0, len(rewards), GROUP):
+            group = rewards[begin : begin + GROUP]
+            while group:
+                try:
+                    self.append(group)
+                    break
+                except Taken:  # a reward came meanwhile
+                    found = self.store.find([reward.id for reward in group])
+                    waits = {id for id, decision in found.items() if decision.reward is None}
+                    group = [reward for reward in group if reward.id in waits]
+
+    def _keep_snapshot(self) -> None:
+        self.know_behaviour()
+        with self.lock:
+            snapshot = self.state.snapshot()
+            self._snapshot_at = self.state.position
+        if snapshot is not None:
+            self.store.keep(snapshot)
+
+    def know_behaviour(self) -> None:
+        """Work out the fingerprint of a snapshot, which is slow, while others may decide."""
+        live = self.state.live
+        if live is not None and live.compiled:
+            live.fingerprint()
+
+    def close(self) -> None:
+        """Let go of the store; if this process tends the log, a snapshot is kept first."""
+        if self.closed:
+            return
+        self.closed = True
+        store = self.store
+        if store.shared:
+            if self._snapshot_at < self.state.position and store.is_keeper():
+                self._keep_snapshot()
+            if self._thread is not None and self._thread is not threading.current_thread():
+                self._thread.join()
+            store.close()
+
+    # -- decisions under way -----------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def undone_on_failure(self, events: Sequence[Decided]) -> Iterator[None]:
+        """Undo decisions that were counted already, if they do not get into the log."""
+        try:
+            yield
+        except BaseException:
+            with self.lock:
+                for event in events:
+                    self.state.undo(event)
+            raise
+
+    def forked(self) -> None:
+        """Go on in a child process, which has none of the parent's threads."""
+        self._following, self._thread = threading.Lock(), None
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, stacklevel=_STEPS_BACK)
+
+
+def _follow_and_keep(reference: "weakref.ref[Follower]") -> None:
+    """Follow the log, and do chores, for as long as somebody uses the bandit."""
+    next_chores, failing = 0.0, False
+    while True:
+        follower = reference()
+        if follower is None or follower.closed:
+            return
+        try:
+            if time.monotonic() >= next_chores:
+                next_chores = time.monotonic() + _CHORES
+                follower.keep()
+            if follower.store.wait(follower.state.position, _GLANCE):
+                follower.follow()
+            failing = False
+        except Exception as error:
+            if not (follower.closed or failing):
+                name = follower.state.setting.name
+                _LOGGER.warning("following the log of '%s' fails: %s", name, error)
+            failing = True
+            time.sleep(_CHORES / 4)
+        del follower
+
+
+# -- forks -----------------------------------------------------------------------------------
+
+_held: list[Any] = []  # locks of all states, while the process is split
+
+
+def _before_fork() -> None:
+    """Wait until no thread changes a state: the child gets it as it is."""
+    for follower in list(_FOLLOWERS):
+        follower.lock.acquire()
+        _held.append(follower.lock)
+
+
+def _after_fork() -> None:
+    while _held:
+        _held.pop().release()
+
+
+def _in_child() -> None:
+    _after_fork()
+    for follower in list(_FOLLOWERS):
+        follower.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)

@@ -1,0 +1,67 @@
+"""From reports to events: which rewards are new, which repeat others, and which contradict them."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from giro.bandit.event import Decided, Reported, Rewarded
+from giro.errors import BadParameter
+from giro.named import text_of
+
+if TYPE_CHECKING:
+    from giro.bandit.setting import Setting
+    from giro.bandit.stores import Store
+    from giro.bandit.stores.store import FoundDecision
+
+Report: TypeAlias = Reported | Rewarded
+
+
+def reports(pairs: Sequence[tuple[str, float]], setting: "Setting", now: float) -> list[Report]:
+    """Return the events that report these values for decisions, each decision's reward once."""
+    events, values = list[Report](), dict[str, float]()
+    for id, value in pairs:
+        checked = setting.checked_reward(value)
+        if not isinstance(id, str):
+            raise BadParameter(f"no decision has the id {id!r}")
+        if setting.collects_reports:
+            events.append(Reported(id, now, checked))
+        elif id not in values:
+            events.append(Rewarded(id, now, checked))
+            values[id] = checked
+        elif values[id] != checked and setting.reward_aggregation == "only":
+            raise BadParameter(f"two different rewards for the decision '{id}'")
+    return events
+
+
+def still_wanted(
+    events: Sequence[Report], found: Mapping[str, "FoundDecision"], setting: "Setting"
+) -> list[Report]:
+    """Return the reports of decisions that wait; check that the others repeat what is known."""
+    wanted = []
+    for event in events:
+        decision = found.get(event.id)
+        if decision is None:
+            raise BadParameter(f"no decision has the id {event.id!r}")
+        reward = decision.reward
+        if reward is None:
+            wanted.append(event)
+            continue
+        counts_first = setting.reward_aggregation == "first" and not reward.expired
+        if isinstance(event, Rewarded) and (counts_first or reward.value == event.value):
+            continue
+        since = " since it expired" if reward.expired else ""
+        raise BadParameter(
+            f"decision '{event.id}' already has the reward {text_of(reward.value)}{since}, "
+            f"got {text_of(event.value)}"
+        )
+    return wanted
+
+
+def settled(
+    due: Sequence[Decided], setting: "Setting", store: "Store", now: float
+) -> list[Rewarded]:
+    """Return the rewards of decisions whose waiting is over: their reports, or the default."""
+    rewards = []
+    for decision in due:
+        values = store.reports(decision.id) if setting.collects_reports else []
+        rewards.append(Rewarded(decision.id, now, setting.aggregated(values), not values))
+    return rewards

@@ -1,0 +1,121 @@
+"""Which readers of logs there are: each registers itself with a name and how it knows its logs."""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from giro.errors import BadFile, BadParameter
+from giro.evaluation.log import Log
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SAVED = ".giro"
+JSON = (".json", ".jsonl", ".ndjson", ".dsjson")
+
+
+class Options(NamedTuple):
+    """What a caller may say of a log."""
+
+    arm: str = "arm"
+    reward: str = "reward"
+    probability: str = "probability"
+    context: str | Sequence[str] = "context"  # names, a name, or the beginning of names
+    arms: Sequence[str] | None = None
+    hashed: bool | None = None
+
+
+class Source:
+    """A log that has not been read: a file, or a table."""
+
+    def __init__(self, given: Any) -> None:
+        """Take a path, a DataFrame or a mapping of columns."""
+        self.path = Path(given) if isinstance(given, str | Path) else None
+        self._given = given
+        if self.path is not None and not self.path.exists():
+            raise BadFile(f"there is no file {self.path}")
+
+    @functools.cached_property
+    def frame(self) -> "pl.DataFrame":
+        """The log as a table."""
+        return _frame_of(self._given) if self.path is None else frame_of_file(self.path)
+
+    @property
+    def columns(self) -> set[str]:
+        """The names of the table's columns."""
+        return set(self.frame.columns)
+
+
+class Reader(NamedTuple):
+    """How a kind of log is recognised and read."""
+
+    recognises: Callable[[Source, Options], bool]
+    read: Callable[[Source, Options], Log]
+
+
+READERS: dict[str, Reader] = {}
+
+
+def reader(
+    name: str, recognises: Callable[[Source, Options], bool]
+) -> Callable[[Callable[[Source, Options], Log]], Callable[[Source, Options], Log]]:
+    """Register a reader; those registered first are asked first whether they recognise a log."""
+
+    def registered(read: Callable[[Source, Options], Log]) -> Callable[[Source, Options], Log]:
+        READERS[name] = Reader(recognises, read)
+        return read
+
+    return registered
+
+
+def _frame_of(given: Any) -> "pl.DataFrame":
+    import polars as pl  # noqa: PLC0415  # quick start without polars
+
+    if isinstance(given, pl.DataFrame):
+        return given
+    if isinstance(given, Mapping):
+        return _frame_of_columns(given)
+    if hasattr(given, "columns") and hasattr(given, "__getitem__"):  # pandas and its like
+        return _frame_of_columns({str(name): list(given[name]) for name in given.columns})
+    raise BadParameter(
+        f"a log is a DataFrame, a mapping of columns or a file, got {type(given).__name__}"
+    )
+
+
+def _frame_of_columns(columns: Mapping[str, Any]) -> "pl.DataFrame":
+    import polars as pl  # noqa: PLC0415  # quick start without polars
+
+    lengths = {name: len(values) for name, values in columns.items() if hasattr(values, "__len__")}
+    if len(set(lengths.values())) > 1:
+        counted = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise BadParameter(f"the columns of a log have one length, got {counted}")
+    try:
+        return pl.DataFrame(dict(columns), strict=False)  # numbers may be whole or not
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+        first = str(error).strip().split("\n")[0]
+        raise BadParameter(f"the columns of the log cannot be read as a table: {first}") from None
+
+
+def frame_of_file(path: Path) -> "pl.DataFrame":
+    """Return the table in a file; of a saved bandit, its events."""
+    import polars as pl  # noqa: PLC0415  # quick start without polars
+
+    readers: dict[str, Callable[[Path], pl.DataFrame]] = {
+        ".parquet": pl.read_parquet,
+        ".csv": functools.partial(pl.read_csv, infer_schema_length=None),
+        **dict.fromkeys(JSON, functools.partial(pl.read_ndjson, infer_schema_length=None)),
+    }
+    if path.suffix.lower() == SAVED:
+        from giro.bandit import Bandit  # noqa: PLC0415  # bandits learn from logs, too
+
+        return Bandit.load(path).events()
+    read = readers.get(path.suffix.lower())
+    if read is None:
+        endings = ", ".join((".parquet", ".csv", *JSON))
+        raise BadFile(f"a log is a {endings} or {SAVED} file, got '{path}'")
+    try:
+        return read(path)
+    except (pl.exceptions.PolarsError, OSError, RuntimeError) as error:
+        first = str(error).strip().split("\n")[0]
+        raise BadFile(f"{path} cannot be read as {path.suffix}: {first}") from None
