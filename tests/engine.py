@@ -55,7 +55,7 @@ def fast_state(setup: Setup, ranking: np.ndarray, rng: np.random.Generator):
         np.array([next(left[arm]) for arm in turns], float),
         np.empty((turns.size, 0)),
     )
-    learn_all(hold(state, rng, rng), nothing, nothing, turns, rewards)
+    learn_all(hold(state, NO_MOMENTS, rng, rng), nothing, nothing, turns, rewards)
     return state
 
 

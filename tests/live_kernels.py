@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from giro.compiling.held import hold
-from giro.live import _choose, _learn, _learn_sparse, _propensities
+from giro.live import _choose, _draw, _learn, _learn_sparse
 from giro.offer import Case, Offer
 from giro.seeds import stream
+from giro.standardising import NO_MOMENTS
 
 Form = Callable[[Any], Any]
 _NOT_COUNTED = np.empty(0, np.int64)
@@ -33,7 +34,9 @@ def voted(held: Any, offer: Offer, votes: int, form: Form = as_it_is) -> np.ndar
 
 def law(held: Any, offer: Offer, form: Form = as_it_is) -> np.ndarray:
     """Return the exact probability of each arm on offer."""
-    return np.asarray(form(_propensities)(held, *offer))
+    chances = np.empty(offer.arms.size)
+    position, _ = form(_draw)(held, *offer, 0.0, 1.0, -1, chances)
+    return chances if position >= 0 else np.empty(0)
 
 
 def learn_one(held: Any, case: Case, arm: int, reward: float, form: Form = as_it_is) -> None:
@@ -67,4 +70,4 @@ def taught(state: Any, case: Case, arm: int, reward: float, rng: np.random.Gener
 
 
 def _held(state: Any, rng: np.random.Generator) -> Any:
-    return hold(state, rng, rng)
+    return hold(state, NO_MOMENTS, rng, rng)

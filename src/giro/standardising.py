@@ -91,7 +91,7 @@ def seen(row: Any, moments: np.ndarray, learned: bool) -> Any:
 
 
 def _seen_dense(row: np.ndarray, moments: np.ndarray, learned: bool) -> np.ndarray:
-    if row.size == 0:
+    if row.size == 0 or moments.shape[1] == 0:  # no moments: rows that are what a policy sees
         return row
     return standardised(moments, row.ravel(), learned).reshape(row.shape)
 

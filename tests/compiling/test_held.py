@@ -14,6 +14,7 @@ from giro.compiling.held import hold
 from giro.offer import Offer, Shape, offer_of
 from giro.policy import choose, start
 from giro.seeds import NumberedStreams, stream
+from giro.standardising import NO_MOMENTS
 
 
 class Tally(NamedTuple):
@@ -31,7 +32,7 @@ def draw(held, n_arms: int) -> float:
 
 def test_a_held_state_shares_its_arrays_and_its_generators() -> None:
     tally, first, second = Tally(np.zeros(3), 2), stream(1), stream(2)
-    held = hold(tally, first, second)
+    held = hold(tally, NO_MOMENTS, first, second)
     twin, other = stream(1), stream(2)
     for _ in range(10):
         before = tally.counts.copy()
@@ -43,7 +44,7 @@ def test_a_held_state_shares_its_arrays_and_its_generators() -> None:
 def test_a_held_generator_can_be_sent_to_another_place() -> None:
     policy, streams = Policy.parse("uniform"), NumberedStreams(4)
     state = start(policy, Shape(5, 0, 0, 1, 1), stream(0))
-    held = hold(state, streams.generator, stream(0))
+    held = hold(state, NO_MOMENTS, streams.generator, stream(0))
 
     @kernel
     def chosen(held, offer: Offer) -> int:
@@ -55,7 +56,7 @@ def test_a_held_generator_can_be_sent_to_another_place() -> None:
 
 
 def test_what_is_held_lives_as_long_as_its_holder() -> None:
-    held = hold(Tally(np.zeros(1000), 1), stream(1), stream(2))  # nobody else has them
+    held = hold(Tally(np.zeros(1000), 1), NO_MOMENTS, stream(1), stream(2))  # nobody else has them
     others = [np.ones(1000) for _ in range(50)]
     for _ in range(100):
         draw(held, 1000)
@@ -63,9 +64,12 @@ def test_what_is_held_lives_as_long_as_its_holder() -> None:
 
 
 def test_held_states_of_foreign_classes_are_not_kept_on_disk() -> None:
-    mine = hold(Tally(np.zeros(1), 1), stream(1), stream(2))
+    mine = hold(Tally(np.zeros(1), 1), NO_MOMENTS, stream(1), stream(2))
     theirs = hold(
-        start(Policy.parse("ucb1"), Shape(2, 0, 0, 1, 1), stream(0)), stream(1), stream(2)
+        start(Policy.parse("ucb1"), Shape(2, 0, 0, 1, 1), stream(0)),
+        NO_MOMENTS,
+        stream(1),
+        stream(2),
     )
     assert _has_foreign_class(mine._type)
     assert not _has_foreign_class(theirs._type)

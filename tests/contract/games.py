@@ -12,6 +12,7 @@ from giro.compiling.held import HeldInPython, hold
 from giro.offer import NO_FEATURES, Case, Offer, Shape, case_of, position_of
 from giro.policy import Policy, functions_for, start
 from giro.seeds import stream
+from giro.standardising import NO_MOMENTS
 
 ROUNDS = 50
 N_ARMS = 6  # in the end
@@ -95,10 +96,10 @@ def played(
     form, handed_over = (as_it_is, hold) if functions.compiled else (plain, HeldInPython)
     choosing, learning = stream(seed, 1), stream(seed, 2)
     state = start(policy, shape, stream(seed, 0))
-    held = handed_over(state, choosing, learning)
+    held = handed_over(state, NO_MOMENTS, choosing, learning)
     for t, offer in enumerate(played_game.offers):
         before, (state, shape) = state, change(state, shape, t)
-        held = held if state is before else handed_over(state, choosing, learning)
+        held = held if state is before else handed_over(state, NO_MOMENTS, choosing, learning)
         if functions.propensities is not None and t % 4 == 0:
             result.laws.append(law(held, offer, form).tolist())
         position = position_chosen(held, offer, form)

@@ -58,4 +58,4 @@ class _InSteps(Policy):
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the other policy's first state, held together with the run's generator."""
-        return _State(hold(start(self.policy, shape, rng), rng, rng))
+        return _State(hold(start(self.policy, shape, rng), NO_MOMENTS, rng, rng))

@@ -33,6 +33,7 @@ from giro.policies.ucb1 import Ucb1
 from giro.policies.ucb1 import _bounds as ucb1_bounds
 from giro.policy import arrays_of, start
 from giro.seeds import stream
+from giro.standardising import NO_MOMENTS
 
 ALPHA, N_ARMS = 1e-6, 3
 
@@ -55,14 +56,14 @@ def after(policy: Policy, rewards: Rewards, *, n_arms: int = N_ARMS, seed: int =
     rng, n = stream(seed), len(rewards)
     state, nothing = start(policy, shape_for(n_arms, n + 1), rng), np.empty((n, 0))
     arms, values = np.array([arm for arm, _ in rewards], np.int64), [value for _, value in rewards]
-    learn_all(hold(state, rng, rng), nothing, nothing, arms, np.array(values, float))
+    learn_all(hold(state, NO_MOMENTS, rng, rng), nothing, nothing, arms, np.array(values, float))
     return state
 
 
 def votes(state: Any, draws: int, seed: int) -> np.ndarray:
     """Return how often each arm is chosen from this state."""
     rng = stream(seed, 1)
-    return voted(hold(state, rng, rng), offer_of(N_ARMS), draws)
+    return voted(hold(state, NO_MOMENTS, rng, rng), offer_of(N_ARMS), draws)
 
 
 def probabilities(policy: Policy, rewards: Rewards) -> np.ndarray:

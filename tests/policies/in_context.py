@@ -10,6 +10,7 @@ from giro.compiling.held import hold
 from giro.offer import Offer, Shape
 from giro.policy import Policy, start
 from giro.seeds import stream
+from giro.standardising import NO_MOMENTS
 
 
 class Past(NamedTuple):
@@ -55,11 +56,11 @@ def informed(policy: Policy, past: Past, *, rounds: int | None = None, seed: int
     rng, size = stream(seed, 0), rounds or past.arms.size + 1
     state = start(policy, Shape(past.n_arms, past.contexts.shape[1], 0, size, size), rng)
     nothing = np.empty((past.arms.size, 0))
-    learn_all(hold(state, rng, rng), past.contexts, nothing, past.arms, past.rewards)
+    learn_all(hold(state, NO_MOMENTS, rng, rng), past.contexts, nothing, past.arms, past.rewards)
     return state
 
 
 def chosen(state: Any, offer: Offer, *, draws: int, seed: int) -> np.ndarray:
     """Return the arms chosen from this offer, sorted; the state is the same each time."""
     rng = stream(seed, 1)
-    return np.repeat(offer.arms, voted(hold(state, rng, rng), offer, draws))
+    return np.repeat(offer.arms, voted(hold(state, NO_MOMENTS, rng, rng), offer, draws))

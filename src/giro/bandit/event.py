@@ -205,7 +205,8 @@ def _packed(event: Decided) -> bytes:
     """Return a decision as bytes: sizes, arms, probabilities, the rows, and names if there are."""
     context, features = event.context, event.features
     is_sparse = isinstance(context, SparseRow)
-    if isinstance(context, SparseRow) and isinstance(features, SparseRows):
+    rows: tuple[np.ndarray, ...]
+    if is_sparse:
         sizes = context.column.size, features.column.size
         rows = (context.column, context.value, features.begin, features.column, features.value)
     else:

@@ -28,6 +28,7 @@ from giro.bandit.event import (
 from giro.checks import is_word
 from giro.errors import BadFile, BadParameter
 from giro.features import Columns, Schema
+from giro.features.schema import OF_ARM
 from giro.features.walk import is_usable
 from giro.files import write_whole
 from giro.hashing import are_codes
@@ -388,7 +389,7 @@ def _joint_schema(log: "Log", state: "BanditState") -> Schema:
     if logged.is_sparse:
         raise BadParameter("the log has hashed features, and this bandit has them in columns")
     if begins:
-        arms = None if logged.arms is None else Columns(0, (), logged.arms.noun)
+        arms = None if logged.arms is None else Columns(0, (), OF_ARM)
         own = own._replace(arms=arms, contextual=own.contextual or logged.contextual)
     sides = ("context", "arms")
     for side in sides:

@@ -189,7 +189,7 @@ class Follower:
         plays_otherwise = policy.resolved(contextual=True) != policy.resolved(contextual=False)
         if not schema.contextual and plays_otherwise:
             raise BadParameter(
-                "the first decisions of this bandit had no context, and so it plays without: give a "
+                "the first decisions of this bandit had no context, so it plays without: give a "
                 f"new bandit contexts from the start, or name {policy.resolved(contextual=True)}"
             )
 

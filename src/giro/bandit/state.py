@@ -120,7 +120,7 @@ class BanditState:
         for i, event in enumerate(events):
             kind = type(event)
             if kind is Decided:
-                pending[event.id] = self._decide(event)  # type: ignore[union-attr]  # by its kind
+                pending[event.id] = self._decide(event)  # type: ignore[arg-type,union-attr]  # by its kind
             elif kind is Rewarded:
                 id, value = event.id, event.value  # type: ignore[union-attr]  # likewise
                 if id not in pending:

@@ -23,14 +23,14 @@ def summary(state: "BanditState", now: float) -> "pl.DataFrame":
             for arm, count in counts.items():
                 recent[arm] += count
     rows, active = [], set(state.active.tolist())
-    for arm, (name, counts) in enumerate(zip(state.arms, state.counts, strict=True)):
-        reward = _mean_reward(counts, state)
+    for arm, (name, own) in enumerate(zip(state.arms, state.counts, strict=True)):
+        reward = _mean_reward(own, state)
         rows.append(
             {
                 "arm": name,
                 "active": bool(recent[arm]) if state.setting.open_arms else arm in active,
-                "decisions": counts.decisions,
-                "rewards": counts.rewards,
+                "decisions": own.decisions,
+                "rewards": own.rewards,
                 "mean": None if reward is None else reward.value,
                 "low": None if reward is None else reward.low,
                 "high": None if reward is None else reward.high,

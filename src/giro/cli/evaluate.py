@@ -10,9 +10,10 @@ from giro.cli.main import app
 from giro.cli.options import name_list, option
 from giro.cli.output import check_picture, print_json, print_line, print_table, write_picture
 from giro.errors import BadParameter
-from giro.evaluation.estimators import Interval
+from giro.evaluation.estimators import INTERVALS
 from giro.evaluation.evaluate import evaluate
-from giro.evaluation.readers import Format, read_log
+from giro.evaluation.readers import read_log
+from giro.evaluation.readers._registry import READERS
 from giro.evaluation.result import joined
 from giro.version import __version__
 
@@ -25,15 +26,17 @@ def evaluate_log(
         Path, typer.Argument(metavar="LOG", help="A .parquet, .csv, .json(l) or .giro file.")
     ],
     policy: Annotated[list[str], option("TEXT", "As giro:a=1, logged or always:ARM; repeatable.")],
-    format: Annotated[Format, typer.Option(help="How the log is laid out.")] = "auto",
+    format: Annotated[
+        str, option("|".join(("auto", *READERS)), "How the log is laid out.")
+    ] = "auto",
     arm: Annotated[str, option("COLUMN", "Of a table: the chosen arm.")] = "arm",
     reward: Annotated[str, option("COLUMN", "Of a table: its reward.")] = "reward",
     probability: Annotated[
         str, option("COLUMN", "Of a table: with which it was chosen.")
     ] = "probability",
     context: Annotated[
-        str, option("NAMES", "Of a table: a,b,c, or what the names begin with.")
-    ] = "context",
+        list[str], option("NAMES", "Of a table: a,b,c, or what the names begin with; repeatable.")
+    ] = ["context"],  # noqa: B006  # read only
     hashed: Annotated[
         bool | None,
         typer.Option(
@@ -47,7 +50,7 @@ def evaluate_log(
         bool, typer.Option("--replay", help="Also play the policy on the log (uniform logs).")
     ] = False,
     level: Annotated[float, option("P", "Of the confidence intervals.")] = 0.95,
-    interval: Annotated[Interval, typer.Option(help="How they are made.")] = "normal",
+    interval: Annotated[str, option("|".join(INTERVALS), "How they are made.")] = "normal",
     clip: Annotated[float | None, option("W", "Cut weights to this (default: never).")] = None,
     reward_range: Annotated[str | None, option("LOW,HIGH", "Of rewards, where not [0, 1].")] = None,
     votes: Annotated[int, option("B", "Choices from which probabilities are found.")] = 100,
@@ -71,7 +74,8 @@ def evaluate_log(
       giro evaluate all.csv --policy thompson --format open-bandit --replay --json
     """
     check_picture(plot)
-    columns = name_list(context) if "," in context else context
+    several = len(context) > 1 or "," in context[0]
+    columns = [name for part in context for name in name_list(part)] if several else context[0]
     events = read_log(
         log,
         format=format,

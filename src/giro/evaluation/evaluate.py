@@ -5,6 +5,7 @@ from typing import Any
 
 from giro.checks import LEVEL, POSITIVE, check, finite_range, optional, whole
 from giro.errors import BadParameter, UnknownName
+from giro.estimates import Estimate
 from giro.evaluation import replay as _replay  # noqa: F401  # registers its estimators
 from giro.evaluation.estimators import (
     INTERVALS,
@@ -88,18 +89,10 @@ def evaluate(
     return Evaluation(tuple(rows), level, log.events, log.left_out)
 
 
-def _row(name: str, terms: Terms, estimate: Sequence[float]) -> Row:
-    sample = terms.sample
-    return Row(
-        sample.policy,
-        name,
-        *estimate,
-        events=sample.events,
-        effective=sample.effective,
-        largest=sample.largest,
-        clipped=sample.clipped,
-        note="; ".join(sample.notes),
-    )
+def _row(name: str, terms: Terms, estimate: Estimate) -> Row:
+    policy, events, effective, largest, clipped, notes = terms.sample
+    sizes = (events, effective, largest, clipped)
+    return Row(policy, name, *estimate, *sizes, "; ".join(notes))
 
 
 def _check(

@@ -86,7 +86,7 @@ class Schema(NamedTuple):
         """Return the rows of a context and of these arms, in their order."""
         if isinstance(self.context, Hashed):
             return RawOffer(self.context.context(context), self.context.arms(arms))
-        row = NO_CONTEXT, ()
+        row = Encoded(NO_CONTEXT)
         if context is not None or self.context.n_columns:
             row = self.context.encode(context)
         if isinstance(self.arms, Columns):

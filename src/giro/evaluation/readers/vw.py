@@ -101,8 +101,9 @@ def log_of_vw(lines: Iterable[str], *, hashed: bool | None = None) -> Log:
     eligible = np.arange(n_arms)[None, :] < np.array(listed)[:, None]
     probabilities = None
     if all(event.probabilities for event in events):
-        rows = [[e.probabilities.get(arm + 1, 0.0) for arm in range(n_arms)] for e in events]
-        probabilities = np.array(rows)
+        probabilities = np.array(
+            [[e.probabilities.get(arm + 1, 0.0) for arm in range(n_arms)] for e in events]
+        )
     actions = [_actions(event, n) for event, n in zip(events, listed, strict=True)]
     rows = _hashed_rows(events, actions) if hashed else _rows(events, actions, hashed)
     is_open = rows.features is not None and not _are_the_same(actions)
