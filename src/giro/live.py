@@ -7,10 +7,11 @@ from typing import Any, NamedTuple, Self, TypeVar
 import numpy as np
 
 from giro.compiling import borrowed, is_kernel, kernel, plain
-from giro.compiling.held import HeldInPython, hold
+from giro.compiling.held import Direct, HeldInPython, hold
 from giro.errors import BadFile, GiroError
 from giro.features import Schema
 from giro.hashing import IS_NUMBER
+from giro.kernels.draws.uniform import first_uniform
 from giro.offer import (
     NO_CONTEXT,
     NO_FEATURES,
@@ -29,10 +30,13 @@ from giro.standardising import no_moments, seen
 FIRST_CAPACITY = 1024  # rewards that a state can hold at first
 _START, _CHOOSE, _LEARN = range(3)  # purposes of randomness, in the path of a stream
 _UNCOUNTED = np.empty(0, np.int64)
+_NO_ROWS = (np.empty((1, 0)), np.empty((1, 0)))
 _NO_DRAW = -1  # in place of a baseline
 _UNKNOWN, _NOT_ONE = -1, -2  # in place of a position
 _GAME = 64  # rounds of the game that tells behaviour
 _MOMENTS = ("moments of contexts", "moments of arms")  # beside the state's arrays in a snapshot
+
+_FIRST_UNIFORM = Direct(first_uniform)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -78,15 +82,16 @@ class LivePolicy:
         self.played = policy.resolved(contextual=shape.contextual)
         self._seed, self._functions = seed, self.played.functions()
         self._is_blind = not self.played.uses_contexts
+        self._takes_all = shape.sparse or not schema.contextual  # offers need not be looked at
         self._moments = _no_moments(schema, shape)
         self._fingerprint = ""  # not known yet
         self._streams, self._learning = NumberedStreams(seed, _CHOOSE), stream(seed, _LEARN)
         self.stream_of = self._streams.at
-        self._choose, self._learn = self._form(_choose), self._form(_learn)
+        self._choose, self._learn = self._form(_choose), Direct(self._form(_learn))
         exact = self._functions.propensities
-        self._draw = None if exact is None else self._form(_draw)
-        if exact is not None and not is_kernel(exact):
-            self._draw = plain(_draw)
+        draw = self._form(_draw) if exact is None or is_kernel(exact) else plain(_draw)
+        self._draw = None if exact is None else Direct(draw)
+        self._draws_in_python = not is_kernel(draw)
         self._one_arm, self._one_reward = np.zeros(1, np.int64), np.zeros(1)
         self._hold(state)
 
@@ -102,7 +107,7 @@ class LivePolicy:
         self.state = state
         parts = (state, self._moments, self._streams.generator, self._learning)
         self._held: Any = (hold if self._functions.compiled else HeldInPython)(*parts)
-        self._held_in_python = HeldInPython(*parts)
+        self._held_to_draw = HeldInPython(*parts) if self._draws_in_python else self._held
 
     # -- choosing ----------------------------------------------------------------------------
 
@@ -141,29 +146,51 @@ class LivePolicy:
 
     def propensities(self, offer: Offer) -> np.ndarray | None:
         """Return the exact probability of each arm on offer, [i]; None where it is not known."""
-        drawn = self.draw(offer, baseline=_NO_DRAW)
-        return None if drawn is None else drawn.propensities
+        drawn = self.draw(offer, 0, baseline=_NO_DRAW)
+        return None if drawn is None else drawn[1]
 
     def draw(
-        self, offer: Offer, *, floor: float = 0.0, share: float = 1.0, baseline: int = 0
+        self,
+        offer: Offer,
+        number: int,
+        *,
+        floor: float = 0.0,
+        share: float = 1.0,
+        baseline: int = 0,
     ) -> Drawn | None:
         """Return an arm drawn from the exact probabilities; None where these are not known.
 
         Any arm is taken with the probability `floor`, and the one at the position `baseline` with
-        the probability 1 - `share`.
+        the probability 1 - `share`. What is drawn depends on the seed and `number`.
         """
-        kernel = self._draw
-        if kernel is None:
+        draw = self._draw
+        if draw is None:
             return None
-        arms, context, features = self._usable(offer)
-        held = self._held if is_kernel(kernel) else self._held_in_python
+        arms, context, features = offer if self._takes_all else self._usable(offer)
         chances = np.empty(arms.size)
-        position, own = kernel(held, arms, context, features, floor, share, baseline, chances)
+        position, own = draw.call(
+            self._held_to_draw,
+            arms,
+            context,
+            features,
+            floor,
+            share,
+            baseline,
+            self._point_of(number),
+            chances,
+        )
         if position == _UNKNOWN:
             return None
         if position == _NOT_ONE:
             raise GiroError(f"its probabilities add up to {own}")
         return Drawn(position, chances, own)
+
+    def _point_of(self, number: int) -> float:
+        """Return the first uniform number of a stream."""
+        if is_kernel(first_uniform):
+            point: float = _FIRST_UNIFORM.call(self._streams.key, number)
+            return point
+        return float(self._streams.at(number).random())
 
     def ask(self, function: Callable[..., Any], offer: Offer, *more: Any) -> Any:
         """Return the answer of a kernel that takes a held state, an offer's parts and `more`."""
@@ -194,8 +221,8 @@ class LivePolicy:
             self._form(_learn_sparse)(self._held, *case, arm, reward)
         else:
             self._one_arm[0], self._one_reward[0] = arm, reward
-            context, features = self._usable_rows(case.context[None], case.features[None])
-            self._learn(self._held, context, features, self._one_arm, self._one_reward)
+            rows = _NO_ROWS if self._is_blind else self._usable_rows(*_row_each(case))
+            self._learn.call(self._held, *rows, self._one_arm, self._one_reward)
         self.learned += 1
 
     def learn_all(
@@ -211,7 +238,7 @@ class LivePolicy:
         """
         self.grow_to(self.learned + rewards.size)
         rows = self._usable_rows(contexts, features)
-        self._learn(self._held, *rows, arms, rewards)
+        self._learn.call(self._held, *rows, arms, rewards)
         self.learned += rewards.size
 
     def _usable_rows(
@@ -317,11 +344,11 @@ class LivePolicy:
 
 
 def mixed_draw(
-    policy: np.ndarray, floor: float, share: float, baseline: int, rng: np.random.Generator
+    policy: np.ndarray, floor: float, share: float, baseline: int, point: float
 ) -> Drawn:
     """Return an arm drawn from these probabilities of a policy, as `LivePolicy.draw` does."""
     chances = np.empty(policy.size)
-    position, own = plain(_mix_and_draw)(policy, floor, share, baseline, rng, chances)
+    position, own = plain(_mix_and_draw)(policy, floor, share, baseline, point, chances)
     return Drawn(position, chances, float(own))
 
 
@@ -353,6 +380,11 @@ def _no_moments(schema: Schema, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
     """Return moments of the columns that a policy sees."""
     of_context, of_arms = schema.standardised
     return no_moments(of_context[: shape.n_features]), no_moments(of_arms[: shape.n_arm_features])
+
+
+def _row_each(case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """Return one row of contexts, and one of features of arms."""
+    return case.context.reshape(1, -1), case.features.reshape(1, -1)
 
 
 def _widened(rows: np.ndarray, width: int) -> np.ndarray:
@@ -447,6 +479,7 @@ def _draw(
     floor: float,
     share: float,
     baseline: int,
+    point: float,
     chances: np.ndarray,
 ) -> tuple[int, float]:
     """Write the probabilities of all arms, draw one; return its place and the policy's own chance.
@@ -457,7 +490,7 @@ def _draw(
     policy = propensities(borrowed(held.state), seen_offer(held, arms, context, features))
     if policy.size == 0:
         return _UNKNOWN, 0.0
-    return _mix_and_draw(policy, floor, share, baseline, held.choosing, chances)
+    return _mix_and_draw(policy, floor, share, baseline, point, chances)
 
 
 @kernel
@@ -466,7 +499,7 @@ def _mix_and_draw(
     floor: float,
     share: float,
     baseline: int,
-    rng: np.random.Generator,
+    point: float,
     chances: np.ndarray,
 ) -> tuple[int, float]:
     """Write a policy's probabilities with a floor and a baseline mixed in, and draw a place."""
@@ -480,22 +513,22 @@ def _mix_and_draw(
     if baseline < 0:
         return 0, 0.0
     if share == 1.0:
-        position = _drawn(chances, rng)
+        position = _drawn(chances, point)
         return position, chances[position]
     own = chances.copy()
     for i in range(k):
         chances[i] = share * own[i] + (1.0 - share if i == baseline else 0.0)
-    position = _drawn(chances, rng)
+    position = _drawn(chances, point)
     return position, own[position]
 
 
 @kernel
-def _drawn(chances: np.ndarray, rng: np.random.Generator) -> int:
-    """Return a place drawn with these chances, which need not add up to exactly 1."""
+def _drawn(chances: np.ndarray, point: float) -> int:
+    """Return the place of a point in [0, 1) among chances, which need not add up to exactly 1."""
     total = 0.0
     for i in range(chances.size):
         total += chances[i]
-    left = rng.random() * total
+    left = point * total
     for i in range(chances.size):
         left -= chances[i]
         if left < 0.0:

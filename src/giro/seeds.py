@@ -46,6 +46,7 @@ class NumberedStreams:
         bits = np.random.Philox(_sequence(seed, *path))
         self._start: Any = bits.state  # as it was before the first draw
         self._counter: np.ndarray = self._start["state"]["counter"]
+        self.key: np.ndarray = self._start["state"]["key"]  # for `kernels.draws.first_uniform`
         self._bits = bits
         self.generator = np.random.Generator(bits)
 

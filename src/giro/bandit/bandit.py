@@ -1,6 +1,5 @@
 """Bandit: arms by name, decide now, reward later, in memory or in a store that survives."""
 
-import contextlib
 import gc
 import itertools
 import json
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
 Ids: TypeAlias = Callable[[], str] | Literal["random", "numbered"]
 
 _PART = 10_000  # events that are read at once
+_NONE_NEW = ((), ())
 
 
 class Bandit:
@@ -464,12 +464,18 @@ class Bandit:
         return [self._decision(found[id].decision) for id in ids]
 
     def _decided(self, requests: Sequence[Request]) -> list[Decision]:
-        follower = self._follower
         parts = self._encoded(requests)
-        with contextlib.nullcontext() if self._store.shared else follower.lock:
-            events = self._made(parts)
-            with follower.undone_on_failure(events):
+        follower, events = self._follower, list[Decided]()
+        try:
+            with follower.lock:
+                self._make(parts, events)
+                if not self._store.shared:
+                    follower.append(events)
+            if self._store.shared:
                 follower.append(events)
+        except BaseException:
+            follower.undo(events)
+            raise
         return [self._decision(event) for event in events]
 
     def _encoded(self, requests: Sequence[Request]) -> list[Encoded]:
@@ -478,6 +484,10 @@ class Bandit:
         schema = self._state.schema
         if schema is None:
             schema = follower.formed([request.context for request in requests], requests[0].arms)
+        if len(requests) == 1:
+            part = encoded(requests[0], self._state, schema)
+            if part.rows.new == _NONE_NEW:
+                return [part]
         parts: list[Encoded] = []
         for request in requests:
             is_same = request.follows and request.context is parts[-1].request.context
@@ -496,20 +506,20 @@ class Bandit:
             return parts
         return [encoded(request, self._state, larger) for request in requests]
 
-    def _made(self, parts: Sequence[Encoded]) -> list[Decided]:
-        events: list[Decided] = []
-        follower = self._follower
-        with follower.lock, follower.undone_on_failure(events):
-            if self._state.broken:
-                follower.begin_again()
+    def _make(self, parts: Sequence[Encoded], events: list[Decided]) -> None:
+        """Add a decision for each request; other decisions count it until it is in the log."""
+        state = self._state
+        if state.broken:
+            self._follower.begin_again()
             state = self._state
-            for part in parts:
-                id = self._new_id() if part.request.id is None else part.request.id
-                taken = events if part.request.follows else ()
-                event = decided(part, state, id, self._clock(), taken=taken)
-                events.append(event)
+        is_alone = len(parts) == 1 and not self._store.shared
+        for part in parts:
+            id = self._new_id() if part.request.id is None else part.request.id
+            taken = events if part.request.follows else ()
+            event = decided(part, state, id, self._clock(), taken=taken)
+            events.append(event)
+            if not is_alone:
                 state.under_way(event)
-        return events
 
     # -- rewarding ---------------------------------------------------------------------------
 

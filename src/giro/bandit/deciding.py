@@ -26,8 +26,8 @@ from giro.errors import BadParameter, warn_of_model
 from giro.features import Arms, Given, RawOffer, Schema
 from giro.features.walk import leaves, number_row
 from giro.kernels.draws.uniform import integer_below
-from giro.live import LivePolicy, mixed_draw
-from giro.offer import Offer, rows_at
+from giro.live import Drawn, LivePolicy, mixed_draw
+from giro.offer import Offer, position_of, rows_at
 
 if TYPE_CHECKING:
     from giro.bandit.setting import Setting
@@ -108,10 +108,21 @@ def decided(
         live.grow_to(live.learned, n_arms=among.size)
     offer = Offer(among, rows.context, features)
     place = _baseline(state, request, among, names)
-    arm, chances, own = sampled(live, setting, offer, number=_number(id), baseline=place)
-    digest = b"" if request.id is None else request.digest()
-    seen = live.learned
-    return Decided(id, time, arm, among, chances, own, seen, rows.context, features, digest, names)
+    chosen = sampled(live, setting, offer, number=_number(id), baseline=place)
+    return Decided(
+        id,
+        time,
+        int(among[chosen.position]),
+        among,
+        chosen.propensities,
+        chosen.own,
+        live.learned,
+        rows.context,
+        features,
+        b"" if request.id is None else request.digest(),
+        names,
+        chosen.position,
+    )
 
 
 def _taken_arms(taken: Sequence[Decided], names: Sequence[str]) -> list[int]:
@@ -122,8 +133,9 @@ def _taken_arms(taken: Sequence[Decided], names: Sequence[str]) -> list[int]:
 
 
 def _number(id: str) -> int:
-    """Return the number of the stream from which a decision draws."""
-    return int.from_bytes(hashlib.blake2b(id.encode(), digest_size=8).digest(), "big")
+    """Return the number of the stream from which a decision draws, of 63 bits."""
+    digest = hashlib.blake2b(id.encode(errors="surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
 
 
 def _baseline(
@@ -149,55 +161,52 @@ def _baseline(
 
 
 class Sampled(NamedTuple):
-    """An arm, and how likely it was."""
+    """The position of an arm in the offer, and how likely it was."""
 
-    arm: int
+    position: int
     propensities: np.ndarray  # [i] of arms on offer; of the arm alone if estimated; or UNKNOWN
     own: float  # the policy's own probability of the arm, NaN if not known
 
 
 def sampled(
     live: LivePolicy, setting: "Setting", offer: Offer, *, number: int, baseline: int
-) -> Sampled:
+) -> Sampled | Drawn:
     """Return the arm of a decision; draws depend on the seed and the decision's number alone.
 
     `baseline` is the position of the arm that is taken where the policy does not decide. A policy
     that fails is replaced by chance, with a warning: the caller must have an answer.
     """
-    rng = live.stream_of(number)
-    arms = offer.arms
-    if arms.size == 1:
-        return Sampled(int(arms[0]), _ONE if setting.propensities else UNKNOWN, 1.0)
+    k = offer.arms.size
+    if k == 1:
+        return Sampled(0, _ONE if setting.propensities else UNKNOWN, 1.0)
     try:
         if setting.propensities:
-            drawn = live.draw(
-                offer, floor=setting.floor or 0.0, share=setting.share, baseline=baseline
-            )
+            floor = setting.floor or 0.0
+            drawn = live.draw(offer, number, floor=floor, share=setting.share, baseline=baseline)
             if drawn is not None:
-                return Sampled(int(arms[drawn.position]), drawn.propensities, drawn.own)
-        return _without_law(live, setting, offer, rng, baseline)
+                return drawn
+        return _without_law(live, setting, offer, live.stream_of(number), baseline)
     except Exception as error:
         warn_of_model(f"{setting.policy} cannot choose, so an arm was taken at random: {error}")
-        k = arms.size
-        return Sampled(int(arms[integer_below(k, rng)]), np.full(k, 1.0 / k), 1.0 / k)
+        position = integer_below(k, live.stream_of(number))
+        return Sampled(position, np.full(k, 1.0 / k), 1.0 / k)
 
 
 def _without_law(
     live: LivePolicy, setting: "Setting", offer: Offer, rng: np.random.Generator, baseline: int
-) -> Sampled:
+) -> Sampled | Drawn:
     """Return an arm of a policy that does not know its probabilities."""
     floor, mixes = setting.floor or 0.0, bool(setting.floor) or setting.share < 1.0
-    arms = offer.arms
     if setting.propensities and (mixes or setting.votes is not None):
         shares = live.vote(offer, setting.votes or setting.default_votes)
-        drawn = mixed_draw(shares, floor, setting.share, baseline, rng)
-        return Sampled(int(arms[drawn.position]), drawn.propensities, drawn.own)
+        return mixed_draw(shares, floor, setting.share, baseline, float(rng.random()))
     if mixes and rng.random() >= setting.share:
-        return Sampled(int(arms[baseline]), UNKNOWN, np.nan)
+        return Sampled(baseline, UNKNOWN, np.nan)
     if mixes and rng.random() < floor:
-        return Sampled(int(arms[integer_below(arms.size, rng)]), UNKNOWN, np.nan)
+        return Sampled(integer_below(offer.arms.size, rng), UNKNOWN, np.nan)
     arm = live.choose(offer)
+    position = position_of(offer, arm)
     if not setting.propensities:
-        return Sampled(arm, UNKNOWN, np.nan)
-    p = 1.0 / live.tries(offer, arm, MOST_TRIES)
-    return Sampled(arm, np.array([p]), p)
+        return Sampled(position, UNKNOWN, np.nan)
+    chance = 1.0 / live.tries(offer, arm, MOST_TRIES)
+    return Sampled(position, np.array([chance]), chance)

@@ -68,10 +68,13 @@ class Decided(NamedTuple):
     features: AnyRows = NO_FEATURES  # likewise, of the arms on offer
     request: bytes = b""  # digest of what was asked for, where the caller gave the id
     names: tuple[str, ...] = ()  # [i] of the arms, where they have no numbers but their places
+    place: int = -1  # `position`, where it is at hand
 
     @property
     def position(self) -> int:
         """The place of the chosen arm among those on offer."""
+        if self.place >= 0:
+            return self.place
         arm, arms = self.arm, self.arms
         if arm < arms.size and arms[arm] == arm:  # always, where all arms are on offer
             return arm

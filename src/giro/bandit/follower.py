@@ -1,6 +1,5 @@
 """Follower: a state that keeps up with a log, its lock, and the thread that does the chores."""
 
-import contextlib
 import json
 import logging
 import os
@@ -8,7 +7,7 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -275,16 +274,11 @@ class Follower:
 
     # -- decisions under way -----------------------------------------------------------------
 
-    @contextlib.contextmanager
-    def undone_on_failure(self, events: Sequence[Decided]) -> Iterator[None]:
-        """Undo decisions that were counted already, if they do not get into the log."""
-        try:
-            yield
-        except BaseException:
-            with self.lock:
-                for event in events:
-                    self.state.undo(event)
-            raise
+    def undo(self, events: Sequence[Decided]) -> None:
+        """Undo decisions that were counted already, and did not get into the log."""
+        with self.lock:
+            for event in events:
+                self.state.undo(event)
 
     def forked(self) -> None:
         """Go on in a child process, which has none of the parent's threads."""

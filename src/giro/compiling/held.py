@@ -61,3 +61,27 @@ def hold(
 ) -> Held:
     """Return a state, moments and generators in a form that kernels take at little cost."""
     return Held(state, moments, choosing, learning)
+
+
+class Direct:
+    """A kernel that Python calls again and again with arguments of the same types.
+
+    numba looks at the types of all arguments of every call, which takes 2 µs where one of them is a
+    held state. `call` is the kernel at first, and then the code that it has compiled for the
+    arguments of the first call: all others must have the same types, and arrays be contiguous.
+    """
+
+    __slots__ = ("_kernel", "call")
+
+    def __init__(self, kernel: Callable[..., Any]) -> None:
+        """Begin with the kernel itself, or a plain function, which stays."""
+        self._kernel = kernel
+        self.call: Callable[..., Any] = self._first if hasattr(kernel, "overloads") else kernel
+
+    def _first(self, *arguments: Any) -> Any:
+        result = self._kernel(*arguments)
+        kinds = tuple(numba.typeof(argument) for argument in arguments)
+        compiled = self._kernel.overloads.get(kinds)  # type: ignore[attr-defined]  # a dispatcher
+        if compiled is not None:
+            self.call = compiled.entry_point
+        return result

@@ -20,6 +20,7 @@ from giro.bandit.event import (
 from giro.bandit.stores.store import FoundDecision, Snapshot, Taken, ids_of, taken
 from giro.offer import NO_FEATURES, AnyRow, AnyRows, SparseRow
 
+_OFTEN = (Decided, Rewarded)
 _PENDING = -1  # in place of the number of a decision's reward
 _REWARDS = (KINDS.index("reward"), KINDS.index("expired"))
 
@@ -69,10 +70,8 @@ class MemoryStore:
     def append(self, events: Sequence[Event]) -> int:
         """Append all of these, or none; see `Store`."""
         first = len(self.kind) + 1
-        if len(events) == 1 and type(events[0]) is Decided:  # as almost always
-            if events[0].id in self._decision_of:
-                raise Taken(events[0])
-            self._note(events[0])
+        if len(events) == 1 and type(events[0]) in _OFTEN:
+            self._append_one(events[0])
             return first
         numbers = {id: self._decision_of.get(id) for id in ids_of(events)}
         waiting = {
@@ -86,6 +85,20 @@ class MemoryStore:
         for event in events:
             self._note(event)
         return first
+
+    def _append_one(self, event: Event) -> None:
+        if type(event) is Decided:
+            if event.id in self._decision_of:
+                raise Taken(event)
+            self.kind.append(DECISION)
+            self.index.append(len(self.arm))
+            self._note_decision(event)
+            return
+        if type(event) is Rewarded:
+            decision = self._decision_of.get(event.id)
+            if decision is None or self.reward_of[decision] != _PENDING:
+                raise Taken(event)
+        self._note(event)
 
     def _note(self, event: Event) -> None:
         self.kind.append(kind_of(event))

@@ -1,5 +1,7 @@
 """Uniform draws: whole numbers, coins, orders, and numbers from an interval."""
 
+from typing import Final
+
 import numpy as np
 
 from giro.compiling import borrowed, inline_kernel, kernel
@@ -87,3 +89,39 @@ def uniforms(
 ) -> np.ndarray:
     """Return an array of numbers from [low, high)."""
     return low + (high - low) * rng.random(shape)
+
+
+# -- numbered streams ------------------------------------------------------------------------------
+
+_LOW: Final = np.uint64(0xFFFFFFFF)
+_HALF: Final = np.uint64(32)
+_FIRST_FACTOR: Final = np.uint64(0xD2E7470EE14C6C93)
+_SECOND_FACTOR: Final = np.uint64(0xCA5A826395121157)
+_FIRST_STEP: Final = np.uint64(0x9E3779B97F4A7C15)
+_SECOND_STEP: Final = np.uint64(0xBB67AE8584CAA73B)
+
+
+@kernel
+def first_uniform(key: np.ndarray, number: int) -> float:
+    """Return the first uniform number of a stream of `seeds.NumberedStreams` with this key.
+
+    Ten rounds of Philox 4x64 (Salmon et al., 2011) on the counter that the stream begins with: the
+    generator gives the same, but going there takes it 2 µs.
+    """
+    a, b, c, d = np.uint64(1), np.uint64(0), np.uint64(0), np.uint64(number)
+    k, m = key[0], key[1]
+    for _ in range(10):
+        high, low = _product(_FIRST_FACTOR, a)
+        upper, lower = _product(_SECOND_FACTOR, c)
+        a, b, c, d = upper ^ b ^ k, lower, high ^ d ^ m, low
+        k, m = k + _FIRST_STEP, m + _SECOND_STEP
+    return float(a >> np.uint64(11)) * 2.0**-53
+
+
+@inline_kernel
+def _product(left: np.uint64, right: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """Return the upper and the lower 64 bits of a product."""
+    a, b = left >> _HALF, left & _LOW
+    c, d = right >> _HALF, right & _LOW
+    middle = (b * d >> _HALF) + (a * d & _LOW) + (b * c & _LOW)
+    return a * c + (a * d >> _HALF) + (b * c >> _HALF) + (middle >> _HALF), left * right
