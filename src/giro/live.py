@@ -206,9 +206,9 @@ class LivePolicy:
             return offer
         if shape.n_arm_features == 0:
             features = NO_FEATURES
-        elif features.shape[1] < shape.n_arm_features:
+        elif features.shape[1] != shape.n_arm_features:
             features = _widened(features, shape.n_arm_features)
-        if context.size < shape.n_features:
+        if context.size != shape.n_features:
             context = _widened(context, shape.n_features)
         return Offer(arms, context, features)
 
