@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple, Self
 
 from giro import Trace, simulate
@@ -21,7 +22,6 @@ class Ratio(NamedTuple):
     bar: str  # what the ratio should be, such as ">= 50"; empty where there is none
     reached: bool | None
     note: str = ""
-    one_core: float | None = None  # the ratio on one core, where `ratio` is for all of them
 
     @classmethod
     def faster(
@@ -122,6 +122,12 @@ def ns_per_round(plays: Mapping[str, Play], *, repeats: int) -> dict[str, float]
     """Return nanoseconds of processor time that a round of each play takes, played in turn."""
     costs = in_turn({name: play.compiled() for name, play in plays.items()}, repeats=repeats)
     return {name: 1e9 * costs[name].cpu / (play.rounds * play.runs) for name, play in plays.items()}
+
+
+def results(quick: bool) -> Path:
+    """Return the folder for results, or another one for what only shows that it works."""
+    root = Path(__file__).parents[1]
+    return root / ".benchmarks" / "quick" if quick else root / "results"
 
 
 def cores() -> int:
