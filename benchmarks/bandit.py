@@ -13,6 +13,7 @@ holds these numbers against their bars.
 """
 
 import argparse
+import ctypes
 import functools
 import gc
 import json
@@ -37,6 +38,7 @@ from giro.version import stamp
 
 ROUNDS, QUICK_ROUNDS, BLOCK = 100_000, 2_000, 1_000
 WARM = 50  # rounds that compile, and fill arrays for the first time
+ENOUGH = 10_000  # rounds to see the memory of one
 SEED = 1
 UNIT = "µs, median"
 Call = Callable[[], Any]
@@ -109,15 +111,11 @@ def everything(*, quick: bool, rounds: int = ROUNDS) -> Iterator[Ratio]:
         river = None
     for what, entrant in ENTRANTS.items():
         say(f"  {what}")
-        names = [f"arm {i}" for i in range(entrant.arms)]
-        bandit = Bandit(None if entrant.features else names, entrant.policy, seed=SEED)
         beside = river if entrant.times_river else None
-        ours, theirs, used = played(bandit, entrant, rounds // entrant.share, beside)
-        calls.append({"what": what, **summary(ours), "bytes_per_round": used})
-        calls[-1]["river_p50"] = theirs
-        yield from held(what, entrant, calls[-1])
-        if what in COPIED:
-            pauses += long_calls(what, bandit, entrant)
+        call, slow = measured(what, entrant, rounds // entrant.share, beside)
+        calls.append(call)
+        pauses += slow
+        yield from held(what, entrant, call)
     first = [first_calls(what, *COLD[what]) for what in list(COLD)[: 1 if quick else None]]
     content = {
         "made_by": stamp(f"python benchmarks/bandit.py --rounds {rounds}")._asdict(),
@@ -128,6 +126,18 @@ def everything(*, quick: bool, rounds: int = ROUNDS) -> Iterator[Ratio]:
     path = results(quick) / "bandit" / "costs.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def measured(
+    what: str, entrant: Entrant, rounds: int, river: Any
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return what rounds of a new bandit take, and its long calls after them."""
+    names = [f"arm {i}" for i in range(entrant.arms)]
+    bandit = Bandit(None if entrant.features else names, entrant.policy, seed=SEED)
+    seconds, theirs, used = played(bandit, entrant, rounds, river)
+    memory = used if rounds >= ENOUGH else None
+    call = {"what": what, **summary(seconds), "bytes_per_round": memory, "river_p50": theirs}
+    return call, list(long_calls(what, bandit, entrant)) if what in COPIED else []
 
 
 def rivers() -> Callable[[], tuple[Call, Callable[[Any, float], Any]]]:
@@ -158,6 +168,7 @@ def played(
         bandit.reward(asks[i % len(asks)]().id, float(i % 2))
     pull, update = river() if river else (None, None)
     gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # or room that others left would be used first
     for begin in range(0, rounds, BLOCK):
         block, before = slice(begin, min(begin + BLOCK, rounds)), resident()
         timed(asks, lambda made, value: bandit.reward(made.id, value), rewards[block], ours[block])

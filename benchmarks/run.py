@@ -10,12 +10,9 @@ mean nothing and go to .benchmarks/quick.
 """
 
 import argparse
-import json
 import os
 import platform
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import bandit
 import contextual_giro
@@ -23,7 +20,7 @@ import exact_giro
 import paper_scale
 import python_libraries
 import warm_start
-from ratio import Ratio, cores, results, say, shown
+from ratio import Ratio, cores, kept_rows, results, say, shown, write_rows
 
 from giro.version import __version__, stamp
 
@@ -49,7 +46,7 @@ def main() -> None:
     print(f"work waiting for them from before, on average: {os.getloadavg()[0]:.1f}\n")
     print(_line("ratio", "bar", "", "ours", "theirs", "unit", "what"))
     path, ratios = results(options.quick) / "benchmarks.json", []
-    rows = kept(path, set(SECTIONS) - set(options.only))
+    rows = kept_rows(path, set(SECTIONS) - set(options.only))
     for section in options.only:
         say(section)
         made_by = stamp(f"python benchmarks/run.py --only {section}")._asdict()
@@ -57,25 +54,8 @@ def main() -> None:
             ratios.append(ratio)
             rows.append({"section": section, **ratio._asdict(), "made_by": made_by})
             print(_row(ratio), flush=True)
-        write(path, rows)
+        write_rows(path, rows, order=list(SECTIONS))
     print(f"\n{sum(ratio.reached is True for ratio in ratios)} of {len(ratios)} bars reached")
-
-
-def kept(path: Path, sections: set[str]) -> list[dict[str, Any]]:
-    """Return the rows of a file that belong to some sections, all of which still exist."""
-    if not path.exists():
-        return []
-    rows = json.loads(path.read_text("utf-8"))["rows"]
-    return [row for row in rows if row["section"] in sections]
-
-
-def write(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write all rows, in the order of the sections."""
-    order = list(SECTIONS)
-    made_by = stamp("python benchmarks/run.py")._asdict()
-    content = {"made_by": made_by, "rows": sorted(rows, key=lambda r: order.index(r["section"]))}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def _row(ratio: Ratio) -> str:

@@ -26,7 +26,8 @@ def has_stamp(path: Path) -> bool:
         rows = content.get("rows", [])
         return _is_made_by(content["made_by"]) and all(_is_made_by(row["made_by"]) for row in rows)
     if path.suffix == ".png":
-        text = Image.open(path).info.get("Description", "")
+        with Image.open(path) as picture:
+            text = picture.info.get("Description", "")
     elif path.suffix == ".parquet":
         text = pl.read_parquet_metadata(path).get("made_by", "")
     else:
