@@ -14,10 +14,9 @@ import os
 import platform
 from collections.abc import Callable, Iterator
 
-import bandit
+import bandit_costs
 import contextual_giro
 import exact_giro
-import paper_scale
 import python_libraries
 import warm_start
 from ratio import Ratio, cores, kept_rows, results, say, shown, write_rows
@@ -28,9 +27,8 @@ SECTIONS: dict[str, Callable[..., Iterator[Ratio]]] = {
     "exact": exact_giro.everything,
     "peers": python_libraries.every_library,
     "contextual": contextual_giro.everything,
-    "paper": paper_scale.everything,
     "start": warm_start.seconds_from_shell,
-    "bandit": bandit.everything,
+    "bandit": bandit_costs.everything,
 }
 
 

@@ -6,9 +6,9 @@ python scripts/house.py [FOLDER]      of another checkout, if given: compare two
 share of all functions. The *stricter count* has those, too, that the file does not call but hands
 on once, to a registration or a decorator. *Short helpers* are those called once whose body has at
 most five lines without the docstring, and no decorator: most could stand where they are called.
-The *import chain* is the longest path from one module of giro to another
-along its imports, those inside functions left out. *Files on the way* are those of which at least
-one function runs when the command runs, in plain Python and without what runs at import.
+The *import chain* is the longest path from one module of giro to another along its imports, those
+inside functions left out. *Files on the way* are those of which at least one function runs when the
+command runs, in plain Python and without what runs at import.
 """
 
 import argparse

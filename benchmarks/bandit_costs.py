@@ -1,6 +1,6 @@
 """What calls of a bandit in memory cost, beside river's `UCB` in the same process.
 
-    python benchmarks/bandit.py [--rounds 100000] [--quick]
+    python benchmarks/bandit_costs.py [--rounds 100000] [--quick]
 
 A round is a decision and its reward, with propensities on; the arms are equally good. Every call is
 timed: medians, the 99th percentile, the longest, and medians of the first and the last tenth of all
@@ -118,7 +118,7 @@ def everything(*, quick: bool, rounds: int = ROUNDS) -> Iterator[Ratio]:
         yield from held(what, entrant, call)
     first = [first_calls(what, *COLD[what]) for what in list(COLD)[: 1 if quick else None]]
     content = {
-        "made_by": stamp(f"python benchmarks/bandit.py --rounds {rounds}")._asdict(),
+        "made_by": stamp(f"python benchmarks/bandit_costs.py --rounds {rounds}")._asdict(),
         "calls": calls,
         "pauses": pauses,
         "first_use": first,

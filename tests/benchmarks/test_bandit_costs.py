@@ -1,26 +1,13 @@
-"""What is made of the times of calls; loaded by its path, as the tests have a `bandit` too."""
+"""What is made of the times of calls."""
 
-import importlib.util
-from pathlib import Path
-from typing import Any
-
+import bandit_costs as costs
 import numpy as np
 import pytest
 
 from giro import Bandit
 
-PATH = Path(__file__).parents[2] / "benchmarks" / "bandit.py"
 
-
-@pytest.fixture(scope="module")
-def costs() -> Any:
-    spec = importlib.util.spec_from_file_location("bandit_costs", PATH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_medians_and_the_longest_are_in_microseconds(costs: Any) -> None:
+def test_medians_and_the_longest_are_in_microseconds() -> None:
     seconds = 1e-6 * np.array([[1.0, 10.0]] * 90 + [[3.0, 30.0]] * 10)
     found = costs.summary(seconds)
     assert (found["decide_p50"], found["reward_p50"], found["both_p50"]) == (1.0, 10.0, 11.0)
@@ -28,7 +15,7 @@ def test_medians_and_the_longest_are_in_microseconds(costs: Any) -> None:
     assert (found["longest_decide"], found["longest_reward"], found["rounds"]) == (3.0, 30.0, 100)
 
 
-def test_a_round_is_held_against_river_and_against_microseconds(costs: Any) -> None:
+def test_a_round_is_held_against_river_and_against_microseconds() -> None:
     entrant = costs.Entrant("ucb1", times_river=3.0)
     call = {"both_p50": 20.0, "reward_p50": 16.0, "river_p50": 8.0}
     beside, reward = costs.held("x", entrant, call)
@@ -41,7 +28,7 @@ def test_a_round_is_held_against_river_and_against_microseconds(costs: Any) -> N
 
 
 @pytest.mark.parametrize("numbers, features", [(0, 0), (3, 0), (0, 4)])
-def test_every_round_is_a_decision_and_its_reward(costs: Any, numbers: int, features: int) -> None:
+def test_every_round_is_a_decision_and_its_reward(numbers: int, features: int) -> None:
     entrant = costs.Entrant("uniform", arms=3, numbers=numbers, features=features)
     bandit = Bandit(None if features else ["arm 0", "arm 1", "arm 2"], "uniform", seed=1)
     seconds, river, _ = costs.played(bandit, entrant, 20, None)
