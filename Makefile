@@ -11,7 +11,7 @@ INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
-	$(BIN)/python scripts/reproduction_tables.py
+	$(BIN)/python scripts/tables.py
 
 test: $(READY)
 	@$(MAKE) --no-print-directory --jobs 2 lint pytest
@@ -40,11 +40,14 @@ docs: $(READY)
 	$(BIN)/python scripts/policy_catalogue.py
 	$(BIN)/python scripts/explained_figures.py
 	$(BIN)/python scripts/drift.py
+	$(BIN)/python scripts/tables.py
 	$(BIN)/python scripts/pages.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
+# All bars again, and the tables that show them: make bench BENCH="--only bandit", or --quick.
 bench: $(READY)
 	$(BIN)/python benchmarks/run.py $(BENCH)
+	$(BIN)/python scripts/tables.py
 
 # Processes on one bandit are killed at random moments, a thousand times on each store.
 torture: $(READY)
@@ -54,8 +57,7 @@ torture: $(READY)
 evidence: demo
 	$(BIN)/giro reproduce linear-regret
 	$(BIN)/giro theory all --out results/theory
-	$(BIN)/python scripts/theory_table.py
-	$(BIN)/python scripts/reproduction_tables.py
+	$(BIN)/python scripts/tables.py
 	$(BIN)/python -m pytest tests/law --thorough
 	$(BIN)/python -m pytest -n 2 -m slow
 	$(MAKE) contextual-evidence
@@ -66,7 +68,7 @@ contextual-evidence: $(READY)
 	$(BIN)/giro reproduce contextual --scale paper
 	$(BIN)/giro reproduce offline
 	$(BIN)/python benchmarks/field.py
-	$(BIN)/python scripts/reproduction_tables.py
+	$(BIN)/python scripts/tables.py
 
 # A new pip takes two thirds of the time of an old one; what builds the package is installed once.
 $(READY): pyproject.toml

@@ -1,6 +1,6 @@
 """Time of a round where arms have features: giro's policies beside Vowpal Wabbit, on one core.
 
-    python benchmarks/arms_speed.py [--policies TEXT ...] [--quick]
+    python benchmarks/arms_speed.py [--quick]
 
 On rounds of `movielens`, in turn and in one command: each policy simulated; VW `--bag 5` called
 from Python line by line, predict and learn, on the same rounds; and VW learning as many logged
@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 from python_libraries import Trouble
-from ratio import cost_of, say
+from ratio import cost_of, results, say
 from rounds_for_vw import VW, find_movielens, played_by_vw, write_rounds
 
 from giro import GiroError, Policy, Problem
@@ -32,10 +32,8 @@ from giro.compiling import kernel
 from giro.offer import Offer, SparseRows
 from giro.problem import Means
 from giro.simulation.play import play_run
-from giro.version import __version__
+from giro.version import stamp
 
-ROOT = Path(__file__).parent.parent
-RESULTS = ROOT / "results" / "arms"
 POLICIES = (
     "giro-ensemble:model=hashed,replicas=20",
     "giro-ensemble:model=linear,replicas=20",
@@ -102,27 +100,19 @@ class Wide(Problem, name="wide"):
 
 def main() -> None:
     """Measure and print."""
-    options = _options()
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="does it work? writes elsewhere")
+    quick = parser.parse_args().quick
     find_movielens()
-    policies = [text for text in options.policies if _exists(text)]
-    rounds, repeats = (500, 1) if options.quick else (20_000, 3)
-    beside = _beside_vw(policies, rounds, repeats)
-    scaled = [text for text in policies if "hashed" in text]
-    sizes = SIZES[:2] if options.quick else SIZES
+    rounds, repeats = (500, 1) if quick else (20_000, 3)
+    beside = _beside_vw(POLICIES, rounds, repeats)
+    scaled = [text for text in POLICIES if "hashed" in text]
+    sizes = SIZES[:2] if quick else SIZES
     cost = {
         "arms on offer": [_scaled(scaled, n, 10, repeats) for n in sizes],
         "features not zero": [_scaled(scaled, 10, n, repeats) for n in sizes],
     }
-    _write(options.out, beside, cost, sizes, rounds)
-
-
-def _exists(text: str) -> bool:
-    try:
-        Policy.parse(text)
-    except GiroError as error:
-        say(f"  left out: {text}: {error}")
-        return False
-    return True
+    _write(results(quick) / "arms", beside, cost, sizes, rounds)
 
 
 def _beside_vw(policies: Sequence[str], rounds: int, repeats: int) -> dict[str, float]:
@@ -207,8 +197,8 @@ def _write(
             print("  " + "".join(f"{times[who]:11.2f}" for times in several) + f"  {who}")
     folder.mkdir(parents=True, exist_ok=True)
     content = {
-        "made_by": f"python benchmarks/{Path(__file__).name}",
-        "made_with": [f"giro-bandits=={__version__}", VW.requirements[0], platform.machine()],
+        "made_by": stamp("python benchmarks/arms_speed.py")._asdict(),
+        "made_with": [VW.requirements[0], platform.machine()],
         "movielens_us_per_round": _rounded(beside),
         "sizes": list(sizes),
         "us_per_round_against": {
@@ -216,25 +206,12 @@ def _write(
             for against, several in cost.items()
         },
     }
-    path = folder / "speed.json"
-    if path.exists():  # what arms_stream.py has written stays
-        content |= {"stream": json.loads(path.read_text()).get("stream")}
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    (folder / "speed.json").write_text(text, "utf-8")
 
 
 def _rounded(times: dict[str, float]) -> dict[str, float]:
     return {who: float(f"{us:.4g}") for who, us in times.items()}
-
-
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--policies", nargs="+", default=POLICIES, metavar="TEXT")
-    parser.add_argument("--quick", action="store_true", help="does it work? writes elsewhere")
-    options = parser.parse_args()
-    options.out = ROOT / ".benchmarks" / "arms" if options.quick else RESULTS
-    return options
 
 
 if __name__ == "__main__":

@@ -11,10 +11,8 @@ with a column of its own, as VW does; others meet genres and decades only, as th
 dense.
 
 A line for each run is added to results/arms/quality.csv as it ends, and what is there is not played
-again, unless the version of VW or giro has changed, or with --again, where the newest line counts.
-The tables show the mean reward over runs, its standard error, and µs of processor time a round;
-then giro's policy that was best in tuning against VW's that was best in judging: mean and standard
-error of the differences run by run.
+again, unless the version of VW or giro has changed; the newest line counts.
+The tables show the mean reward over runs, its standard error, and µs of processor time a round.
 """
 
 import argparse
@@ -25,21 +23,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
-import matplotlib as mpl
 import numpy as np
-from matplotlib.figure import Figure
 from python_libraries import Trouble
 from ratio import cost_of, say
 from rounds_for_vw import VW, find_movielens, played_by_vw, write_rounds
 
 from giro import GiroError, Policy, Problem, simulate
-from giro.plots.style import COLOURS, STYLE, save
 from giro.simulation.play import play_run
-from giro.version import __version__
+from giro.version import __version__, stamp
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "arms" / "quality.csv"
-FIELDS = ("problem", "library", "policy", "seed", "run", "rounds", "mean_reward", "us", "made_with")
 PROBLEMS = {"movielens": "movielens", "covertype": "classification:data=covertype"}
 DENSE = {"movielens": "movielens:ids=false"}  # for policies whose models are
 ROUNDS = 50_000
@@ -181,7 +175,7 @@ def _play_giro(name: str, stage: Stage, run: int, options: argparse.Namespace) -
             line = Line(
                 name, "giro", policy.text, SEED[stage], run, options.rounds, 0.0, 0.0, made_with
             )
-            if options.again or line.key not in there:
+            if line.key not in there:
                 _append(options.out, _played(line, policy, problem))
         except GiroError as error:
             say(f"  left out: {text} on {name}: {error}")
@@ -202,22 +196,11 @@ def _played(line: Line, policy: Policy, problem: Problem) -> Line:
 def _read(path: Path) -> list[Line]:
     if not path.exists():
         return []
+    kinds = (str, str, str, int, int, int, float, float, str)
     with path.open(newline="") as file:
-        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    return [
-        Line(
-            row["problem"],
-            row["library"],
-            row["policy"],
-            int(row["seed"]),
-            int(row["run"]),
-            int(row["rounds"]),
-            float(row["mean_reward"]),
-            float(row["us"]),
-            row["made_with"],
-        )
-        for row in rows
-    ]
+        next(file)  # the stamp
+        rows = list(csv.reader(file))[1:]
+    return [Line(*(kind(cell) for kind, cell in zip(kinds, row, strict=True))) for row in rows]
 
 
 def _append(path: Path, line: Line) -> None:
@@ -225,7 +208,8 @@ def _append(path: Path, line: Line) -> None:
     say(f"{line.problem:<10} seed {line.seed} run {line.run} {line.mean_reward:.4f}  {line.policy}")
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"# python benchmarks/{Path(__file__).name}\n{','.join(FIELDS)}\n")
+        command = f"python benchmarks/arms_with_features.py --rounds {line.rounds}"
+        path.write_text(f"# {stamp(command)}\n{','.join(Line._fields)}\n")
     numbers = f"{line.rounds},{line.mean_reward:.6f},{line.us:.4g}"
     text = ",".join((line.problem, line.library, f'"{line.policy}"', f"{line.seed},{line.run}"))
     with path.open("a") as file:
@@ -280,8 +264,7 @@ def rows_of(lines: Sequence[Line], name: str, stage: Stage, rounds: int) -> list
 
 
 def _show(lines: Sequence[Line], options: argparse.Namespace) -> None:
-    """Print a table for each stage and problem, and draw that of judging."""
-    judged: dict[str, list[Row]] = {}
+    """Print a table for each stage and problem."""
     for stage in options.stages or RUNS:
         for name in options.problems:
             rows = rows_of(lines, name, stage, options.rounds)
@@ -290,42 +273,6 @@ def _show(lines: Sequence[Line], options: argparse.Namespace) -> None:
             for row in rows:
                 who = f"{row.library:<5} {row.policy}"
                 print(f"  {row.mean:.4f} ± {row.error:.4f} {row.us:7.1f} µs  {who}")
-            if stage == "judging" and rows:
-                judged[name] = rows
-                _print_lead(rows, rows_of(lines, name, "tuning", options.rounds))
-    if len(judged) == len(PROBLEMS):
-        _draw(options.out.with_name("arms.png"), judged)
-
-
-def _print_lead(judged: Sequence[Row], tuned: Sequence[Row]) -> None:
-    """Print by how much giro's policy that tuning would choose is ahead of all of VW's."""
-    by_name = {row.policy: row for row in judged}
-    ours = [by_name[row.policy] for row in tuned if row.library == "giro" and row.policy in by_name]
-    theirs = [row for row in judged if row.library == "VW"]
-    if ours and theirs:
-        lead = ours[0].rewards - theirs[0].rewards
-        print(
-            f"  giro's best of tuning minus VW's best here: {lead.mean():+.4f} ± "
-            f"{standard_error(lead):.4f}\n    {ours[0].policy}  against  {theirs[0].policy}"
-        )
-
-
-def _draw(path: Path, judged: dict[str, list[Row]]) -> None:
-    """Draw a panel for each problem: a policy a line, its mean reward and two standard errors."""
-    with mpl.rc_context(STYLE):
-        most = max(map(len, judged.values()))
-        figure = Figure(figsize=(5.2 * len(judged), 1.0 + 0.17 * most), layout="constrained")
-        panels = figure.subplots(1, len(judged), squeeze=False)[0]
-        for panel, (name, rows) in zip(panels, judged.items(), strict=True):
-            for place, row in enumerate(rows):
-                colour = COLOURS[0 if row.library == "giro" else 1]
-                panel.errorbar(
-                    row.mean, -place, xerr=2 * row.error, color=colour, marker="o", markersize=3
-                )
-            labels = [f"{row.policy} ({row.library})" for row in rows]
-            panel.set_yticks([-place for place in range(len(rows))], labels, fontsize=6)
-            panel.set(xlabel=f"mean reward, {name}")
-        save(figure, path)
 
 
 def _options() -> argparse.Namespace:
@@ -337,7 +284,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", choices=("giro", "vw"))
     parser.add_argument("--policies", nargs="+", default=POLICIES, metavar="TEXT")
     parser.add_argument("--best", type=int, metavar="N", help="of VW, after a tuning run, play on")
-    parser.add_argument("--again", action="store_true", help="play policies of giro once more")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--out", type=Path, metavar="FILE")
     options = parser.parse_args()

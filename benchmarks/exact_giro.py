@@ -1,66 +1,68 @@
-"""The engine against Giro written plainly (`plain_giro.py`), per round and on one core."""
+"""The engine against Giro written plainly (`plain_giro.py`), and as rounds and arms become more."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import plain_giro  # noqa: F401  # registers the plain policies
 from ratio import Play, Ratio, ns_per_round
 
 BETA = "beta:v=4"
-FASTER_THAN = {  # a -> plain policy -> how many times faster the engine should be
-    "1": {"literal-giro": 50.0, "split-giro": 3.0},
-    "1/10": {"literal-giro": 15.0, "split-giro": 3.0},
-}
 UNIT = "ns per round"
 
 
-def against_plain(*, quick: bool) -> Iterator[Ratio]:
-    """Beta arms: the engine against every entry drawn, and against every observed entry drawn.
+def everything(*, quick: bool) -> Iterator[Ratio]:
+    """Yield all of these bars."""
+    for a, bar in (("1", 50.0), ("1/10", 15.0)):
+        yield against_plain(f"literal-giro:a={a}", BETA, bar, quick=quick)
+    yield against_plain("binomial-giro:a=1", "bernoulli", 2.5, quick=quick)
+    yield more_rounds(quick=quick)
+    yield more_arms(quick=quick)
+    yield memory(quick=quick)
+
+
+def against_plain(plain: str, problem: str, bar: float, *, quick: bool) -> Ratio:
+    """Return the engine against every entry drawn, or against a binomial draw for each arm.
 
     What the plain ones cost does not depend on the instance, so one run of them is enough.
     """
     rounds, runs = (2_000, 5) if quick else (10_000, 20)
-    for a, bars in FASTER_THAN.items():
-        plays = {"giro": Play(f"giro:a={a}", BETA, rounds, runs)}
-        plays |= {name: Play(f"{name}:a={a}", BETA, rounds) for name in bars}
-        ns = ns_per_round(plays, repeats=1 if quick else 3)
-        for name, bar in bars.items():
-            yield Ratio.faster(
-                f"beta v=4, {rounds:,} rounds, a={a}: giro against {name}",
-                ours=ns["giro"],
-                theirs=ns[name],
-                bar=bar,
-                unit=UNIT,
-            )
+    giro = f"giro:{plain.partition(':')[2]}"
+    plays = {giro: Play(giro, problem, rounds, runs), plain: Play(plain, problem, rounds)}
+    ns = ns_per_round(plays, repeats=1 if quick else 3)
+    name = f"{problem}, {rounds:,} rounds: {giro} against {plain}"
+    return Ratio.faster(name, ours=ns[giro], theirs=ns[plain], bar=bar, unit=UNIT)
 
 
-def growth(*, quick: bool) -> Iterator[Ratio]:
-    """Beta arms: time per round of long runs against that of short ones, on the same instances."""
+def more_rounds(*, quick: bool) -> Ratio:
+    """Return the time of a round of long runs against short ones, on the same instances."""
     short, long = (2_000, 20_000) if quick else (10_000, 100_000)
-    runs = 3 if quick else 10
-    plays = {
-        "short": Play("giro:a=1", BETA, short, runs),
-        "long": Play("giro:a=1", BETA, long, runs),
-    }
-    ns = ns_per_round(plays, repeats=1 if quick else 2)
-    yield Ratio.at_most(
-        f"growth: giro:a=1 on beta v=4, {long:,} rounds against {short:,}",
-        ours=ns["long"],
-        theirs=ns["short"],
-        bar=1.5,
-        unit=UNIT,
-    )
+    plays = {f"{n:,}": Play("giro:a=1", BETA, n, 3 if quick else 10) for n in (short, long)}
+    first, last = ns_per_round(plays, repeats=1 if quick else 2).values()
+    name = f"growth: giro:a=1 on {BETA}, {long:,} rounds against {short:,}"
+    return Ratio.at_most(name, ours=last, theirs=first, bar=1.5, unit=UNIT)
 
 
-def bernoulli(*, quick: bool) -> Iterator[Ratio]:
-    """Bernoulli arms: the engine against a binomial draw for each arm and round."""
-    rounds, runs = (2_000, 10) if quick else (10_000, 50)
-    names = ("giro", "binomial-giro")
-    plays = {name: Play(f"{name}:a=1", "bernoulli", rounds, runs) for name in names}
-    ns = ns_per_round(plays, repeats=2 if quick else 5)
-    yield Ratio.faster(
-        f"bernoulli, {rounds:,} rounds, a=1: giro against binomial-giro",
-        ours=ns["giro"],
-        theirs=ns["binomial-giro"],
-        bar=2.5,
-        unit=UNIT,
-    )
+def more_arms(*, quick: bool) -> Ratio:
+    """Return the time of a round with 1,000 Bernoulli arms against ten.
+
+    How close the best of few arms are decides what a round costs, so instances are many.
+    """
+    rounds, runs = (50_000, 2) if quick else (1_000_000, 10)
+    sizes = (10, 1_000)
+    plays = {f"{k} arms": Play("giro:a=1", f"bernoulli:n_arms={k}", rounds, runs) for k in sizes}
+    few, many = ns_per_round(plays, repeats=1 if quick else 2).values()
+    name = f"giro:a=1, bernoulli, {rounds:,} rounds: 1,000 arms against 10"
+    return Ratio.at_most(name, ours=many, theirs=few, bar=20.0, unit=UNIT)
+
+
+def memory(*, quick: bool) -> Ratio:
+    """Return the memory that a run needs at its peak against the size of its rewards."""
+    rounds = 100_000 if quick else 1_000_000
+    script = Path(__file__).with_name("peak_memory.py")
+    command = [sys.executable, str(script), "giro:a=1", BETA, str(rounds)]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    name = f"memory of giro:a=1 on {BETA}, {rounds:,} rounds, against its rewards"
+    ours, theirs = float(answer.stdout), 8 * rounds / 1e6
+    return Ratio.at_most(name, ours=ours, theirs=theirs, bar=5.0, unit="MB")

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from classifying_peers import CONTEXTUALBANDITS, MABWISER, VW, Library, Outcome, played
-from python_libraries import Trouble
+from classifying_peers import VW, Outcome, played
+from python_libraries import CONTEXTUALBANDITS, MABWISER, Library, Trouble
 from ratio import cost_of, say
 from rows_in_order import rows_in_order, write_rows
 
@@ -44,7 +44,7 @@ from giro.paper.studies._bakeoff_sets import (
 )
 from giro.simulation.play import play_run
 from giro.tables import write_csv
-from giro.version import __version__
+from giro.version import __version__, stamp
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "bakeoff" / "field.csv"
@@ -131,7 +131,7 @@ ENTRANTS = (
 
 
 def main() -> None:
-    """Compute what is missing and print everything."""
+    """Compute what is missing."""
     options = _options()
     options.out.parent.mkdir(parents=True, exist_ok=True)
     sets = _sets(options)
@@ -139,7 +139,6 @@ def main() -> None:
         for data in sets:
             if order < _orders(data):
                 _play_all(data, order, options)
-    _print_table(_read(options.out))
 
 
 def _sets(options: argparse.Namespace) -> list[BakeoffSet]:
@@ -216,7 +215,7 @@ def _append(path: Path, cell: Cell, outcome: Outcome) -> None:
     lines[cell.key] = (*cell.key, *numbers, cell.entrant.made_with)
     kept = sorted((line for line in lines.values() if _place(line)), key=_place)
     records = [dict(zip(FIELDS, line, strict=True)) for line in kept]
-    write_csv(path, records, note="python benchmarks/field.py")
+    write_csv(path, records, note=str(stamp("python benchmarks/field.py")))
 
 
 def _place(line: tuple[str, ...]) -> tuple[int, ...]:
@@ -225,20 +224,6 @@ def _place(line: tuple[str, ...]) -> tuple[int, ...]:
     if line[:2] not in known:
         return ()
     return known.index((line[0], line[1])), NAMES.index(line[2]), int(line[3])
-
-
-def _print_table(lines: list[dict[str, str]]) -> None:
-    """Print a line for each set and policy: mean reward, seconds, and how often it was played."""
-    for name in NAMES:
-        for entrant in ENTRANTS:
-            key = (entrant.library, entrant.policy, name)
-            found = [x for x in lines if (x["library"], x["policy"], x["data"]) == key]
-            if found:
-                reward = np.mean([float(line["mean_reward"]) for line in found])
-                seconds = np.mean([float(line["seconds"]) for line in found])
-                rounds = min(int(line["rounds"]) for line in found)
-                numbers = f"{reward:.3f} in {seconds:6.1f} s, {len(found)} orders"
-                print(f"{name:<18}{numbers} of {rounds:>6}  {entrant.library} {entrant.policy}")
 
 
 def _options() -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""Giro written plainly, in three ways, as policies to measure the engine against."""
+"""Giro written plainly, in two ways, as policies to measure the engine against."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -6,7 +6,6 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
-from giro.kernels.draws.discrete import binomial, fair_binomial
 from giro.kernels.giro.history import History, append, empty_history, rewards_of
 from giro.kernels.giro.pseudo_rewards import pseudo_count
 from giro.kernels.highest.ties import argmax
@@ -41,35 +40,6 @@ def _choose_literally(state: _Literal, offer: Offer, rng: np.random.Generator) -
 
 
 @kernel
-def resampled_mean(rewards: np.ndarray, k: int, rng: np.random.Generator) -> float:
-    """Return the mean of a bootstrap sample of `rewards` and of k zeros and k ones.
-
-    The sample is as long as all these together. How many of its entries are observed rewards and
-    how many pseudo ones are two binomial draws, so only the observed part is drawn one by one.
-    An arm never pulled has the value infinity (Kveton et al., 2019, Algorithm 2).
-    """
-    s = rewards.size
-    if s == 0:
-        return np.inf
-    m = s + 2 * k
-    observed = binomial(m, s / m, rng) if k > 0 else m
-    total = float(fair_binomial(m - observed, rng))
-    for _ in range(observed):
-        total += rewards[int(rng.random() * s)]
-    return total / m
-
-
-@kernel
-def _choose_by_split(state: _Literal, offer: Offer, rng: np.random.Generator) -> int:
-    """Two binomials for the pseudo rewards, one draw for each observed entry."""
-    values = np.empty(offer.arms.size)
-    for i in range(values.size):
-        rewards = rewards_of(state.history, offer.arms[i])
-        values[i] = resampled_mean(rewards, pseudo_count(state.a, rewards.size, rng), rng)
-    return argmax(values, offer.arms, state.ranking, rng)
-
-
-@kernel
 def _learn(state: _Literal, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     append(state.history, arm, reward)
 
@@ -86,26 +56,6 @@ class LiteralGiro(Policy, name="literal-giro"):
     def start(self, shape: Shape, rng: np.random.Generator) -> _Literal:
         """Return empty histories."""
         return _Literal(empty_history(shape.n_arms, shape.capacity), float(self.a), RANDOM_TIES)
-
-
-class _Split(NamedTuple):
-    history: History
-    a: float
-    ranking: np.ndarray
-
-
-@dataclass(frozen=True)
-class SplitGiro(Policy, name="split-giro"):
-    """Pseudo rewards by binomials, observed rewards entry by entry."""
-
-    choose = staticmethod(_choose_by_split)
-    learn = staticmethod(_learn)
-
-    a: float = 1.0
-
-    def start(self, shape: Shape, rng: np.random.Generator) -> _Split:
-        """Return empty histories."""
-        return _Split(empty_history(shape.n_arms, shape.capacity), float(self.a), RANDOM_TIES)
 
 
 class _Counts(NamedTuple):

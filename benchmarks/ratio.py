@@ -1,13 +1,16 @@
 """Ours against theirs: measured in turn, in one run, and held against a bar."""
 
+import json
 import math
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Self
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 from giro import Trace, simulate
+from giro.version import stamp
 
 
 class Ratio(NamedTuple):
@@ -21,7 +24,6 @@ class Ratio(NamedTuple):
     bar: str  # what the ratio should be, such as ">= 50"; empty where there is none
     reached: bool | None
     note: str = ""
-    one_core: float | None = None  # the ratio on one core, where `ratio` is for all of them
 
     @classmethod
     def faster(
@@ -122,6 +124,28 @@ def ns_per_round(plays: Mapping[str, Play], *, repeats: int) -> dict[str, float]
     """Return nanoseconds of processor time that a round of each play takes, played in turn."""
     costs = in_turn({name: play.compiled() for name, play in plays.items()}, repeats=repeats)
     return {name: 1e9 * costs[name].cpu / (play.rounds * play.runs) for name, play in plays.items()}
+
+
+def results(quick: bool) -> Path:
+    """Return the folder for results, or another one for what only shows that it works."""
+    root = Path(__file__).parents[1]
+    return root / ".benchmarks" / "quick" if quick else root / "results"
+
+
+def kept_rows(path: Path, sections: Collection[str]) -> list[dict[str, Any]]:
+    """Return the rows of a file that belong to some sections."""
+    if not path.exists():
+        return []
+    rows = json.loads(path.read_text("utf-8"))["rows"]
+    return [row for row in rows if row["section"] in sections]
+
+
+def write_rows(path: Path, rows: Sequence[dict[str, Any]], *, order: Sequence[str]) -> None:
+    """Write all rows, in the order of their sections."""
+    made_by = stamp("python benchmarks/run.py")._asdict()
+    content = {"made_by": made_by, "rows": sorted(rows, key=lambda r: order.index(r["section"]))}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def cores() -> int:

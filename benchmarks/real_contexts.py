@@ -21,6 +21,7 @@ from ratio import say
 from giro import Bandit
 from giro.seeds import stream
 from giro.tables import write_csv
+from giro.version import stamp
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "bandit" / "contexts.csv"
@@ -90,7 +91,8 @@ def main() -> None:
             records.append(
                 {"policy": policy, "world": world} | {k: f"{v:.4f}" for k, v in cells.items()}
             )
-    write_csv(options.out, records, note="python benchmarks/real_contexts.py")
+    command = f"python benchmarks/real_contexts.py --seeds {options.seeds}"
+    write_csv(options.out, records, note=str(stamp(command)))
 
 
 if __name__ == "__main__":

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from classifying_peers import ONE_THREAD
-from python_libraries import ENVIRONMENTS, Trouble, environment
+from python_libraries import ENVIRONMENTS, ONE_THREAD, Library, Trouble, environment
 from ratio import say
 
 from giro import BadFile, Problem
@@ -28,13 +27,6 @@ from giro.seeds import stream
 PEER = Path(__file__).parent / "peers" / "arms_vw.py"
 RECBOLE = "recbole==1.2.1"
 _PROBLEM_SIDE = 0  # of the streams of a run, see giro.simulation.play
-
-
-class Library(NamedTuple):
-    """What to install, and under which name."""
-
-    name: str
-    requirements: tuple[str, ...]
 
 
 VW = Library("VW-ADF", ("vowpalwabbit==9.11.9", "numpy==2.4.6"))

@@ -8,7 +8,6 @@ Wall times do not: beside them stands how many cores two threads were granted th
 do with giro. Only where that is near 2 do wall times say how giro scales.
 """
 
-import csv
 import hashlib
 import importlib.util
 import time
@@ -22,6 +21,8 @@ from giro.simulation import engines
 from giro.simulation.engines import EngineName, open_engine
 from giro.simulation.play import Work
 from giro.simulation.simulate import make_setting
+from giro.tables import write_csv
+from giro.version import stamp
 
 POLICIES = ("ucb1", "thompson", "kl-ucb", "giro:a=1")
 ROUNDS = 10_000
@@ -108,11 +109,8 @@ def main() -> None:
     for line in all_lines():
         print(f"{line.what:38} {line.of:12} {line.workers!s:>2} {line.value:14,.3f} {line.unit}")
         lines.append(line)
-    RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(Line._fields)
-        writer.writerows(line._replace(value=round(line.value, 3)) for line in lines)
+    records = [line._replace(value=round(line.value, 3))._asdict() for line in lines]
+    write_csv(RESULTS, records, note=str(stamp("python benchmarks/scaling.py")))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 
 What is there is not made again. The packages are installed where nothing else is: those of PyPI in
 .bakeoff/venv, those of Debian by apt-get if this is root, otherwise the command is shown. When all
-sets are there, docs/bakeoff-sets.md is written: sources, licences, sizes, and the half of each.
+sets are there, results/bakeoff/sets.csv is written: sources, licences, sizes, and their halves.
 
 A table becomes a data set like this. Missing words are a word of their own; missing numbers become
 the column's median, and a column says where. Columns of two words become 0 and 1. Targets that are
@@ -29,16 +29,17 @@ from giro.paper.studies._bakeoff_sets import (
     MOST_ROWS,
     PAPER,
     PLAIN,
-    SMALL,
     half_of,
     problem_of,
 )
 from giro.problems import Classification
 from giro.problems.classification import digest_of
 from giro.seeds import stream
+from giro.tables import write_csv
+from giro.version import stamp
 
 HERE = Path(__file__).parent
-DOCUMENT = HERE.parent / "docs" / "bakeoff-sets.md"
+RESULTS = HERE.parent / "results" / "bakeoff" / "sets.csv"
 RAW, SOURCES, VENV = FOLDER / "raw", FOLDER / "sources.tsv", FOLDER / "venv"
 PYPI = ("scikit-learn==1.9.1", "river==0.26.1", "statsmodels==0.15.0", "pandas==3.1.1")
 R_PACKAGES = ("mlbench", "kernlab", "ggplot2", "modeldata", "dplyr", "survival")
@@ -238,7 +239,7 @@ class Line(NamedTuple):
 
 
 def describe() -> int:
-    """Print the sets; write the document if none is missing."""
+    """Print the sets; write the table if none is missing."""
     there = [name for name in RECIPES if file_of(name).exists()]
     lines = [line_of(name, RECIPES[name].about) for name in there]
     lines += [line_of(name, ABOUT_PAPER[name]) for name in PAPER]
@@ -246,9 +247,10 @@ def describe() -> int:
         numbers = f"{line.rows:>7,}{line.columns:>5}{line.arms:>4}  {line.commonest:.3f}"
         say(f"{line.name:<18}{numbers}  {line.half:<8}{line.reward:<8}{line.source}")
     if missing := sorted(set(RECIPES) - set(there)):
-        say(f"missing: {', '.join(missing)}; {DOCUMENT.name} is left as it was")
+        say(f"missing: {', '.join(missing)}; {RESULTS.name} is left as it was")
         return 1
-    DOCUMENT.write_text(document(lines))
+    records = [x._asdict() | {"commonest": f"{x.commonest:.3f}"} for x in lines]
+    write_csv(RESULTS, records, note=str(stamp("python scripts/bakeoff_sets.py")))
     return 0
 
 
@@ -283,55 +285,6 @@ def sources() -> dict[str, tuple[str, str]]:
         name: (f"{package} {version}", licence.removesuffix(" + file LICENSE"))
         for name, package, version, licence in found
     }
-
-
-def document(lines: list[Line]) -> str:
-    """Return the whole page."""
-    halves = ("tuning", "judging")
-    large = {half: [x for x in lines if x.half == half and x.rows >= SMALL] for half in halves}
-    parts = [INTRODUCTION]
-    for half in halves:
-        parts.append(f"## The {half} half\n\n{table(large[half])}")
-    few = [line for line in lines if line.rows < SMALL]
-    parts.append(f"## Fewer than {SMALL:,} rows, shown apart\n\n{table(few)}")
-    paper = [line for line in lines if line.half == "paper"]
-    parts.append(f"## The paper's, in neither half\n\n{table(paper)}")
-    return "\n".join(parts)
-
-
-def table(lines: list[Line]) -> str:
-    """Return a table of Markdown."""
-    head = "| set | rows | columns | arms | reward | commonest | half | source | licence | digest |"
-    rule = "| --- | ---: | ---: | ---: | --- | ---: | --- | --- | --- | --- |"
-    body = [
-        f"| `{x.name}`: {x.about} | {x.rows:,} | {x.columns} | {x.arms} | {x.reward} | "
-        f"{x.commonest:.3f} | {x.half} | {x.source} | {x.licence} | `{x.digest}` |"
-        for x in lines
-    ]
-    return "\n".join([head, rule, *body]) + "\n"
-
-
-INTRODUCTION = f"""# Data sets of the bake-off
-
-Made by `python scripts/bakeoff_sets.py` from packages of Debian and PyPI, and not shipped with
-giro. Each set belongs to the half that its name alone decides: `tuning` if the first byte of the
-name's SHA-256 is even, otherwise `judging`. The names were given before anything was played.
-Thirty-six came first; six more (`diamonds-clarity`, `random-tree`, `threenorm`, `rotterdam`,
-`texas-housing`, `lending-grade`) were added when the first split showed few sets with many arms
-to judge by, without looking at their halves before.
-
-Rows come in random order, each at most once in a run: a run has as many rounds as the set has
-rows, at most 20,000. *Columns* counts a feature for each word of a column of words. *Commonest*
-is the share of the commonest class. Where rewards are graded, classes are ordered, and of K arms
-arm k has the reward 1 − |k − the right one| / (K − 1); measured targets were cut into classes of
-about as many rows each. At most {MOST_ROWS:,} rows of a table are used. Licences are those of the
-packages, as they state them. The *digest* is that of the rows as giro plays them, so that others
-can see whether they have the same.
-
-Three sets are about diamonds and two about loans: the same rows with other targets. `letter`,
-`satellite`, `vowel`, `digits`, `dna`, `vehicle` and `soybean` were looked at while prototypes of
-the default were made, whichever half they are in.
-"""
 
 
 if __name__ == "__main__":

@@ -1,12 +1,10 @@
-"""Play worlds with and without a switch: figure, numbers and table of docs/howto/drift.md.
+"""Play worlds with and without a switch: figure and numbers of docs/howto/drift.md.
 
-`python scripts/drift.py` writes docs/pictures/drift.png and results/bandit/drift.csv, and the table
-into the page.
+`python scripts/drift.py` writes docs/pictures/drift.png, and results/bandit/drift.csv and
+drift-regret.csv, from which `python scripts/tables.py` writes the table of the page.
 """
 
-import csv
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import matplotlib as mpl
@@ -18,12 +16,12 @@ from giro.plots import save
 from giro.plots.style import COLOURS, DASHES, STYLE
 from giro.simulation.metrics import estimate
 from giro.simulation.trace import Trace
+from giro.tables import Record, write_csv
+from giro.version import stamp
 
 ROOT = Path(__file__).parents[1]
 CSV = ROOT / "results" / "bandit" / "drift.csv"
 PICTURE = ROOT / "docs" / "pictures" / "drift.png"
-PAGE = ROOT / "docs" / "howto" / "drift.md"
-BETWEEN = re.compile(r"(<!-- drift:.*?-->\n).*?(<!-- end of drift -->)", re.DOTALL)
 
 ROUNDS, SWITCH, RUNS, BLOCK = 15_000, 5_000, 200, 250
 WINDOW, HALF_LIFE = "window=1000", "half_life=500"
@@ -32,7 +30,6 @@ FAMILIES = {
     "thompson": ("thompson", f"thompson:{WINDOW}", f"thompson:{HALF_LIFE}"),
     "ucb1": ("ucb1", f"ucb1:{WINDOW}", f"ucb1:{HALF_LIFE}"),
 }
-SHOWN = ((5_000, 6_000), (9_000, 10_000), (14_000, 15_000))  # rounds of the table
 
 
 def world(switch: int) -> str:
@@ -52,10 +49,10 @@ def played(switch: int, runs: int = RUNS) -> list[Trace]:
     ]
 
 
-def shares(trace: Trace, block: int = BLOCK) -> np.ndarray:
+def shares(trace: Trace) -> np.ndarray:
     """Return the share of the best arm in each block of rounds, [run, block]."""
-    at = np.searchsorted(trace.checkpoints, np.arange(block, ROUNDS + 1, block))
-    return np.diff(trace.best[:, at], axis=1, prepend=0) / block
+    at = np.searchsorted(trace.checkpoints, np.arange(BLOCK, ROUNDS + 1, BLOCK))
+    return np.diff(trace.best[:, at], axis=1, prepend=0) / BLOCK
 
 
 def figure(traces: Sequence[Trace]) -> Figure:
@@ -79,44 +76,35 @@ def figure(traces: Sequence[Trace]) -> Figure:
     return drawn
 
 
-def table(switched: Sequence[Trace], steady: Sequence[Trace]) -> str:
-    """Return shares after the switch, and regret with and without one, in Markdown."""
-    head = "".join(f" {low:,}–{high:,} |" for low, high in SHOWN)
-    lines = [
-        f"| policy |{head} regret | regret without a switch |",
-        "| --- |" + " ---: |" * (len(SHOWN) + 2),
-    ]
-    for trace, other in zip(switched, steady, strict=True):
-        blocks = shares(trace, 1_000).mean(axis=0)
-        cells = [f"{blocks[low // 1_000]:.0%}" for low, _ in SHOWN]
-        for each in (trace, other):
-            regret = estimate(each.regret[:, -1])
-            cells.append(f"{regret.mean:,.0f} ± {regret.high - regret.mean:,.0f}")
-        lines.append(f"| `{trace.setting.policy}` | {' | '.join(cells)} |")
-    return "\n" + "\n".join(lines) + "\n\n"
+def share_records(traces: Sequence[Trace]) -> Iterator[Record]:
+    """Yield the share of the best arm in each block, with its 95 % interval over runs."""
+    for trace in traces:
+        for i, column in enumerate(shares(trace).T):
+            share = estimate(column)
+            numbers = {"share": share.mean, "low": share.low, "high": share.high}
+            yield {"policy": trace.setting.policy, "from": i * BLOCK, "to": (i + 1) * BLOCK} | {
+                name: f"{number:.4f}" for name, number in numbers.items()
+            }
 
 
-def write_csv(traces: Sequence[Trace], path: Path) -> None:
-    """Write the share of the best arm in each block, with its 95 % interval over runs."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        file.write("# python scripts/drift.py\n")
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["policy", "from", "to", "share", "low", "high"])
-        for trace in traces:
-            for i, column in enumerate(shares(trace).T):
-                share = estimate(column)
-                numbers = (f"{number:.4f}" for number in (share.mean, share.low, share.high))
-                writer.writerow([trace.setting.policy, i * BLOCK, (i + 1) * BLOCK, *numbers])
+def regret_records(switched: Sequence[Trace], steady: Sequence[Trace]) -> Iterator[Record]:
+    """Yield regret with and without a switch, and half the width of its 95 % interval."""
+    for pair in zip(switched, steady, strict=True):
+        record: dict[str, object] = {"policy": pair[0].setting.policy}
+        for name, trace in zip(("switch", "steady"), pair, strict=True):
+            regret = estimate(trace.regret[:, -1])
+            record |= {name: regret.mean, f"{name}_half": regret.high - regret.mean}
+        yield record
 
 
 def main() -> None:
-    """Write all three."""
+    """Write both files and the picture."""
     switched, steady = played(SWITCH), played(ROUNDS)
-    write_csv(switched, CSV)
+    note = str(stamp("python scripts/drift.py"))
+    write_csv(CSV, list(share_records(switched)), note=note)
+    regrets = list(regret_records(switched, steady))
+    write_csv(CSV.with_name("drift-regret.csv"), regrets, note=note)
     save(figure(switched), PICTURE)
-    text = PAGE.read_text("utf-8")
-    shown = table(switched, steady)
-    PAGE.write_text(BETWEEN.sub(lambda match: match[1] + shown + match[2], text), "utf-8")
 
 
 if __name__ == "__main__":

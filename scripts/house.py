@@ -3,15 +3,17 @@
 python scripts/house.py [FOLDER]      of another checkout, if given: compare two versions
 
 *Helpers used once* are private functions and methods that their own file calls exactly once, as a
-share of all functions. The *import chain* is the longest path from one module of giro to another
-along its imports, those inside functions left out. *Files on the way* are those of which at least
-one function runs when the command runs, in plain Python and without what runs at import.
+share of all functions. The *stricter count* has those, too, that the file does not call but hands
+on once, to a registration or a decorator. *Short helpers* are those called once whose body has at
+most five lines without the docstring, and no decorator: most could stand where they are called.
+The *import chain* is the longest path from one module of giro to another along its imports, those
+inside functions left out. *Files on the way* are those of which at least one function runs when the
+command runs, in plain Python and without what runs at import.
 """
 
 import argparse
 import ast
 import functools
-import json
 import os
 import re
 import statistics
@@ -22,6 +24,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+SHORT = 5  # lines
 WAYS = {
     "simulate": "giro.simulate('giro', 'bernoulli', rounds=20, runs=2, jobs=1)",
     "decide": "b = giro.Bandit(['a', 'b'], 'giro'); b.reward(b.decide().id, 1.0)",
@@ -54,13 +57,14 @@ print('FILES', len([path for path in seen if path.startswith(root)]))
 
 
 def main() -> None:
-    """Print the measures of this checkout or another, as JSON."""
+    """Print the measures of this checkout or another, as a table."""
     parser = argparse.ArgumentParser(description="Measure the source of giro.")
     parser.add_argument("folder", nargs="?", type=Path, default=Path(__file__).parents[1])
     source = parser.parse_args().folder / "src"
     trees = {path: ast.parse(path.read_text()) for path in sorted(source.glob("giro/**/*.py"))}
     imports = {name_of(path, source): set(imported(tree)) for path, tree in trees.items()}
-    sys.stdout.write(json.dumps(measures(source, trees, imports), indent=1) + "\n")
+    for name, value in measures(source, trees, imports).items():
+        sys.stdout.write(f"{name:<40} {value}\n")
 
 
 def measures(
@@ -68,22 +72,27 @@ def measures(
 ) -> dict[str, object]:
     """Return every measure by name."""
     lines = [len(path.read_text().splitlines()) for path in trees]
-    once = sum(len(list(called_once(tree))) for tree in trees.values())
+    strict = [helper for tree in trees.values() for helper in used_once(tree)]
+    once = [node for node, called in strict if called]
+    short = [node for node in once if is_short(node)]
     functions = sum(
         isinstance(n, ast.FunctionDef) for tree in trees.values() for n in ast.walk(tree)
     )
     return {
         "files": len(lines),
         "lines": sum(lines),
-        "lines per file, median and largest": [statistics.median(lines), max(lines)],
+        "lines of a file, median": statistics.median(lines),
+        "lines of a file, largest": max(lines),
         "functions": functions,
-        "helpers used once, percent": round(100 * once / functions, 1),
+        "helpers used once": f"{len(once)} ({len(once) / functions:.1%})",
+        "helpers used once, stricter count": f"{len(strict)} ({len(strict) / functions:.1%})",
+        "short helpers used once": f"{len(short)} ({len(short) / functions:.1%})",
         "longest import chain": longest_chain(imports),
         "imports per module": round(
             sum(len(among(imports, module)) for module in imports) / len(imports), 1
         ),
         "public names in several modules": len(repeated_names(trees)),
-        "files on the way": {way: files_on(source, code) for way, code in WAYS.items()},
+        **{f"files on the way of {way}": files_on(source, code) for way, code in WAYS.items()},
     }
 
 
@@ -122,15 +131,22 @@ def longest_chain(imports: dict[str, set[str]]) -> int:
     return max(depth(module) for module in imports if module != "giro")
 
 
-def called_once(tree: ast.Module) -> Iterator[str]:
-    """Yield the private functions of a module that it calls exactly once and never hands over."""
+def used_once(tree: ast.Module) -> Iterator[tuple[ast.FunctionDef, bool]]:
+    """Yield the private functions that a module refers to once, and whether it calls them."""
     nodes = list(ast.walk(tree))
     used = Counter(name_in(node) for node in nodes)
     called = Counter(name_in(node.func) for node in nodes if isinstance(node, ast.Call))
     for node in nodes:
-        if isinstance(node, ast.FunctionDef) and re.match("_[^_]", node.name):
-            if used[node.name] == called[node.name] == 1:
-                yield node.name
+        private = isinstance(node, ast.FunctionDef) and re.match("_[^_]", node.name)
+        if private and used[node.name] == 1:
+            yield node, called[node.name] == 1
+
+
+def is_short(function: ast.FunctionDef) -> bool:
+    """Return whether a function could stand where it is called: few lines, not a kernel."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
+    return lines <= SHORT and not function.decorator_list
 
 
 def name_in(node: ast.AST) -> str:

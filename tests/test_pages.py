@@ -1,6 +1,5 @@
 """The pages of docs/ do what they show."""
 
-import csv
 import re
 import sys
 from pathlib import Path
@@ -15,8 +14,7 @@ from giro.model import Model
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import drift  # noqa: E402  # a script, not a package
-import explained_figures  # noqa: E402
+import explained_figures  # noqa: E402  # a script, not a package
 import pages  # noqa: E402
 import policy_catalogue  # noqa: E402
 
@@ -108,16 +106,3 @@ def test_the_catalogue_knows_who_looks_at_contexts_and_at_features_of_arms() -> 
     assert "| [`squarecb`](#squarecb) | yes | yes; `hashed` | exact |" in text
     assert "| [`greedy`](#greedy) | with a model | with a model; `hashed` | exact |" in text
     assert "| [`uniform`](#uniform) |  | ignored | exact |" in text
-
-
-def test_the_page_on_drift_shows_the_shares_that_are_kept() -> None:
-    kept: dict[tuple[str, int], list[float]] = {}
-    with drift.CSV.open(encoding="utf-8") as file:
-        for row in csv.DictReader(line for line in file if not line.startswith("#")):
-            block = int(row["from"]) // 1_000 * 1_000
-            kept.setdefault((row["policy"], block), []).append(float(row["share"]))
-    (page,) = (match[0] for match in drift.BETWEEN.finditer(drift.PAGE.read_text("utf-8")))
-    for policy in (policy for family in drift.FAMILIES.values() for policy in family):
-        (cells,) = re.findall(rf"^\| `{re.escape(policy)}` \| (.*?) \|$", page, re.MULTILINE)
-        blocks = [np.mean(kept[policy, low]) for low, _ in drift.SHOWN]
-        assert cells.split(" | ")[: len(blocks)] == [f"{share:.0%}" for share in blocks]

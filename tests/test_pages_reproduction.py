@@ -7,14 +7,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-from reproduction_tables import DOCUMENT, current, rows  # noqa: E402
+from tables import DOCS, rows  # noqa: E402  # a script
 
-TEXT = DOCUMENT.read_text()
+TEXT = (DOCS / "reproduction.md").read_text("utf-8")
 MODELS = ("linear", "logistic", "network")
-
-
-def test_the_tables_are_current() -> None:
-    assert current(TEXT) == TEXT, "run `make evidence`"
 
 
 def test_the_verdicts_are_those_that_the_words_around_the_tables_tell() -> None:
@@ -68,9 +64,9 @@ def test_every_folder_of_results_says_how_it_was_made() -> None:
     for name, options in commands.items():
         for table in (ROOT / "results" / name).glob("*.csv"):
             made_by = table.read_text().splitlines()[0]
-            assert re.fullmatch(rf"# giro reproduce {name} {options}( \(runs of .*\))?", made_by)
+            assert re.match(rf"# giro reproduce {name} {options} \((runs of )?giro ", made_by)
 
 
 def test_links_and_pictures_exist() -> None:
     for path in re.findall(r"\]\(([^)]+)\)", TEXT):
-        assert (DOCUMENT.parent / path).exists(), path
+        assert (DOCS / path).exists(), path

@@ -9,6 +9,7 @@ from giro.cli.main import status_of
 
 ROOT = Path(__file__).parents[1]
 DOC = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+NUMBER = re.compile(r"(?<![\w.])(\d+\.\d+(?:e[+-]\d+)?)")
 PRINTED = {path: path.read_text("utf-8") for path in (ROOT / "results/theory").glob("*.txt")}
 
 
@@ -19,17 +20,6 @@ def test_every_decimal_number_is_printed_by_a_command() -> None:
     missing = {n for n in numbers if not re.search(rf"(?<![\d.]){re.escape(n)}(?!\d)", everything)}
     assert len(numbers) > 30
     assert missing == set()
-
-
-def test_the_table_is_that_of_the_results() -> None:
-    rows = [line for line in DOC.splitlines() if line.startswith("| `")]
-    with (ROOT / "results/theory/statements.csv").open(encoding="utf-8") as file:
-        assert len(rows) == len(file.readlines()) - 2
-    for row in rows:
-        _, claim, verdict, figures = (cell.strip() for cell in row.strip("| ").split(" | "))
-        printed = "\n".join(PRINTED.values())
-        pattern = rf"^{re.escape(claim)} +{verdict.strip('*')} +{re.escape(figures)}$"
-        assert re.search(pattern, printed, re.MULTILINE)
 
 
 def test_every_figure_is_there() -> None:
@@ -43,8 +33,26 @@ def test_the_results_are_what_the_commands_print_today(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     expected = PRINTED[ROOT / "results/theory" / f"{name}.txt"]
-    command = expected.splitlines()[0].split()[1:]
+    command = expected.partition(" (giro ")[0].split()[1:]
     capsys.readouterr()
     assert status_of(command) == 0
     shown = capsys.readouterr().out
-    assert shown.splitlines()[1:] == expected.splitlines()[1:]
+    for line, kept in zip(shown.splitlines()[1:], expected.splitlines()[1:], strict=True):
+        assert are_alike(line, kept), f"{line}\n{kept}"
+
+
+def are_alike(line: str, kept: str) -> bool:
+    """Return whether lines are equal, but for digits that other processors round differently."""
+    pairs = zip(re.split(NUMBER, line), re.split(NUMBER, kept), strict=True)
+    return all(
+        float(one) == pytest.approx(float(other), rel=1e-5)
+        if i % 2
+        else one.split() == other.split()
+        for i, (one, other) in enumerate(pairs)
+    )
+
+
+def test_other_numbers_are_noticed() -> None:
+    assert are_alike("a  55499.2 no", "a  55499.0 no")
+    assert not are_alike("a 3.27 no", "a 3.28 no")
+    assert not are_alike("a 3.27 no", "a 3.27 yes")

@@ -15,20 +15,18 @@ class Peer(NamedTuple):
     learn: Callable[[int, int], object]
 
 
-def main(policies: dict[str, Callable[[list[float], int], Peer]]) -> None:
-    """Play each policy once; print as JSON, by policy, rounds per second and regret.
+def main(policies: dict[str, Callable[[list[float]], Peer]]) -> None:
+    """Play policies once; print as JSON, by policy, rounds per second and regret.
 
-    The arguments are the means and the rounds, as JSON.
+    The arguments are the means as JSON, the rounds, and which policies.
     """
     means, rounds = json.loads(sys.argv[1]), int(sys.argv[2])
-    print(json.dumps({name: play(make, means, rounds) for name, make in policies.items()}))
+    print(json.dumps({name: play(policies[name](means), means, rounds) for name in sys.argv[3:]}))
 
 
-def play(
-    make: Callable[[list[float], int], Peer], means: list[float], rounds: int
-) -> dict[str, float]:
+def play(peer: Peer, means: list[float], rounds: int) -> dict[str, float]:
     """Return rounds per second of processor time, and the regret."""
-    peer, regret, best = make(means, rounds), 0.0, max(means)
+    regret, best = 0.0, max(means)
     began = time.process_time()
     for _ in range(rounds):
         arm = peer.choose()

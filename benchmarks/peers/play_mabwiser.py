@@ -4,12 +4,12 @@ from loop import Peer, main
 from mabwiser.mab import MAB, LearningPolicy
 
 
-def ucb1(means: list[float], rounds: int) -> Peer:
+def ucb1(means: list[float]) -> Peer:
     """Return UCB1: alpha = 1."""
     return _peer(LearningPolicy.UCB1(alpha=1.0), means)
 
 
-def thompson(means: list[float], rounds: int) -> Peer:
+def thompson(means: list[float]) -> Peer:
     """Return Thompson sampling with a Beta(1, 1) prior."""
     return _peer(LearningPolicy.ThompsonSampling(), means)
 

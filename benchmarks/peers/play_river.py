@@ -4,12 +4,12 @@ from loop import Peer, main
 from river import bandit, proba
 
 
-def ucb1(means: list[float], rounds: int) -> Peer:
+def ucb1(means: list[float]) -> Peer:
     """Return UCB1: delta = 1, says river."""
     return _peer(bandit.UCB(delta=1), means)
 
 
-def thompson(means: list[float], rounds: int) -> Peer:
+def thompson(means: list[float]) -> Peer:
     """Return Thompson sampling with a Beta(1, 1) prior."""
     return _peer(bandit.ThompsonSampling(reward_obj=proba.Beta()), means)
 

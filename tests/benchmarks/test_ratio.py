@@ -1,4 +1,6 @@
-from ratio import Cost, Ratio, in_turn, least, shown
+from pathlib import Path
+
+from ratio import Cost, Ratio, in_turn, kept_rows, least, shown, write_rows
 
 
 def test_faster_divides_their_time_by_ours() -> None:
@@ -29,6 +31,15 @@ def test_works_take_turns() -> None:
     done: list[str] = []
     in_turn({"a": lambda: done.append("a"), "b": lambda: done.append("b")}, repeats=2)
     assert done == ["a", "b", "a", "b"]
+
+
+def test_rows_of_sections_that_are_gone_or_taken_again_are_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "benchmarks.json"
+    assert kept_rows(path, {"a"}) == []
+    rows = [{"section": name, "ours": 1.0} for name in ("gone", "b", "a")]
+    write_rows(path, rows, order=["a", "b", "gone"])
+    assert [row["section"] for row in kept_rows(path, {"a", "b", "gone"})] == ["a", "b", "gone"]
+    assert kept_rows(path, {"b"}) == [{"section": "b", "ours": 1.0}]
 
 
 def test_three_digits_are_shown() -> None:

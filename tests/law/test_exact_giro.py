@@ -1,6 +1,5 @@
 """Giro's engine chooses arms with exactly the law of resampling every entry."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,8 @@ from giro.kernels.giro.lazy_argmax import tail_test
 from giro.kernels.highest import binomial_argmax
 from giro.policies.giro import Giro
 from giro.seeds import stream
+from giro.tables import write_csv
+from giro.version import stamp
 
 SIZES = ((1, 1), (1, 5, 5), (5, 50, 50), (50, 50, 300), (30, 300, 300, 2000), (2000, 2000))
 A = (0.0, 0.1, 1 / 3, 1.0, 2.0)
@@ -95,14 +96,18 @@ def test_engine_and_literal_resampling_agree_in_every_setup(
 
 def write_results(setups: list[Setup], p_values: np.ndarray, seed: int) -> None:
     path = Path(__file__).parents[2] / "results" / "exactness" / "setups.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["seed", "a", "ties", "sizes", "first_rewards", "p_value"])
-        for setup, p_value in zip(setups, p_values, strict=True):
-            sizes = " ".join(str(rewards.size) for rewards in setup.rewards)
-            first = " ".join(f"{rewards[0]:.3f}" for rewards in setup.rewards)
-            rows.writerow([seed, f"{setup.a:.4g}", setup.ties, sizes, first, f"{p_value:.4f}"])
+    records = [
+        {
+            "seed": seed,
+            "a": f"{setup.a:.4g}",
+            "ties": setup.ties,
+            "sizes": " ".join(str(rewards.size) for rewards in setup.rewards),
+            "first_rewards": " ".join(f"{rewards[0]:.3f}" for rewards in setup.rewards),
+            "p_value": f"{p_value:.4f}",
+        }
+        for setup, p_value in zip(setups, p_values, strict=True)
+    ]
+    write_csv(path, records, note=str(stamp("python -m pytest tests/law --thorough")))
 
 
 def plain_draw_after_the_test(state, arm, x, rng) -> None:

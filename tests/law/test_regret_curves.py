@@ -11,6 +11,8 @@ from scipy import stats
 
 from giro.simulation.metrics import estimate
 from giro.simulation.simulate import simulate
+from giro.tables import write_csv
+from giro.version import stamp
 
 PROBLEMS = ("bernoulli", "beta:v=4", "beta:v=16")
 
@@ -45,18 +47,16 @@ def test_curves_of_another_a_do_not_agree(seed: int) -> None:
 def write_results(problem: str, seed: int, fast, literal) -> None:
     """Replace the lines of this problem in the file."""
     path = Path(__file__).parents[2] / "results" / "exactness" / "regret.csv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    before = path.read_text().splitlines()[1:] if path.exists() else []
-    others = [line.split(",") for line in before if line.split(",")[0] != problem]
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(
-            ["problem", "seed", "runs", "round", "giro", "se", "literal", "se", "p_value"]
-        )
-        rows.writerows(others)
-        p = p_values(fast, literal)
-        for point, rounds in enumerate(fast.checkpoints):
-            ours, theirs = estimate(fast.regret[:, point]), estimate(literal.regret[:, point])
-            numbers = [ours.mean, ours.se, theirs.mean, theirs.se, p[point]]
-            row = [problem, seed, fast.runs.size, rounds, *(f"{x:.4g}" for x in numbers)]
-            rows.writerow(row)
+    records = []
+    if path.exists():
+        with path.open(newline="") as file:
+            there = csv.DictReader(line for line in file if not line.startswith("#"))
+            records = [row for row in there if row["problem"] != problem]
+    for point, p in enumerate(p_values(fast, literal)):
+        ours, theirs = estimate(fast.regret[:, point]), estimate(literal.regret[:, point])
+        numbers = {"giro": ours.mean, "giro_se": ours.se, "literal": theirs.mean}
+        numbers |= {"literal_se": theirs.se, "p_value": p}
+        row = {"problem": problem, "seed": seed, "runs": fast.runs.size}
+        row |= {"round": fast.checkpoints[point]}
+        records.append(row | {name: f"{number:.4g}" for name, number in numbers.items()})
+    write_csv(path, records, note=str(stamp("python -m pytest tests/law --thorough")))

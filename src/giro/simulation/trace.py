@@ -14,7 +14,7 @@ import numpy as np
 from giro.checks import check, whole
 from giro.errors import BadFile, BadParameter
 from giro.files import write_whole
-from giro.version import __version__
+from giro.version import __version__, stamp
 
 if TYPE_CHECKING:
     import polars as pl
@@ -150,7 +150,7 @@ def save_traces(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
         ]
         tables.append(trace.table().select(*literals, pl.all()))
     content = io.BytesIO()
-    pl.concat(tables).write_parquet(content, metadata={_KEY: _FORMAT})
+    pl.concat(tables).write_parquet(content, metadata={_KEY: _FORMAT, "made_by": str(stamp(""))})
     write_whole(Path(path), [content.getbuffer()])
 
 

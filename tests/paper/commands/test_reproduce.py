@@ -46,7 +46,7 @@ def test_mab_writes_tables_and_figures(giro: Giro, tmp_path: Path) -> None:
     assert done.error == f"wrote {folder}/regret.png and the tables beside it\n"
     made_by = "giro reproduce mab --rounds 60 --runs 4 --seed 3"
     for name in ("curves", "finals", "claims", "comparisons"):
-        assert (folder / f"{name}.csv").read_text().startswith(f"# {made_by}\n")
+        assert (folder / f"{name}.csv").read_text().startswith(f"# {made_by} (giro ")
         assert pl.read_csv(folder / f"{name}.csv", comment_prefix="#").height > 0
     assert pl.read_csv(folder / "finals.csv", comment_prefix="#").height == 21
     assert made_by.encode() in (folder / "regret.png").read_bytes()
@@ -86,7 +86,7 @@ def test_further_policies_are_played_and_drawn(giro: Giro, tmp_path: Path) -> No
     done = giro("reproduce", "mab", *SMALL, "--with", also, "--out", tmp_path, "--json")
     policies = {final["policy"] for final in done.records["finals"]}
     assert {"greedy", "phe:a=1.1", "kl-ucb:c=0", "giro:a=1"} <= policies
-    assert f"--with {also}\n" in (tmp_path / "finals.csv").read_text()
+    assert f"--with {also} (giro " in (tmp_path / "finals.csv").read_text()
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from giro.paper.study import Study
 from giro.simulation.kept import Kept
 from giro.simulation.trace import Trace
 from giro.tables import write_csv
-from giro.version import __version__
+from giro.version import __version__, stamp
 
 commands = typer.Typer(rich_markup_mode=None)
 app.add_typer(commands, name="reproduce")
@@ -89,9 +89,9 @@ def reproduce(study: Study, out: Path, *, json: bool, where: Where | None = None
         say_interrupted(study.experiments, finished, kept)
         raise typer.Exit(INTERRUPTED)
     for name, records in outcome.tables.items():
-        write_csv(out / f"{name}.csv", records, note=command)
+        write_csv(out / f"{name}.csv", records, note=str(stamp(command)))
     for name, figure in outcome.figures().items():
-        plots.save(figure, out / f"{name}.png", note=study.command)
+        plots.save(figure, out / f"{name}.png", note=str(stamp(command)))
         tell(f"wrote {out / name}.png and the tables beside it")
 
 

@@ -23,7 +23,7 @@ from giro.cli.output import (
 from giro.files import write_whole
 from giro.paper.claims import verdict_record, verdict_table
 from giro.tables import UNLIMITED, Column, table_text, write_csv
-from giro.version import __version__
+from giro.version import __version__, stamp
 
 if TYPE_CHECKING:
     from giro.paper.theory.report import Report
@@ -233,14 +233,15 @@ def everything(
     reports = _reports(rounds, n, runs, seed)
     for name, make in reports.items():
         report = make()
-        text = "\n\n".join([report.command, *_paragraphs(report, width=UNLIMITED)]) + "\n"
+        made_by = str(stamp(report.command))
+        text = "\n\n".join([made_by, *_paragraphs(report, width=UNLIMITED)]) + "\n"
         write_whole(out / f"{name}.txt", [text.encode()])
-        save(report.draw(), out / f"{name}.png", note=report.command)
+        save(report.draw(), out / f"{name}.png", note=made_by)
         statements += [
             {"command": name, **verdict_record(verdict)} for verdict in report.statements
         ]
     command = f"giro theory all --out {out} --rounds {rounds} --n {n} --runs {runs} --seed {seed}"
-    write_csv(out / "statements.csv", statements, note=command)
+    write_csv(out / "statements.csv", statements, note=str(stamp(command)))
     if json:
         print_json(statements)
     else:
@@ -286,7 +287,7 @@ def _show(make: "Callable[[], Report]", *, json: bool, plot: Path | None) -> Non
         heading = f"{report.command}   (giro {__version__})"
         print_line("\n\n".join([heading, *_paragraphs(report, width=page_width())]))
     if plot is not None:
-        write_picture(plot, report.draw(), note=report.command)
+        write_picture(plot, report.draw(), note=str(stamp(report.command)))
 
 
 def _paragraphs(report: "Report", *, width: int) -> Sequence[str]:

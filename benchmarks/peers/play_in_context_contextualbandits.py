@@ -1,9 +1,8 @@
-"""The linear policies of contextualbandits, and its bootstrapped one, in the loop."""
+"""The linear policies of contextualbandits in the loop."""
 
 import numpy as np
 from contextual_loop import Peer, main
-from contextualbandits.online import BootstrappedTS, LinTS, LinUCB
-from sklearn.linear_model import SGDClassifier
+from contextualbandits.online import LinTS, LinUCB
 
 
 def lin_ucb(n_arms: int, n_features: int) -> Peer:
@@ -16,13 +15,7 @@ def lin_ts(n_arms: int, n_features: int) -> Peer:
     return _peer(LinTS(n_arms, lambda_=1.0, v_sq=0.25, fit_intercept=False, method="sm"))
 
 
-def bootstrapped(n_arms: int, n_features: int) -> Peer:
-    """Return bootstrapped Thompson sampling: 20 models an arm that take in single rows."""
-    model = SGDClassifier(loss="log_loss", fit_intercept=False)
-    return _peer(BootstrappedTS(model, n_arms, nsamples=20, batch_train=True))
-
-
-def _peer(policy: BootstrappedTS | LinUCB | LinTS) -> Peer:
+def _peer(policy: LinUCB | LinTS) -> Peer:
     return Peer(
         lambda context: int(policy.predict(context)[0]),
         lambda context, arm, reward: policy.partial_fit(
@@ -32,4 +25,4 @@ def _peer(policy: BootstrappedTS | LinUCB | LinTS) -> Peer:
 
 
 if __name__ == "__main__":
-    main({"lin-ucb:scale=1": lin_ucb, "lin-ts:scale=0.5": lin_ts, "bootstrap": bootstrapped})
+    main({"lin-ucb:scale=1": lin_ucb, "lin-ts:scale=0.5": lin_ts})

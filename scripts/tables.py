@@ -1,0 +1,477 @@
+"""Write every table of the documents that shows results, from the files under results/.
+
+    python scripts/tables.py
+
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`; `TABLES` has the names.
+tests/test_pages_tables.py compares all of them, and finds tables of numbers without a name.
+"""
+
+import csv
+import json
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from giro.paper.claims import LEVEL
+from giro.paper.studies._bakeoff_sets import PAPER, SMALL
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+BETWEEN = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+Row = dict[str, str]
+Body = list[list[str]]
+
+
+# -- reading and writing ---------------------------------------------------------------------------
+
+
+def rows(name: str) -> list[Row]:
+    """Return the rows of a table of results."""
+    with (ROOT / "results" / f"{name}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def content(name: str) -> dict[str, Any]:
+    """Return the content of a JSON file of results."""
+    return dict(json.loads((ROOT / "results" / f"{name}.json").read_text("utf-8")))
+
+
+def markdown(head: Sequence[str], body: Iterable[Sequence[str]], *, words: int = 1) -> str:
+    """Return a table in Markdown; columns after the first `words` are aligned to the right."""
+    rule = ["---" if i < words else "---:" for i in range(len(head))]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in [head, rule, *body])
+
+
+def picked(records: Iterable[dict[str, Any]], heads: dict[str, str], *, words: int = 1) -> str:
+    """Return some columns of records as a table; `heads` has their titles."""
+    body = [[shown(record[key]) for key in heads] for record in records]
+    return markdown(list(heads.values()), body, words=words)
+
+
+def shown(value: object) -> str:
+    """Return a cell: three digits of a number that is not whole, and commas.
+
+    >>> shown(0.012345), shown(1234.5), shown(20000), shown("x"), shown(None)
+    ('0.0123', '1,234', '20,000', 'x', '')
+    """
+    if isinstance(value, float):
+        return f"{value:,.3g}" if abs(value) < 1e3 else f"{value:,.0f}"
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def spread(values: Sequence[float]) -> str:
+    """Return a mean ± its standard error, which one value does not have."""
+    if len(values) < 2:
+        return f"{values[0]:.4f}" if values else "–"
+    error = statistics.stdev(values) / len(values) ** 0.5
+    return f"{statistics.mean(values):.4f} ± {error:.4f}"
+
+
+def crossed(found: list[Row], cell: Callable[[Row], str], title: Callable[[str], str]) -> str:
+    """Return a row for each policy and a column for each problem."""
+    problems = list(dict.fromkeys(row["problem"] for row in found))
+    policies = list(dict.fromkeys(row["policy"] for row in found))
+    cells = {(row["policy"], row["problem"]): cell(row) for row in found}
+    body = [[f"`{p}`", *(cells.get((p, each), "–") for each in problems)] for p in policies]
+    return markdown(["", *map(title, problems)], body)
+
+
+# -- what was reproduced, and theory ---------------------------------------------------------------
+
+
+def short(problem: str) -> str:
+    """Return a problem without what all problems of the figure have in common."""
+    return re.sub(r"[:,]n_arms=.*|classification:data=|,scale=.*", "", problem)
+
+
+def finals(folder: str) -> str:
+    """Return final regrets, with their lower bound if there is one."""
+
+    def cell(row: Row) -> str:
+        text = f"{float(row['regret']):.1f} ± {float(row['regret_se']):.1f}"
+        return f"{text} (≥ {float(row['bound']):.1f})" if row.get("bound") else text
+
+    return crossed(rows(f"{folder}/finals"), cell, lambda problem: f"`{short(problem)}`")
+
+
+def rewards(folder: str) -> str:
+    """Return rewards per round, with the number of runs where there are fewer."""
+    found = rows(f"{folder}/finals")
+    most = max(int(row["runs"]) for row in found)
+
+    def cell(row: Row) -> str:
+        runs, error = int(row["runs"]), row["reward_se"]
+        text = f"{float(row['reward']):.4f}" + (f" ± {float(error):.4f}" if runs > 1 else "")
+        return text if runs == most else f"{text} ({runs} run{'s' * (runs > 1)})"
+
+    return crossed(found, cell, lambda problem: short(problem).capitalize())
+
+
+def by_setting() -> str:
+    """Return the verdict on each claim in each setting, and the mean that the rule compares."""
+    found = rows("settings/claims")
+    settings = list(dict.fromkeys((row["scale"], row["fit"]) for row in found))
+    texts = {row["number"]: row["claim"] for row in found}
+    cell = {(row["number"], row["scale"], row["fit"]): _counted(row) for row in found}
+    rule = {(row["scale"], row["fit"]): (row["rule"], row["rule_se"]) for row in found}
+    body = [
+        [f"{number}. {text}", *(cell.get((number, *setting), "–") for setting in settings)]
+        for number, text in texts.items()
+    ]
+    earned = [
+        (f"{float(mean):.4f}" if mean else "–") + (f" ± {float(se):.4f}" if se else "")
+        for mean, se in (rule[setting] for setting in settings)
+    ]
+    body.append(["reward of linear and logistic ε-greedy", *earned])
+    return markdown(["", *(", ".join(setting) for setting in settings)], body)
+
+
+def _counted(row: Row) -> str:
+    """Return the verdict, and how many of the claim's comparisons are for it, hold and fail."""
+    there, missing = int(row["comparisons"]), int(row["missing"])
+    counts = f"{row['positive']} of {there} for it, {row['holding']} hold, {row['failing']} fail"
+    return f"**{row['verdict']}** ({counts}" + (f"; {missing} not played)" if missing else ")")
+
+
+def claims(folder: str) -> str:
+    """Return the verdicts, each with the comparison that decides it."""
+    body = []
+    for row in rows(f"{folder}/claims"):
+        there, missing = int(row.get("comparisons") or 0), int(row.get("missing") or 0)
+        played = f" ({there} of {there + missing} played)" if missing else ""
+        where = f"`{row['weakest']}` on `{short(row['problem'])}`"
+        claim, verdict = f"{row['number']}. {row['claim']}", f"**{row['verdict']}**{played}"
+        body.append([claim, verdict, _estimate(row), where])
+    return markdown(["claim", "verdict", "weakest comparison", "where"], body)
+
+
+def comparisons(folder: str, *numbers: str) -> str:
+    """Return all comparisons behind the claims whose number starts so."""
+    body = [
+        [f"`{row['comparison']}`", f"`{short(row['problem'])}`", _estimate(row), row["verdict"]]
+        for row in rows(f"{folder}/comparisons")
+        if row["number"].startswith(numbers)
+    ]
+    return markdown(["comparison", "problem", "gain", ""], body)
+
+
+def _estimate(row: Row) -> str:
+    units = {"regret": 3 if abs(float(row["estimate"])) < 1 else 1, "R²": 3}
+    decimals = units.get(row["unit"], 4)
+    estimate, error = (f"{float(row[key]):.{decimals}f}" for key in ("estimate", "se"))
+    return f"{estimate} ± {error} {row['unit']}"
+
+
+def offline() -> str:
+    """Return how often models trained on the rewards of all arms are right."""
+    body = [
+        [f"{row['data'].capitalize()}, {row['model']}", row["passes"]]
+        + [f"{float(row[k]):.4f} ± {float(row[f'{k}_se']):.4f}" for k in ("seen", "unseen")]
+        for row in rows("offline/scores")
+    ]
+    return markdown(["", "passes", "rows trained on", "other rows"], body)
+
+
+def field() -> str:
+    """Return giro against the field: a row for each policy, a column for each set of the paper."""
+    found = [row for row in rows("bakeoff/field") if row["data"] in PAPER]
+    lines: dict[tuple[str, ...], list[Row]] = defaultdict(list)
+    for row in found:
+        lines[row["library"], row["policy"], row["data"]].append(row)
+    body = [
+        [f"{who[0]} `{who[1]}`", *(_played(lines[(*who, name)], found) for name in PAPER)]
+        for who in dict.fromkeys((row["library"], row["policy"]) for row in found)
+    ]
+    return markdown(["", *(name.capitalize() for name in PAPER)], body)
+
+
+def _played(lines: list[Row], found: list[Row]) -> str:
+    """Return the mean reward ± standard error over orders, the seconds, and what is missing."""
+    if not lines:
+        return "–"
+    seconds = statistics.mean(float(row["seconds"]) for row in lines)
+    orders, most = (max(int(row[key]) for row in found) for key in ("order", "rounds"))
+    rounds = min(int(row["rounds"]) for row in lines)
+    notes = [f"{len(lines)} of {orders + 1} orders"] if len(lines) <= orders else []
+    notes += [f"{rounds:,} rounds"] if rounds < most else []
+    text = f"{spread([float(row['mean_reward']) for row in lines])}, {seconds:.1f} s"
+    return text + (f" ({', '.join(notes)})" if notes else "")
+
+
+def command(name: str) -> str:
+    """Return the command that made a table of results."""
+    first = (ROOT / "results" / f"{name}.csv").read_text("utf-8").partition("\n")[0]
+    return f"`{first.removeprefix('# ').partition(' (')[0]}`\n"
+
+
+def statements() -> str:
+    """Return all statements on the paper's theory."""
+    body = [
+        [f"`{row['command']}`", row["claim"], f"**{row['verdict']}**", row["figures"]]
+        for row in rows("theory/statements")
+    ]
+    escaped = [[cell.replace("|", "\\|") for cell in cells] for cells in body]
+    return markdown(["command", "statement", "verdict", "figures"], escaped, words=4)
+
+
+# -- the bake-off ----------------------------------------------------------------------------------
+
+
+def ranking() -> str:
+    """Return mean ranks on the judging sets of many rows, and the default's wins and losses."""
+    large = {row["name"] for row in rows("bakeoff/sets") if int(row["rows"]) >= SMALL}
+    sets: dict[str, list[Row]] = defaultdict(list)
+    for row in rows("bakeoff/rewards"):
+        if row["half"] == "judging" and row["data"] in large:
+            sets[row["data"]].append(row)
+    lines: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
+    for several in sets.values():
+        means = [float(row["mean_reward"]) for row in several]
+        for row, mean in zip(several, means, strict=True):
+            rank = sum(other > mean for other in means) + (means.count(mean) + 1) / 2
+            gain = float(row["default_gains"]) * (float(row["p_value"]) <= LEVEL)
+            lines[row["library"], row["policy"]].append([rank, mean, gain > 0, gain < 0])
+    body = []
+    for (library, policy), found in lines.items():
+        rank, mean = (statistics.mean(column) for column in list(zip(*found, strict=True))[:2])
+        wins = [str(int(sum(line[i] for line in found))) for i in (2, 3)]
+        shown_wins = ["", ""] if policy == "default" else wins
+        if len(found) > len(sets) / 2:
+            body.append((rank, [library, f"`{policy}`", f"{rank:.2f}", f"{mean:.4f}", *shown_wins]))
+    head = ["library", "policy", "mean rank", "mean reward", "wins", "losses"]
+    return markdown(head, [cells for _, cells in sorted(body, key=lambda line: line[0])], words=2)
+
+
+def tuning() -> str:
+    """Return what each value of a parameter earned, and which was chosen."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in rows("bakeoff/tuning"):
+        found[row["parameter"]].append(row)
+    body = [
+        [name, "; ".join(f"{row['value']}: {row['mean_reward']}" for row in several)]
+        + [row["value"] for row in several if row["chosen"]]
+        for name, several in found.items()
+    ]
+    return markdown(["parameter", "mean reward on the tuning half", "chosen"], body, words=3)
+
+
+def width() -> str:
+    """Return what each way to choose the width gained."""
+    against = ["against constant", "against ε-greedy"]
+    head = ["σ, at most 1", "tuning sets", *against, "derived sets", *against]
+    return markdown(head, [list(row.values()) for row in rows("bakeoff/width")])
+
+
+def data_sets(which: Callable[[Row], bool]) -> str:
+    """Return the data sets that are meant, with their sources."""
+    heads = {key: key for key in ("set", "rows", "columns", "arms", "reward", "commonest")}
+    heads |= {key: key for key in ("half", "source", "licence", "digest")}
+    records = [
+        {**row, "set": f"`{row['name']}`: {row['about']}", "rows": int(row["rows"])}
+        | {"digest": f"`{row['digest']}`"}
+        for row in rows("bakeoff/sets")
+        if which(row)
+    ]
+    return picked(records, heads)
+
+
+def half(name: str) -> str:
+    """Return the sets of a half that have many rows."""
+    return data_sets(lambda row: row["half"] == name and int(row["rows"]) >= SMALL)
+
+
+# -- bandits ---------------------------------------------------------------------------------------
+
+
+def stores(what: str, heads: dict[str, str]) -> str:
+    """Return a part of what benchmarks/stores.py measured."""
+    return picked(content("bandit/stores")[what], heads, words=2)
+
+
+def arms_quality() -> str:
+    """Return mean rewards on runs that nothing was chosen on, the best first."""
+    judging, problems = "200", ("movielens", "covertype")
+    newest = {tuple(list(row.values())[:5]): row for row in rows("arms/quality")}
+    found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in newest.values():
+        if row["seed"] == judging:
+            who = f"{row['library']} `{re.sub(r' -l [0-9.]+', '', row['policy'])}`"
+            found[who][row["problem"]].append(float(row["mean_reward"]))
+    means = {who: sum(map(statistics.mean, its.values())) for who, its in found.items()}
+    body = [
+        [who, *(spread(found[who][problem]) for problem in problems)]
+        for who in sorted(found, key=lambda who: -means[who])
+    ]
+    return markdown(["", *problems], body)
+
+
+def arms_speed() -> str:
+    """Return µs of a round beside VW's."""
+    rounds = content("arms/speed")["movielens_us_per_round"]
+    vw = next(us for who, us in rounds.items() if "line by line" in who)
+    body = [[who, f"{us:,.3g}", f"{vw / us:.1f}x"] for who, us in rounds.items()]
+    return markdown(["a round of `movielens`", "µs", "VW line by line takes"], body)
+
+
+def arms_growth(against: str) -> str:
+    """Return µs of a round as arms or their features become more."""
+    found = content("arms/speed")
+    head = [f"µs a round, {against}:", *(f"{size:,}" for size in found["sizes"])]
+    lines = found["us_per_round_against"][against].items()
+    return markdown(head, [[who, *map(shown, times)] for who, times in lines])
+
+
+def arms_stream() -> str:
+    """Return how long calls take, and how much memory is used, in a stream of new words."""
+    found = content("arms/stream")
+    memory = list(found["memory_mb"].values())
+    body = [[f"{call}, ms", *map(shown, ms.values())] for call, ms in found["milliseconds"].items()]
+    size = f"{found['arms']:,} arms with {found['words']:,} words of their own"
+    sentence = f"{size}: {memory[0]} MB after a tenth of the rounds, {memory[-1]} MB at the end.\n"
+    return markdown(["", "median", "p99", "longest"], body) + "\n" + sentence
+
+
+def coverage() -> str:
+    """Return how often intervals cover the truth."""
+    body = [
+        [f"`{row['interval']}`, {row['weights']}", row["events"], f"{float(row['effective']):.0f}"]
+        + [f"{float(row[estimator]):.0%}" for estimator in ("ips", "snips", "dr")]
+        for row in rows("evaluation/coverage")
+    ]
+    return markdown(["interval", "events", "effective", "ips", "snips", "dr"], body)
+
+
+def drift() -> str:
+    """Return shares of the best arm after a switch, and regret with and without one."""
+    shares: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for row in rows("bandit/drift"):
+        shares[row["policy"], int(row["from"]) // 1_000].append(float(row["share"]))
+    blocks = (5, 9, 14)
+    body = [
+        [f"`{row['policy']}`"]
+        + [f"{statistics.mean(shares[row['policy'], block]):.0%}" for block in blocks]
+        + [f"{float(row[k]):,.0f} ± {float(row[f'{k}_half']):,.0f}" for k in ("switch", "steady")]
+        for row in rows("bandit/drift-regret")
+    ]
+    head = [f"{block},000–{block + 1},000" for block in blocks]
+    return markdown(["policy", *head, "regret", "regret without a switch"], body)
+
+
+def scaling(first: str, of: Sequence[str], heads: dict[str, tuple[str, str, str]]) -> str:
+    """Return a row for each policy or engine; a column is a name, workers and a unit."""
+    found = {
+        (row["of"], row["what"], row["workers"], row["unit"]): f"{float(row['value']):,.3f}"
+        for row in rows("scaling")
+    }
+    body = [
+        [f"`{one}`", *(f"{found[(one, *column)]} {column[2]}" for column in heads.values())]
+        for one in of
+    ]
+    return markdown([first, *heads], body)
+
+
+MILLION, CHUNK = "of a million runs", "time of an empty chunk"
+STUDIES = ("mab", "linear-regret", "settings", "contextual", "offline")
+TABLES: dict[str, Callable[[], str]] = {
+    **{f"{study} command": partial(command, f"{study}/claims") for study in STUDIES},
+    "field command": partial(command, "bakeoff/field"),
+    "mab regret": lambda: finals("mab"),
+    "mab claims": lambda: claims("mab"),
+    "mab claim 2": lambda: comparisons("mab", "2"),
+    "mab claim 5": lambda: comparisons("mab", "5"),
+    "linear-regret regret": lambda: finals("linear-regret"),
+    "linear-regret claims": lambda: claims("linear-regret"),
+    "settings": by_setting,
+    "contextual reward": lambda: rewards("contextual"),
+    "contextual claims": lambda: claims("contextual"),
+    "contextual models": lambda: comparisons("contextual", "4", "5", "6"),
+    "offline": offline,
+    "offline claims": lambda: claims("offline"),
+    "field": field,
+    "statements": statements,
+    "bake-off ranking": ranking,
+    "bake-off tuning": tuning,
+    "bake-off width": width,
+    "data sets, tuning": lambda: half("tuning"),
+    "data sets, judging": lambda: half("judging"),
+    "data sets, small": lambda: data_sets(lambda row: int(row["rows"]) < SMALL),
+    "data sets, paper": lambda: half("paper"),
+    "stores": lambda: stores(
+        "throughput",
+        {"store": "store", "from": "from", "rounds_per_second": "rounds a second"}
+        | {"plain_inserts": "plain inserts", "ratio": "ratio"},
+    ),
+    "large logs": lambda: stores(
+        "large log",
+        {"store": "store", "events": "events", "open_ms": "open, ms"}
+        | {"decide_p50_ms": "decide p50, ms", "decide_p99_ms": "p99", "decide_max_ms": "longest"}
+        | {"reward_p50_ms": "reward p50, ms", "reward_p99_ms": "p99", "reward_max_ms": "longest"}
+        | {"most_memory_MB": "memory, MB"},
+    ),
+    "costs": lambda: picked(
+        content("bandit/costs")["calls"],
+        {"what": "µs", "decide_p50": "decide", "decide_p99": "p99", "longest_decide": "longest"}
+        | {"reward_p50": "reward", "reward_p99": "p99", "longest_reward": "longest"}
+        | {"both_p50": "both", "both_p99": "p99", "first_p50": "at first", "last_p50": "at last"}
+        | {"river_p50": "river's `UCB`", "rounds": "rounds", "bytes_per_round": "bytes a round"},
+    ),
+    "pauses": lambda: picked(
+        content("bandit/costs")["pauses"],
+        {"what": "", "ms": "ms", "others_ms": "longest decision meanwhile, ms"},
+    ),
+    "first use": lambda: picked(
+        content("bandit/costs")["first_use"],
+        {"what": "nothing compiled before", "import_s": "import giro, s"}
+        | {"decide_s": "first decision, s", "reward_s": "first reward, s"},
+    ),
+    "arms quality": arms_quality,
+    "arms speed": arms_speed,
+    "arms on offer": lambda: arms_growth("arms on offer"),
+    "arms features": lambda: arms_growth("features not zero"),
+    "arms stream": arms_stream,
+    "drift": drift,
+    "coverage": coverage,
+    "scaling policies": lambda: scaling(
+        "policy",
+        ("ucb1", "thompson", "giro:a=1", "kl-ucb"),
+        {f"core time {MILLION}": (f"core time {MILLION}", "1", "h")}
+        | {
+            f"wall time, {n} thread{'s' * (n > 1)}": (f"wall time {MILLION}", str(n), "s")
+            for n in (1, 2)
+        },
+    ),
+    "scaling engines": lambda: scaling(
+        "engine, two local workers",
+        ("threads", "dask", "ray"),
+        {"start, first chunks, compiling": ("start, first chunks, compiling", "2", "s")}
+        | {f"wall {CHUNK}": (f"wall {CHUNK}", "2", "ms")}
+        | {"core time of it, here": (f"core {CHUNK}, here", "2", "ms")},
+    ),
+    "scaling memory": lambda: scaling(
+        "",
+        ("--points 20", "--points 200"),
+        {f"memory {MILLION}": (f"memory {MILLION}", "-", "GB")},
+    ),
+}
+
+
+def current(text: str) -> str:
+    """Return a page with its tables as the results have them now."""
+    return BETWEEN.sub(lambda match: match[1] + TABLES[match[2]]() + match[3], text)
+
+
+def main() -> None:
+    """Write all tables."""
+    for page in sorted(DOCS.rglob("*.md")):
+        text = page.read_text("utf-8")
+        if (new := current(text)) != text:
+            page.write_text(new, "utf-8")
+
+
+if __name__ == "__main__":
+    main()
