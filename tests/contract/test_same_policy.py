@@ -17,8 +17,8 @@ from giro.bandit.event import Decided
 from giro.bandit.exchange import events_in
 from giro.bandit.state import BanditState
 from giro.bandit.stores import MemoryStore
-from giro.evaluation.target import probabilities_in
-from giro.offer import Offer
+from giro.evaluation.target import follow_schema, live_policy, probabilities_in
+from giro.offer import Offer, case_of, position_of
 from giro.policy import arrays_of
 from giro.seeds import stream
 
@@ -121,9 +121,6 @@ def test_evaluation_judges_the_policy_that_decides(
 
 def led_through(policy: Policy, log: giro.evaluation.Log) -> Any:
     """Return the policy after evaluation has led it through a log, without its choices."""
-    from giro.evaluation.target import follow_schema, live_policy
-    from giro.offer import case_of, position_of
-
     live = live_policy(policy, log, seed=SEED)
     for event in range(log.events):
         offer, arm = follow_schema(live, log, event), int(log.arm[event])
