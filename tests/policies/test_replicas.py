@@ -118,6 +118,7 @@ def test_an_arm_is_as_likely_as_replicas_prefer_it() -> None:
     mean = values.mean(axis=1, keepdims=True)
     best = np.argmax(mean + 0.1 * (values - mean), axis=0)
     exact = live.propensities(offer)
+    assert exact is not None
     np.testing.assert_allclose(exact, np.bincount(best, minlength=3) / 6)
 
 
