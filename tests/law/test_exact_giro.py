@@ -31,6 +31,7 @@ KINDS = ("continuous", "narrow", "three-valued", "constant", "extreme", "mixed",
 def make_rewards(kind: str, size: int, arm: int, rng: np.random.Generator) -> np.ndarray:
     """Return rewards whose means differ so little between arms that each wins now and then."""
     mean = 0.5 + 0.15 * (1 if arm % 2 else -1) / np.sqrt(size)
+    values: np.ndarray
     if kind == "continuous":
         values = rng.beta(2 * mean, 2 * (1 - mean), size)
     elif kind == "narrow":

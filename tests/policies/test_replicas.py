@@ -40,7 +40,7 @@ def test_weights_are_poisson_with_means_one_and_a(a: float, seed: int) -> None:
     weights = np.zeros((20_000, 3), np.int32)
     draw_weights(weights, a, stream(seed))
     for column, mean in zip(weights.T, (1.0, a, a), strict=True):
-        most = np.arange(max(column.max() + 1, 3))
+        most = np.arange(max(int(column.max()) + 1, 3))
         law = stats.poisson.pmf(most, mean)
         law[-1] = stats.poisson.sf(most[-1] - 1, mean)
         assert_follows(column, law)

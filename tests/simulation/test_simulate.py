@@ -252,6 +252,7 @@ list(run(experiment, Kept(Path("{folder}")), jobs=2, on_runs=tell))
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no process can be sent Ctrl-C there")
 def test_a_process_that_is_interrupted_keeps_its_finished_runs(tmp_path: Path) -> None:
     source = ENDLESS.format(folder=tmp_path)
     process = subprocess.Popen(
