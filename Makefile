@@ -7,7 +7,7 @@ READY := .venv/.ready
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test pytest test-versions test-oldest test-newest test-obp lint docs bench torture evidence contextual-evidence
+.PHONY: demo test pytest test-versions test-oldest test-newest test-obp coverage lint docs bench torture evidence contextual-evidence
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
@@ -29,6 +29,11 @@ test-oldest test-newest: test-%: .venv-%/.ready
 # Our estimates on the Open Bandit data against those of its own pipeline, fetched for this.
 test-obp: $(READY)
 	$(BIN)/python scripts/open_bandit.py
+
+# The share of Python lines and branches that tests run; compiled kernels do not count.
+# `make coverage TESTS=tests/datasets` is quicker, and prints what those tests run.
+coverage: $(READY)
+	$(BIN)/python -m pytest -n 2 -q -m "not slow" --cov --cov-report=term $(TESTS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

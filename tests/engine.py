@@ -9,7 +9,7 @@ from live_kernels import counted, learn_all
 
 from giro.compiling import kernel
 from giro.compiling.held import hold
-from giro.kernels.highest.ties import tie_ranking
+from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 from giro.policies.giro import Giro
 from giro.policy import Policy, start
@@ -21,7 +21,7 @@ class Setup(NamedTuple):
 
     rewards: list[np.ndarray]  # per arm
     a: float
-    ties: str
+    ties: Ties
     arms: tuple[int, ...] = ()  # those on offer, all if empty
 
     @property

@@ -197,17 +197,17 @@ def test_no_other_private_parts_are_used() -> None:
 
 def _attributes(path: Path) -> set[str]:
     """Return private attributes that a file reads or sets, and what its classes define as such."""
-    found = set()
+    found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Attribute):
             found.add(node.attr)
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "getattr":
-            found |= {each.value for each in node.args if isinstance(each, ast.Constant)}
+            found |= {str(each.value) for each in node.args if isinstance(each, ast.Constant)}
         elif isinstance(node, ast.ClassDef):
             found |= {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
-            fields = (each for each in node.body if isinstance(each, ast.AnnAssign | ast.Assign))
-            found |= {ast.unparse(getattr(e, "target", None) or e.targets[0]) for e in fields}
-    return {name for name in found if isinstance(name, str) and re.match(r"_(?!_)", name)}
+            found |= {ast.unparse(e.target) for e in node.body if isinstance(e, ast.AnnAssign)}
+            found |= {ast.unparse(e.targets[0]) for e in node.body if isinstance(e, ast.Assign)}
+    return {name for name in found if re.match(r"_(?!_)", name)}
 
 
 def test_no_other_private_attributes_of_the_compiler_are_used() -> None:

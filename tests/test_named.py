@@ -120,7 +120,7 @@ def test_an_object_is_returned_as_it_is_and_another_kind_of_thing_refused() -> N
     hammer = Hammer()
     assert Tool.parse(hammer) is hammer
     with pytest.raises(BadParameter, match="expected a tool or its text, got 3"):
-        Tool.parse(3)  # type: ignore[type-var]
+        Tool.parse(3)  # type: ignore[arg-type]  # it is refused
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from giro import Policy, plots
+from giro import Policy, plots, simulate
 from giro.model import Model
 
 ROOT = Path(__file__).parents[1]
@@ -63,7 +63,7 @@ def test_an_output_that_is_not_printed_is_noticed(tmp_path: Path) -> None:
 
 def test_a_picture_of_other_runs_is_noticed(tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        policy = explained_figures.giro.simulate("ucb1", "bernoulli", rounds=300, runs=5, seed=seed)
+        policy = simulate("ucb1", "bernoulli", rounds=300, runs=5, seed=seed)
         plots.save(plots.regret_figure([policy]), tmp_path / f"{name}.png")
     assert are_alike(tmp_path / "a.png", tmp_path / "b.png")
     assert not are_alike(tmp_path / "a.png", tmp_path / "c.png")

@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from giro import BadParameter, Policy, simulate
 from giro.live import LivePolicy
-from giro.model import value
+from giro.model import Model, value
 from giro.offer import Case, Offer, Shape
 from giro.policies._replicas import draw_weights
 from giro.policies.ensemble import Ensemble
@@ -137,7 +137,7 @@ def test_ucb_glm_first_draws_as_many_arms_as_one_model_has_parameters(seed: int)
 
 @pytest.mark.parametrize("model", ["linear", pytest.param("logistic", marks=pytest.mark.slow)])
 def test_epsilon_greedy_asks_one_model(model: str, seed: int) -> None:
-    live, seen = informed(EpsilonGreedy(epsilon=0.3, model=model), seed), past()
+    live, seen = informed(EpsilonGreedy(epsilon=0.3, model=Model.parse(model)), seed), past()
     if model == "linear":
         _, theta = ridge(seen.rows, seen.rewards)
     else:
@@ -145,6 +145,7 @@ def test_epsilon_greedy_asks_one_model(model: str, seed: int) -> None:
     asked, rows = offer()
     wanted = np.full(3, 0.1) + 0.7 * (np.arange(3) == np.argmax(rows @ theta))
     law = live.propensities(asked)
+    assert law is not None
     np.testing.assert_allclose(law, wanted, atol=1e-12)
     assert p_value_of_same_counts(counts_of(live, asked), VOTES * wanted) > ALPHA
 
@@ -176,7 +177,9 @@ def test_a_model_of_the_ensemble_is_a_draw_of_the_posterior_of_one_theta(seed: i
         sd = math.sqrt(rows[i] @ np.linalg.solve(precision, rows[i]))
         assert_follows_cdf(values[:, i], stats.norm(rows[i] @ theta, sd).cdf)
     favourites = np.bincount(values.argmax(axis=1), minlength=3) / 4_000
-    np.testing.assert_allclose(live.propensities(asked), favourites, atol=1e-12)
+    law = live.propensities(asked)
+    assert law is not None
+    np.testing.assert_allclose(law, favourites, atol=1e-12)
     assert p_value_of_same_counts(counts_of(live, asked), VOTES * favourites) > ALPHA
 
 
@@ -203,6 +206,7 @@ def test_one_replica_decides_for_all_arms(
     np.testing.assert_allclose(law_of(state, asked), favourites, atol=1e-12)
     live = informed(policy, seed)
     law = live.propensities(asked)
+    assert law is not None
     assert law is not None
     counts = counts_of(live, asked).astype(int)
     assert_follows(np.repeat(np.arange(3), counts), law)

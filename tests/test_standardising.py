@@ -114,6 +114,7 @@ def test_a_live_policy_with_raw_numbers_plays_on_after_it_grew_and_was_read_agai
         again = LivePolicy.from_snapshot(policy, *snapshot, seed=seed, numbers=numbers)
         assert again is not None
         live, begin = again, end
+    assert snapshot is not None
     assert LivePolicy.from_snapshot(policy, *snapshot, seed=seed) is None  # it plays differently
 
 

@@ -7,9 +7,10 @@ import pytest
 from classifying_peers import Outcome
 from rows_in_order import rows_in_order
 
+from giro.paper.studies._bakeoff_sets import paper_sets
 from giro.problems import Classification
 
-STATLOG, COVERTYPE, _ = field.paper_sets()
+STATLOG, COVERTYPE, _ = paper_sets()
 CELL = field.Cell(field.ENTRANTS[-1], COVERTYPE, 1)
 ROUNDS = COVERTYPE.rounds
 

@@ -3,6 +3,7 @@
 import json
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -36,7 +37,7 @@ def test_records_are_the_numbers_of_evaluate(giro: Giro, log: Path) -> None:
     options = ("--seed", 3, "--level", 0.9, "--clip", 1.5, "--votes", 20)
     done = giro("evaluate", log, "--policy", "ucb1", "--policy", "always:red", *options, "--json")
     assert done.status == 0
-    same = {"seed": 3, "level": 0.9, "clip": 1.5, "votes": 20}
+    same: dict[str, Any] = {"seed": 3, "level": 0.9, "clip": 1.5, "votes": 20}
     rows = [row for text in ("ucb1", "always:red") for row in evaluate(log, text, **same).rows]
     assert [record["value"] for record in done.records] == [row.value for row in rows]
     assert [record["high"] for record in done.records] == [row.high for row in rows]

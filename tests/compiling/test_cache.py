@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 
 from giro.compiling import cache as kernel_cache
 from giro.compiling.cache import _Files, package_digest
+
+CACHES = {"win32": "LOCALAPPDATA", "darwin": "Library/Caches", "linux": "XDG_CACHE_HOME"}
 
 
 def test_another_source_has_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +114,7 @@ def test_everything_works_where_no_cache_can_be_written(tmp_path: Path) -> None:
     assert hits_and_misses.startswith("0 ")
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner there")
 def test_a_cache_of_somebody_else_is_not_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +122,31 @@ def test_a_cache_of_somebody_else_is_not_trusted(
     assert kernel_cache._folder.__wrapped__() == tmp_path / package_digest()
     monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
     assert kernel_cache._folder.__wrapped__() is None
+
+
+def test_the_cache_is_where_the_system_keeps_caches_and_else_in_its_folder_for_what_passes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("GIRO_CACHE_DIR", raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "passing"))
+    for name in ("LOCALAPPDATA", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    for system, folder in CACHES.items():
+        monkeypatch.setattr(sys, "platform", system)
+        first, second = kernel_cache._cache_roots()
+        assert first == tmp_path / folder / "giro"
+        assert second.parent == tmp_path / "passing"
+
+
+@pytest.mark.parametrize(("system", "folder"), [("win32", ""), ("linux", ".cache")])
+def test_the_cache_is_in_the_home_where_the_system_names_no_folder(
+    system: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GIRO_CACHE_DIR", "LOCALAPPDATA", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", system)
+    assert kernel_cache._cache_roots()[0] == Path.home() / folder / "giro"
 
 
 def test_kernels_of_versions_long_unused_are_deleted(tmp_path: Path) -> None:

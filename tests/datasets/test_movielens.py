@@ -2,6 +2,7 @@
 
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import films
 import numpy as np
@@ -25,5 +26,6 @@ def test_ratings_are_read_from_a_folder_a_wheel_or_the_installed_package(
     monkeypatch.delenv(VARIABLE)
     monkeypatch.syspath_prepend(tmp_path / "site")
     for found in (read_movielens(folder), read_movielens(wheel), read_movielens()):
-        assert all(map(np.array_equal, found, wanted))
+        parts: Any = zip(found, wanted, strict=True)
+        assert all(np.array_equal(one, other) for one, other in parts)
     assert Problem.parse(f"movielens:path={wheel}").n_arms == films.N_FILMS

@@ -17,6 +17,7 @@ from giro import BadParameter, Policy
 from giro.compiling.held import hold
 from giro.kernels.memory import (
     Everything,
+    Window,
     empty_window,
     exchange,
     fade,
@@ -79,6 +80,7 @@ def test_a_window_gives_back_what_a_queue_would_lose(seed: int) -> None:
         queue.append((arm, reward))
         gone = queue.popleft() if len(queue) > 7 else (-1, 0.0)
         assert exchange(memory, arm, reward) == gone
+    assert isinstance(memory, Window)
     kept = memory.trimmed()
     assert sorted(zip(kept.arms.tolist(), kept.rewards.tolist(), strict=True)) == sorted(queue)
 
@@ -311,15 +313,17 @@ FORGETFUL = ("thompson", "ucb1", "lin-ucb", "lin-ts")
 @pytest.mark.parametrize("name", [*FORGETFUL, "giro"])
 @pytest.mark.parametrize("window", [0, -1, 2.5, True])
 def test_a_window_holds_a_reward_or_more(name: str, window: Any) -> None:
+    cls: Any = Policy.known()[name]
     with pytest.raises(BadParameter, match=rf"{name} needs a whole number window >= 1, or none"):
-        Policy.known()[name](window=window)
+        cls(window=window)
 
 
 @pytest.mark.parametrize("name", FORGETFUL)
 @pytest.mark.parametrize("half_life", [0.0, -3.0, math.inf, math.nan])
 def test_a_half_life_is_finite_and_positive(name: str, half_life: float) -> None:
+    cls: Any = Policy.known()[name]
     with pytest.raises(BadParameter, match=f"{name} needs a finite half_life > 0, or none"):
-        Policy.known()[name](half_life=half_life)
+        cls(half_life=half_life)
 
 
 @pytest.mark.parametrize("name", FORGETFUL)

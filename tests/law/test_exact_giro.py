@@ -14,9 +14,11 @@ from engine import (
 from laws import ALPHA, p_value_of_same_counts
 from scipy import stats
 
+from giro.compiling import plain
 from giro.kernels.giro import lazy_argmax, partial_sample
 from giro.kernels.giro.lazy_argmax import tail_test
 from giro.kernels.highest import binomial_argmax
+from giro.kernels.highest.ties import Ties
 from giro.policies.giro import Giro
 from giro.seeds import stream
 from giro.tables import write_csv
@@ -30,6 +32,7 @@ KINDS = ("continuous", "narrow", "three-valued", "constant", "extreme", "mixed",
 def make_rewards(kind: str, size: int, arm: int, rng: np.random.Generator) -> np.ndarray:
     """Return rewards whose means differ so little between arms that each wins now and then."""
     mean = 0.5 + 0.15 * (1 if arm % 2 else -1) / np.sqrt(size)
+    values: np.ndarray
     if kind == "continuous":
         values = rng.beta(2 * mean, 2 * (1 - mean), size)
     elif kind == "narrow":
@@ -52,7 +55,7 @@ def all_setups(seed: int) -> list[Setup]:
     for i, kind in enumerate(KINDS):
         for j, sizes in enumerate(SIZES):
             for a in A:
-                ties = "fixed" if (i + j) % 2 else "random"
+                ties: Ties = "fixed" if (i + j) % 2 else "random"
                 rng = stream(seed, i, j)
                 rewards = [make_rewards(kind, s, arm, rng) for arm, s in enumerate(sizes)]
                 setups.append(Setup(rewards, a, ties, some_arms(len(sizes), i + j)))
@@ -161,7 +164,7 @@ def test_a_broken_tail_test_is_caught(what: str | None, seed: int, monkeypatch) 
     state = fast_state(setup, ranking, rng)
     counts = np.zeros(4, np.int64)
     for _ in range(6000):
-        counts[Giro.choose.py_func(state, setup.offer, rng)] += 1
+        counts[plain(Giro.choose)(state, setup.offer, rng)] += 1
     literal = counts_by_literal_resampling(setup, ranking, 40_000, rng)
     p_value = p_value_of_same_counts(counts, literal)
     assert p_value > ALPHA if what is None else p_value < ALPHA

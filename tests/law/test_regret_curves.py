@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,7 +30,9 @@ def test_curves_agree_with_literal_ones(
     problem: str, seed: int, request: pytest.FixtureRequest
 ) -> None:
     thorough = request.config.getoption("--thorough")
-    work = {"rounds": 10_000, "runs": 40} if thorough else {"rounds": 500, "runs": 120}
+    work: dict[str, Any] = (
+        {"rounds": 10_000, "runs": 40} if thorough else {"rounds": 500, "runs": 120}
+    )
     fast = simulate("giro:a=1", problem, seed=seed, points=5, **work)
     literal = simulate(LiteralGiro(a=1.0), problem, seed=seed, points=5, **work)
     if thorough:
@@ -38,7 +41,7 @@ def test_curves_agree_with_literal_ones(
 
 
 def test_curves_of_another_a_do_not_agree(seed: int) -> None:
-    work = {"rounds": 500, "runs": 120, "seed": seed, "points": 5}
+    work: dict[str, Any] = {"rounds": 500, "runs": 120, "seed": seed, "points": 5}
     fast = simulate("giro:a=1/2", "beta:v=4", **work)
     literal = simulate(LiteralGiro(a=1.0), "beta:v=4", **work)
     assert p_values(fast, literal).min() < ALPHA

@@ -28,8 +28,8 @@ def grown(contexts: np.ndarray, targets: np.ndarray, *, depth: float = math.inf,
     _, j, threshold = best
     left = contexts[:, j] <= threshold
     limits: dict[str, Any] = {"depth": depth - 1, "leaf": leaf}
-    sides = (grown(contexts[side], targets[side], **limits) for side in (left, ~left))
-    return (j, threshold, *sides)
+    below, above = (grown(contexts[side], targets[side], **limits) for side in (left, ~left))
+    return (j, threshold, below, above)
 
 
 def answer(tree, context: np.ndarray) -> float:

@@ -30,10 +30,11 @@ def test_members_are_written_and_read() -> None:
     model = Model.parse("auto:members=[linear,tree:depth=2],eta=0.5")
     assert model == Auto(members=(Linear(), Tree(depth=2)), eta=0.5)
     assert Model.parse(model.text) == model
-    assert Model.parse("auto:members=[linear,tree]").members == (Linear(), Tree())
+    assert Auto.parse("auto:members=[linear,tree]").members == (Linear(), Tree())
     policy = RandUcb(model=Auto(members=(Linear(), Tree(depth=2))))
     assert RandUcb.parse(policy.text) == policy
-    assert Auto(members=["linear", Tree()]).members == (Linear(), Tree())
+    members: Any = ["linear", Tree()]  # texts and lists are taken, too
+    assert Auto(members=members).members == (Linear(), Tree())
 
 
 @pytest.mark.parametrize("members", [(), [], None, "linear"])
@@ -70,9 +71,10 @@ def test_an_estimator_plays_as_a_member(seed: int) -> None:
     bandit, rng = bandit_of(policy, "abc", seed=seed), stream(seed, 2)
     for _ in range(20):
         decision = bandit.decide(rng.normal(size=2))
+        assert decision.propensities is not None
         assert sum(decision.propensities.values()) == pytest.approx(1.0)
         bandit.reward(decision.id, float(decision.arm == "b"))
-    laws = [bandit.decide(rng.normal(size=2)).propensities["b"] for _ in range(20)]
+    laws = [(bandit.decide(rng.normal(size=2)).propensities or {})["b"] for _ in range(20)]
     assert np.mean(laws) > 0.5
 
 

@@ -298,9 +298,9 @@ def test_random_states_are_drawn_anew_for_each_fit_unless_given(seed: int) -> No
     first, second = fit_twice(RandomForestRegressor(1, random_state=np.int64(7)), seed)
     assert first.random_state == second.random_state == 7
     shared = np.random.RandomState(3)
-    before = shared.get_state()[1].tolist()
+    before = shared.get_state(legacy=False)["state"]["key"].tolist()
     fit_twice(RandomForestRegressor(1, random_state=shared), seed)
-    assert shared.get_state()[1].tolist() == before
+    assert shared.get_state(legacy=False)["state"]["key"].tolist() == before
 
 
 @pytest.mark.slow  # quick: any policy in plain Python, in simulation/engines/test_processes.py
@@ -333,6 +333,7 @@ def test_the_given_estimator_is_left_alone(seed: int) -> None:
     assert pickle.dumps(mine) == before
     assert pickle.dumps(policy) == inside
     mine.set_params(loss="hinge")
+    assert isinstance(policy.model, Estimator)
     assert policy.model.estimator.loss == "log_loss"
 
 

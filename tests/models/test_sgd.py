@@ -16,6 +16,7 @@ from sklearn.linear_model import SGDClassifier, SGDRegressor
 
 from giro.compiling import plain
 from giro.errors import BadParameter
+from giro.kernels.draws.uniform import shuffled
 from giro.kernels.giro.pseudo_rewards import REAL
 from giro.model import Model
 from giro.models import sgd
@@ -54,12 +55,13 @@ def test_fits_are_scikit_learns_if_nothing_is_shuffled(
 
 
 def test_every_pass_has_an_order_of_its_own(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    orders, shuffled = [], sgd.shuffled
-    monkeypatch.setattr(
-        sgd,
-        "shuffled",
-        lambda n, rng: orders.append(order := shuffled(n, rng)) or order,
-    )
+    orders: list[np.ndarray] = []
+
+    def spy(n: int, rng: np.random.Generator) -> np.ndarray:
+        orders.append(shuffled(n, rng))
+        return orders[-1]
+
+    monkeypatch.setattr(sgd, "shuffled", spy)
     X = dense(30, 3, seed)
     entries = each_once(X, rewards_for(X, seed))
     passes = plain(sgd_descend)(Descent(True, 1e-4, 1e-3), entries, np.zeros(3), stream(seed))

@@ -18,16 +18,18 @@ def evaluation() -> Evaluation:
 def test_the_forest_shows_every_estimate_with_its_interval(evaluation: Evaluation) -> None:
     (panel,) = forest_figure(evaluation).axes
     intervals, values = panel.lines[::2], panel.lines[1::2]
-    assert [list(line.get_xdata()) for line in intervals] == [
+    assert [np.asarray(line.get_xdata()).tolist() for line in intervals] == [
         [row.low, row.high] for row in evaluation.rows
     ]
-    assert [line.get_xdata()[0] for line in values] == [row.value for row in evaluation.rows]
+    assert [np.asarray(line.get_xdata())[0] for line in values] == [
+        row.value for row in evaluation.rows
+    ]
     assert [label.get_text() for label in panel.get_yticklabels()] == [
         "logged",
         "target",
         "always:a",
     ]
-    assert len({line.get_ydata()[0] for line in values}) == 9
+    assert len({np.asarray(line.get_ydata())[0] for line in values}) == 9
 
 
 def test_nothing_known_cannot_be_drawn(evaluation: Evaluation) -> None:

@@ -67,7 +67,9 @@ def test_a_policy_looks_the_same_in_every_panel(traces: list[Trace]) -> None:
 def test_rewards_can_be_drawn_instead(traces: list[Trace]) -> None:
     panel = regret_figure(traces, metric="reward").axes[0]
     assert panel.get_ylabel() == "reward per round"
-    assert np.allclose(panel.lines[0].get_ydata()[-1], traces[0].reward[:, -1].mean() / 100)
+    assert np.allclose(
+        np.asarray(panel.lines[0].get_ydata())[-1], traces[0].reward[:, -1].mean() / 100
+    )
 
 
 def test_classification_is_drawn_by_its_reward_unless_asked_otherwise() -> None:

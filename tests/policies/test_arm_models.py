@@ -60,4 +60,6 @@ def test_greedy_takes_what_its_model_expects_most_of(model: str) -> None:
         offer = an_offer(number)
         best = int(np.argmax(expected(live.state.models, offer, np.inf)))
         assert live.choose(offer) == offer.arms[best]
-        assert live.propensities(offer)[best] == 1.0
+        law = live.propensities(offer)
+        assert law is not None
+        assert law[best] == 1.0

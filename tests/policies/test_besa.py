@@ -51,7 +51,7 @@ def test_a_duel_of_real_rewards_compares_with_every_subset_equally_often(seed: i
     few, many = [0.5, 0.25], [0.125, 0.75, 0.5, 0.25, 0.875]
     wins = [sum(subset) > sum(few) for subset in combinations(many, 2)]
     counts = choice_counts(Besa(), [few, many], draws=50_000, seed=seed)
-    assert_follows(np.repeat([0, 1], counts), [1 - np.mean(wins), np.mean(wins)])
+    assert_follows(np.repeat([0, 1], counts), [1 - float(np.mean(wins)), float(np.mean(wins))])
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_every_duel_leaves_one_of_two_arms_standing(
 
 
 def test_arms_that_are_not_on_offer_do_not_play(seed: int) -> None:
-    histories = [[1, 0], [1, 0, 0, 1], [0], [1, 0, 0], [0, 1, 1, 0, 0, 1]]
+    histories: list[list[float]] = [[1, 0], [1, 0, 0, 1], [0], [1, 0, 0], [0, 1, 1, 0, 0, 1]]
     arms = [0, 1, 3]
     counts = choice_counts(Besa(), histories, draws=100_000, seed=seed, arms=arms)
     literal = literal_counts([histories[arm] for arm in arms], 10_000, seed)

@@ -65,4 +65,4 @@ def test_prior_rewards_are_whole_numbers(value: int) -> None:
 
 def test_unknown_weights_are_refused() -> None:
     with pytest.raises(BadParameter, match="multinomial or exponential, got 'poisson'"):
-        BootstrapThompson("poisson")
+        BootstrapThompson("poisson")  # type: ignore[arg-type]  # it is refused

@@ -11,6 +11,7 @@ from policies.choosing import winner_law
 from scipy import stats
 
 from giro import BadParameter, Policy, UnknownName
+from giro.models import Linear
 from giro.offer import NO_CONTEXT, Case, Shape, offer_of
 from giro.policies.contextual_giro import ContextualGiro
 from giro.policy import start
@@ -24,8 +25,12 @@ Histories = list[list[tuple[np.ndarray, float]]]
 
 def some_histories(seed: int, sizes: tuple[int, ...], rewards: str) -> Histories:
     rng = stream(seed, 7)
-    draw = {"binary": lambda: float(rng.random() < 0.5), "any": rng.random}[rewards]
-    return [[(np.append(rng.normal(size=2), 1.0), draw()) for _ in range(size)] for size in sizes]
+
+    def pair() -> tuple[np.ndarray, float]:
+        context, reward = np.append(rng.normal(size=2), 1.0), rng.random()
+        return context, float(reward < 0.5) if rewards == "binary" else reward
+
+    return [[pair() for _ in range(size)] for size in sizes]
 
 
 def state_after(policy: Policy, histories: Histories, rng: np.random.Generator):
@@ -66,7 +71,7 @@ def test_an_untried_arm_comes_first_and_all_of_them_equally_often(seed: int) -> 
 
 def test_without_contexts_it_is_giro_with_a_penalty(seed: int) -> None:
     """The value of s rewards is then (sum of the sample) / (length of the sample + penalty)."""
-    policy = ContextualGiro(a=1.0, model="linear")
+    policy = ContextualGiro(a=1.0, model=Linear())
     state = start(policy, Shape(2, 0, 0, 6, 6), stream(seed, 1))
     for arm, reward in [(0, 1.0), (0, 0.0), (0, 1.0), (1, 0.0), (1, 1.0)]:
         taught(state, Case(NO_CONTEXT, NO_CONTEXT), arm, reward, stream(seed, 1))

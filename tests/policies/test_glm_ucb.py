@@ -1,6 +1,7 @@
 """GLM-UCB: its bounds, with SciPy's fits and direct solves."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,7 +60,7 @@ def test_equal_rewards_in_equal_contexts_leave_finite_bounds(reward: float, seed
 @pytest.mark.parametrize(
     "wrong", [{"scale": -1.0}, {"penalty": 0.0}, {"delta": 2.0}, {"norm": math.nan}]
 )
-def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+def test_parameters_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     (name,) = wrong
     with pytest.raises(BadParameter, match=f"glm-ucb needs .*{name}"):
         GlmUcb(**wrong)

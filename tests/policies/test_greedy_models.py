@@ -7,6 +7,7 @@ from live_kernels import counted, taught
 from scipy import stats
 
 from giro import Policy, UnknownName
+from giro.models import Linear
 from giro.offer import NO_CONTEXT, Case, Shape, offer_of
 from giro.policies.ensemble import Ensemble
 from giro.policies.epsilon_greedy import EpsilonGreedy
@@ -45,7 +46,7 @@ def ridge_values(seed: int, rows: int, penalty: float = 1.0) -> np.ndarray:
 
 
 def test_pulls_the_arm_whose_ridge_regression_expects_most_and_any_with_epsilon(seed: int) -> None:
-    state = state_after(EpsilonGreedy(epsilon=0.3, model="linear"), 60, seed)
+    state = state_after(EpsilonGreedy(epsilon=0.3, model=Linear()), 60, seed)
     law = np.full(N_ARMS, 0.1)
     law[ridge_values(seed, 60).argmax()] += 0.7
     counts = counted(state, OFFER, 20_000, stream(seed, 2))
@@ -53,7 +54,7 @@ def test_pulls_the_arm_whose_ridge_regression_expects_most_and_any_with_epsilon(
 
 
 def test_epsilon_falls_with_the_rounds(seed: int) -> None:
-    state = state_after(EpsilonGreedy(b=6.0, model="linear"), 59, seed)  # round 60: ε = 1/10
+    state = state_after(EpsilonGreedy(b=6.0, model=Linear()), 59, seed)  # round 60: ε = 1/10
     law = np.full(N_ARMS, 0.1 / N_ARMS)
     law[ridge_values(seed, 59).argmax()] += 0.9
     counts = counted(state, OFFER, 20_000, stream(seed, 2))

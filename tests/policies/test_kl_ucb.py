@@ -1,6 +1,7 @@
 """KL-UCB: the divergence, the index, and the arm it picks without computing all of them."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,7 +77,12 @@ def test_the_index_is_where_the_divergence_uses_up_the_budget() -> None:
 def test_most_indices_are_not_computed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     body, calls = plain(_choose), []
     index = body.__globals__["_index"]
-    monkeypatch.setitem(body.__globals__, "_index", lambda *args: calls.append(1) or index(*args))
+
+    def spy(*arguments: Any) -> Any:
+        calls.append(1)
+        return index(*arguments)
+
+    monkeypatch.setitem(body.__globals__, "_index", spy)
     pulls = np.array([9_000, 120, 60, 40, 33])
     total = np.array([6_300.0, 55.0, 20.0, 9.0, 6.0])
     assert body(_State(pulls, total, 3.0, UNTIED), offer_of(5), stream(seed)) == 0
@@ -151,9 +157,14 @@ def test_kl_upper_of_level_zero_is_the_mean() -> None:
 
 
 def test_kl_upper_needs_few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
+    calls: list[float] = []
     body = plain(kl_upper)
-    monkeypatch.setitem(body.__globals__, "kl", lambda p, q: calls.append(q) or kl(p, q))
+
+    def spy(p: float, q: float) -> float:
+        calls.append(q)
+        return kl(p, q)
+
+    monkeypatch.setitem(body.__globals__, "kl", spy)
     for p in MEANS:
         for level in LEVELS:
             calls.clear()

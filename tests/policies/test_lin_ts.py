@@ -1,6 +1,7 @@
 """LinTS: one normal draw an arm, against drawing all its parameters."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -78,7 +79,7 @@ def test_equal_rewards_in_equal_contexts_leave_finite_values(reward: float, seed
 
 
 @pytest.mark.parametrize("wrong", [{"scale": -1.0}, {"penalty": math.nan}, {"delta": 0.0}])
-def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+def test_parameters_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     (name,) = wrong
     with pytest.raises(BadParameter, match=f"lin-ts needs .*{name}"):
         LinTs(**wrong)

@@ -1,6 +1,7 @@
 """LinUCB: its bounds, solved directly."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,7 +78,7 @@ def test_equal_rewards_in_equal_contexts_leave_finite_bounds(reward: float, seed
     "wrong",
     [{"scale": -1.0}, {"scale": math.inf}, {"penalty": 0.0}, {"delta": 1.0}, {"norm": -1.0}],
 )
-def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+def test_parameters_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     (name,) = wrong
     with pytest.raises(BadParameter, match=f"lin-ucb needs .*{name}"):
         LinUcb(**wrong)

@@ -1,6 +1,7 @@
 """LogPHE, against the algorithm written out."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -89,7 +90,7 @@ def test_equal_rewards_in_equal_contexts_are_shared(reward: float, seed: int) ->
 
 
 @pytest.mark.parametrize("wrong", [{"a": 0.0}, {"a": math.inf}, {"penalty": -1.0}])
-def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+def test_parameters_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     (name,) = wrong
     with pytest.raises(BadParameter, match=f"log-phe needs a finite {name}"):
         LogPhe(**wrong)

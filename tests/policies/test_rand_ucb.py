@@ -1,6 +1,7 @@
 """RandUCB: one random multiple of the widths for all arms, against direct solves."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from policies.in_context import Past, chosen, informed, some_past, with_constant
 
 from giro.compiling import plain
 from giro.errors import BadParameter
+from giro.model import Model
 from giro.model import value as expected_by
+from giro.models import Auto, Linear, Network
 from giro.offer import NO_CONTEXT, Case, Offer, Shape, offer_of
 from giro.policies import rand_ucb
 from giro.policies._arm_models import expected
@@ -65,8 +68,9 @@ def test_without_width_it_is_greedy() -> None:
 @pytest.mark.parametrize("name", ["scale", "penalty", "prior"])
 def test_parameters_are_finite_and_not_negative(name: str) -> None:
     for value in (-1.0, math.inf, math.nan):
+        wrong: dict[str, Any] = {name: value}
         with pytest.raises(BadParameter, match=f"rand-ucb needs a finite {name}"):
-            RandUcb(**{name: value})
+            RandUcb(**wrong)
 
 
 # -- with a model ------------------------------------------------------------------------------
@@ -90,10 +94,16 @@ def law_in_python(state: Any, offer: Offer) -> np.ndarray:
     return np.asarray(plain(rand_ucb._propensities_by_model)(state, offer))
 
 
+def exact_in_python(policy: RandUcb) -> Callable[..., np.ndarray]:
+    exact = policy.functions().propensities
+    assert exact is not None
+    return plain(exact)
+
+
 # how a state is informed and asked: auto is the default's model, whose kernels are compiled anyway
 WITH_MODEL: dict[str, tuple[Any, ...]] = {
-    "linear": (RandUcb(model="linear"), informed_in_python, law_in_python, chosen_in_python),
-    "auto": (RandUcb(0.5, "auto"), informed, law_of, chosen),
+    "linear": (RandUcb(model=Linear()), informed_in_python, law_in_python, chosen_in_python),
+    "auto": (RandUcb(0.5, Auto()), informed, law_of, chosen),
 }
 
 
@@ -120,7 +130,7 @@ def test_with_a_model_arms_are_pulled_as_often_as_is_said(name: str, seed: int) 
 )
 def test_the_mean_is_what_the_model_expects_and_1_of_untried_arms(model: str, seed: int) -> None:
     past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
-    state, context = informed_in_python(RandUcb(0.5, model), past), past.contexts[1]
+    state, context = informed_in_python(RandUcb(0.5, Model.parse(model)), past), past.contexts[1]
     means = expected(state.models, offer_of(4, context), 1.0)
     x = with_constant(context)
     assert means.tolist() == [*(expected_by(state.models.model, arm, x) for arm in range(3)), 1.0]
@@ -130,7 +140,7 @@ def test_the_mean_is_what_the_model_expects_and_1_of_untried_arms(model: str, se
 def test_widths_are_those_of_direct_solves_whatever_the_model(seed: int) -> None:
     past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
     x, context = with_constant(past.contexts[1]), past.contexts[1]
-    state = informed_in_python(RandUcb(0.7, "linear", penalty=0.3), past)
+    state = informed_in_python(RandUcb(0.7, Linear(), penalty=0.3), past)
     found = rand_ucb._widths(state.ridge, state.sd, state.models.design, offer_of(4, context))
     for width, (contexts, _) in zip(found, past.each(), strict=True):
         v = 0.3 * np.eye(x.size) + contexts.T @ contexts
@@ -155,7 +165,7 @@ def literal_shortfall(past: Past, prior: float) -> float:
 def test_widths_fall_with_the_shortfall_of_likely_rewards(seed: int) -> None:
     past = some_past(rounds=200, d=6, n_arms=4, seed=seed, tried=3)
     past = past._replace(rewards=np.maximum(past.rewards, past.rewards.mean()) ** 0.3)
-    state = informed_in_python(RandUcb(model="linear", prior=4), past)
+    state = informed_in_python(RandUcb(model=Linear(), prior=4), past)
     shortfall = literal_shortfall(past, 4)
     assert shortfall < 0.2  # not cut off
     assert state.shortfall[0] > 100
@@ -165,7 +175,7 @@ def test_widths_fall_with_the_shortfall_of_likely_rewards(seed: int) -> None:
 
 def test_widths_are_never_wider_than_without_rewards() -> None:
     past = some_past(rounds=200, d=6, n_arms=4, seed=0)
-    low = informed_in_python(RandUcb(model="linear"), past._replace(rewards=0.0 * past.rewards))
+    low = informed_in_python(RandUcb(model=Linear()), past._replace(rewards=0.0 * past.rewards))
     assert low.shortfall.tolist() == [10.0, 2.5]  # nothing was likely
     for shortfall, sd in (([10.0, 2.5], 0.3), ([10.0, 9.0], 0.3), ([40.0, 2.5], 0.075)):
         assert rand_ucb._sd(0.3, np.array(shortfall)) == pytest.approx(sd)
@@ -173,10 +183,10 @@ def test_widths_are_never_wider_than_without_rewards() -> None:
 
 def test_with_the_linear_model_it_is_the_policy_without_one(seed: int) -> None:
     past = some_past(rounds=200, d=6, n_arms=4, seed=seed)
-    policy = RandUcb(model="linear", prior=1e18)
+    policy = RandUcb(model=Linear(), prior=1e18)
     with_model = informed_in_python(policy, past)
     without = informed(RandUcb(), past)
-    propensities = plain(policy.functions().propensities)
+    propensities = exact_in_python(policy)
     for context in past.contexts[:20]:
         offer = offer_of(4, context)
         means, _ = rand_ucb._lines(without, offer)
@@ -192,15 +202,15 @@ def test_models_that_are_trained_to_choose_have_no_exact_probabilities() -> None
         assert policy.has_propensities(binary=True, shared=False) is exact, model
         assert policy.choose_mutates_state is not exact, model
     past = some_past(rounds=20, d=6, n_arms=4, seed=0)
-    policy = RandUcb(model="network")
+    policy = RandUcb(model=Network())
     state = informed_in_python(policy, past)
-    propensities = plain(policy.functions().propensities)
+    propensities = exact_in_python(policy)
     assert propensities(state, offer_of(4, past.contexts[0])).size == 0
 
 
 def test_a_model_that_is_trained_to_choose_is_trained_on_the_arms_on_offer(seed: int) -> None:
     past = some_past(rounds=20, d=6, n_arms=4, seed=seed, tried=3)
-    state = informed_in_python(RandUcb(model="network"), past)
+    state = informed_in_python(RandUcb(model=Network()), past)
     offer = Offer(np.array([1, 3]), past.contexts[0], np.empty((2, 0)))
     before = state.models.model.output.copy()
     chosen_in_python(state, offer, draws=1, seed=seed)

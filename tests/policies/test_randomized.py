@@ -42,7 +42,7 @@ def test_its_text_names_the_function_but_cannot_be_read_back() -> None:
 
 def test_what_is_not_a_function_is_refused() -> None:
     with pytest.raises(BadParameter, match="needs a function draw"):
-        Randomized(0.5)
+        Randomized(0.5)  # type: ignore[arg-type]  # it is refused
 
 
 def test_a_draw_that_is_not_a_number_is_refused(seed: int) -> None:

@@ -40,7 +40,7 @@ def test_weights_are_poisson_with_means_one_and_a(a: float, seed: int) -> None:
     weights = np.zeros((20_000, 3), np.int32)
     draw_weights(weights, a, stream(seed))
     for column, mean in zip(weights.T, (1.0, a, a), strict=True):
-        most = np.arange(max(column.max() + 1, 3))
+        most = np.arange(max(int(column.max()) + 1, 3))
         law = stats.poisson.pmf(most, mean)
         law[-1] = stats.poisson.sf(most[-1] - 1, mean)
         assert_follows(column, law)
@@ -118,6 +118,7 @@ def test_an_arm_is_as_likely_as_replicas_prefer_it() -> None:
     mean = values.mean(axis=1, keepdims=True)
     best = np.argmax(mean + 0.1 * (values - mean), axis=0)
     exact = live.propensities(offer)
+    assert exact is not None
     np.testing.assert_allclose(exact, np.bincount(best, minlength=3) / 6)
 
 

@@ -16,12 +16,16 @@ def test_squarecb_weighs_by_inverse_gaps() -> None:
     wanted = 1.0 / (3 + gamma * (values.max() - values))
     wanted[best] = 0.0
     wanted[best] = 1.0 - wanted.sum()
-    np.testing.assert_allclose(live.propensities(offer), wanted)
+    law = live.propensities(offer)
+    assert law is not None
+    np.testing.assert_allclose(law, wanted)
 
 
 def test_squarecb_shares_what_remains_among_the_best() -> None:
     live = LivePolicy(Policy.parse("squarecb"), SHAPE, seed=0)
-    np.testing.assert_allclose(live.propensities(an_offer()), [1 / 3] * 3)
+    law = live.propensities(an_offer())
+    assert law is not None
+    np.testing.assert_allclose(law, [1 / 3] * 3)
 
 
 @pytest.mark.parametrize("text", ["squarecb:gamma=-1", "squarecb:exponent=2"])

@@ -1,6 +1,7 @@
 """Tree bootstrap: against the algorithm written out, and against laws that are known."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def literal_choice(zeros: int, ones: int, rng: np.random.Generator, **limits: in
 
 @pytest.mark.parametrize(("zeros", "ones", "limits"), [(1, 1, {}), (2, 1, {"leaf": 2})])
 def test_arms_are_pulled_as_by_the_algorithm_written_out(
-    zeros: int, ones: int, limits: dict[str, int], seed: int
+    zeros: int, ones: int, limits: dict[str, Any], seed: int
 ) -> None:
     policy = TreeBootstrap(zeros, ones, **limits)
     state = start(policy, Shape(2, 2, 0, 10, 10), stream(seed))

@@ -10,7 +10,7 @@ from giro.policies.ucb1 import Ucb1
 
 
 def test_the_highest_bound_is_pulled(seed: int) -> None:
-    histories = [[1, 0, 1, 1, 0, 1], [0, 1, 0], [0.5]]
+    histories: list[list[float]] = [[1, 0, 1, 1, 0, 1], [0, 1, 0], [0.5]]
     bounds = [
         np.mean(history) + math.sqrt(2 * math.log(10) / len(history)) for history in histories
     ]

@@ -1,6 +1,7 @@
 """UCB-GLM: its bounds, with SciPy's fits and direct solves."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_equal_rewards_in_equal_contexts_leave_finite_bounds(reward: float, seed
         {"norm": math.inf},
     ],
 )
-def test_parameters_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+def test_parameters_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     (name,) = wrong
     with pytest.raises(BadParameter, match=f"ucb-glm needs .*{name}"):
         UcbGlm(**wrong)

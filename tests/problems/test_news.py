@@ -91,7 +91,9 @@ def test_articles_live_as_long_as_announced_and_topics_are_as_likely(seed: int) 
     """Ages at which articles go are geometric; numbers come in turn."""
     problem = News(n_arms=100_000, on_offer=10, lifetime=4.0, topics=3)
     instance, rng = start(problem, stream(seed)), stream(seed, 1)
-    first, last, topics = {}, {}, {}
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    topics: dict[int, int] = {}
     for t in range(2_000):
         offer, _, _ = reveal(instance, t, rng)
         for arm, features in zip(offer.arms.tolist(), offer.features, strict=True):

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from contract.steps import in_steps
+from known import bootstrap_mean, policies
 from simulation.traces import small_trace
 
 from giro import Policy, Problem, Trace, simulate
@@ -23,7 +24,6 @@ from giro.simulation.play import Work, play_run
 from giro.simulation.simulate import Experiment, run
 from giro.simulation.trace import Setting, load_traces, save_traces
 from giro.version import __version__
-from tests.known import bootstrap_mean, policies
 
 TWO = Experiment(["bernoulli"], ["giro:a=1", "greedy"], rounds=300, runs=4, seed=3)
 GIRO, GREEDY = TWO.work

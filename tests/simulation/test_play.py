@@ -53,7 +53,7 @@ class AlwaysReward(Problem):
         return _Instance(np.array([0.5, 0.25]), 0.5, offer_of(2), self.value)
 
     @staticmethod
-    def reward(instance, means, arm, rng) -> float:  # type: ignore[no-untyped-def]
+    def reward(instance, means, arm, rng) -> float:
         return float(instance.reward)
 
 

@@ -60,7 +60,8 @@ def test_progress_is_told_of_every_run() -> None:
 
 
 def test_integers_of_numpy_are_welcome() -> None:
-    trace = simulate("ucb1", "bernoulli", rounds=np.int64(20), runs=np.int32(2), seed=np.int64(3))
+    numbers: dict[str, Any] = {"rounds": np.int64(20), "runs": np.int32(2), "seed": np.int64(3)}
+    trace = simulate("ucb1", "bernoulli", **numbers)
     assert type(trace.setting.rounds) is int
 
 
@@ -117,7 +118,7 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     numbers: list[int] = []
     original = Threads.finished
 
-    def spy(self, work, runs):  # type: ignore[no-untyped-def]
+    def spy(self, work, runs):
         numbers.extend(runs)
         return original(self, work, runs)
 
@@ -251,6 +252,7 @@ list(run(experiment, Kept(Path("{folder}")), jobs=2, on_runs=tell))
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no process can be sent Ctrl-C there")
 def test_a_process_that_is_interrupted_keeps_its_finished_runs(tmp_path: Path) -> None:
     source = ENDLESS.format(folder=tmp_path)
     process = subprocess.Popen(

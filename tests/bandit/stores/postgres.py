@@ -2,7 +2,6 @@
 
 import atexit
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
@@ -80,6 +79,8 @@ def _user(folder: Path) -> str | None:
     """Return somebody else than root, to whom the folder is given; None if this is not root."""
     if os.geteuid() != 0:
         return None
+    import pwd  # noqa: PLC0415  # not on Windows
+
     name = "postgres" if "postgres" in {each.pw_name for each in pwd.getpwall()} else "nobody"
     shutil.chown(folder, name)
     return name

@@ -28,7 +28,7 @@ def filled(
     dtype: type = np.float64,
 ) -> np.ndarray:
     """Return so many draws of the kernel."""
-    out = np.empty(size, dtype)
+    out: np.ndarray = np.empty(size, dtype)
     _loop(draw)(out, stream(seed), *parameters)
     return out
 

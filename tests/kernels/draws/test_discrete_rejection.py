@@ -1,6 +1,7 @@
 """The curves that rejection relies on are above and below those they should be."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -19,7 +20,12 @@ GAP = 0.5 - np.abs(U)
 
 
 def kept_below(
-    a: float, b: float, c: float, ratio: np.ndarray | object, most: float, alpha: float
+    a: float,
+    b: float,
+    c: float,
+    ratio: Callable[[np.ndarray], np.ndarray],
+    most: float,
+    alpha: float,
 ) -> np.ndarray:
     """Return, for each u, the v below which a point is kept."""
     k = np.floor((2 * a / GAP + b) * U + c)
@@ -36,7 +42,11 @@ def test_points_for_binomial_draws_are_in_the_square_and_the_easy_ones_all_kept(
         a, c = -0.0873 + 0.0248 * b + 0.01 * p, n * p + 0.5
         alpha, v_r = (2.83 + 5.1 / b) * sd, 0.92 - 4.2 / b
         mode = stats.binom.pmf(int((n + 1) * p), n, p)
-        kept = kept_below(a, b, c, lambda k, n=n, m=mode: stats.binom.pmf(k, n, p) / m, n, alpha)
+
+        def ratio(k: np.ndarray, n: int = n, mode: float = mode) -> np.ndarray:
+            return stats.binom.pmf(k, n, p) / mode
+
+        kept = kept_below(a, b, c, ratio, n, alpha)
         assert kept.max() < 1.0
         assert kept[np.abs(U) <= INNER].min() > v_r
 

@@ -9,6 +9,7 @@ from laws import ALPHA, p_value_of_same_counts
 from giro.compiling import kernel
 from giro.kernels.giro.lazy_argmax import lazy_argmax
 from giro.kernels.giro.partial_sample import PartialSamples, begin
+from giro.kernels.highest.ties import Ties
 from giro.seeds import stream
 
 ALL, SOME, TWO = (0, 1, 2, 3), (0, 2, 3), (1, 2)
@@ -31,7 +32,7 @@ def _winners(
     return counts
 
 
-def setup_of(name: str, a: float, ties: str, arms: tuple[int, ...], seed: int) -> Setup:
+def setup_of(name: str, a: float, ties: Ties, arms: tuple[int, ...], seed: int) -> Setup:
     histories = [
         some_rewards(kind, size, seed + arm) for arm, (kind, size) in enumerate(HISTORIES[name])
     ]
@@ -51,7 +52,7 @@ def both_counts(setup: Setup, seed: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("a", [0.0, 1 / 3, 1.0])
 @pytest.mark.parametrize("name", HISTORIES)
 def test_arms_on_offer_win_as_often_as_by_literal_resampling(
-    name: str, a: float, arms: tuple[int, ...], ties: str, seed: int
+    name: str, a: float, arms: tuple[int, ...], ties: Ties, seed: int
 ) -> None:
     ours, literal = both_counts(setup_of(name, a, ties, arms, seed), seed)
     assert set(np.flatnonzero(ours)) <= set(arms)

@@ -116,11 +116,11 @@ def test_only_samples_of_arms_on_offer_are_begun(seed: int) -> None:
     before = samples.rewards.arms.copy()
     begin(samples, np.array([1, 3]), 2.0, rng)
     assert (samples.rewards.arms[[0, 2]] == before[[0, 2]]).all()
-    assert samples.rewards.arms.m.tolist() == [15, 25, 15, 25]
-    assert (samples.rewards.arms.noise[[1, 3]] > 0.0).all()
+    assert samples.rewards.arms["m"].tolist() == [15, 25, 15, 25]
+    assert (samples.rewards.arms["noise"][[1, 3]] > 0.0).all()
 
 
 def test_an_arm_without_rewards_has_an_infinite_centre(seed: int) -> None:
     samples = partial_samples([np.array([0.5]), np.empty(0)])
     begin(samples, np.arange(2), 1.0, stream(seed))
-    assert samples.rewards.arms.centre.tolist() == [0.5, np.inf]
+    assert samples.rewards.arms["centre"].tolist() == [0.5, np.inf]

@@ -1,5 +1,7 @@
 """Arms are chosen as if every shifted binomial were drawn."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from laws import ALPHA, p_value_of_same_counts
@@ -20,7 +22,8 @@ from giro.seeds import stream
 
 DRAWS = 60_000
 RANDOM_TIES = np.empty(0)
-LAWS = {  # offset, n, p, m of each arm
+Law = tuple[float, int, float, int]  # offset, n, p, m of an arm
+LAWS: dict[str, list[Law]] = {
     "long histories": [(0, 900, 0.6, 900), (0, 300, 0.55, 300), (0, 90, 0.5, 90)],
     "one far ahead": [(0, 9000, 0.6, 9000), (0, 200, 0.5, 200), (0, 150, 0.5, 150)],
     "certain values": [(0, 50, 0.0, 50), (0, 50, 1.0, 50), (3, 0, 0.5, 5), (0, 9, 0.8, 9)],
@@ -49,7 +52,7 @@ def _winners(values, ranking: np.ndarray, draws: int, rng: np.random.Generator) 
     return _winners_among(values, np.arange(values.bounds.size), ranking, draws, rng)
 
 
-def plain_winners(laws: list, rng: np.random.Generator) -> np.ndarray:
+def plain_winners(laws: Sequence[Law], rng: np.random.Generator) -> np.ndarray:
     values = np.array([(o + rng.binomial(n, p, DRAWS)) / m for o, n, p, m in laws])
     tied = values == values.max(axis=0)
     drawn = np.where(tied, rng.random(values.shape), -1.0).argmax(axis=0)

@@ -14,7 +14,7 @@ RANDOM = tie_ranking("random", 9, stream(0))
 
 
 def records_of(*centres: float) -> np.ndarray:
-    return np.rec.fromarrays([np.array(centres)], names="centre")
+    return np.rec.fromarrays([np.array(centres)], dtype=[("centre", float)])
 
 
 def test_the_highest_value_wins_whatever_the_ranking(seed: int) -> None:

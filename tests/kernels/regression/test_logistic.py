@@ -15,7 +15,11 @@ def test_where_the_fit_begins_does_not_matter(seed: int) -> None:
     rows = rows_of(X, rewards_for(X, seed))
     positions, weight = positions_of(rows, 0), rng.poisson(3.0, 300).astype(float)
     total = weight * rng.random(300)
-    thetas = [np.zeros(X.shape[1]), rng.normal(size=X.shape[1]), np.full(X.shape[1], 50.0)]
+    thetas: list[np.ndarray] = [
+        np.zeros(X.shape[1]),
+        rng.normal(size=(X.shape[1],)),
+        np.full(X.shape[1], 50.0),
+    ]
     for theta in thetas:
         curvature = no_curvature(theta.size)
         assert fit_logistic(rows, positions, weight, total, 1.0, 1e-7, theta, curvature) < 40

@@ -59,7 +59,9 @@ def whole_rows(rows: Rows) -> np.ndarray:
 
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_base_and_changes_are_the_row(kind: Callable, n: int, seed: int) -> None:
+def test_base_and_changes_are_the_row(
+    kind: Callable[[int, int], np.ndarray], n: int, seed: int
+) -> None:
     X = kind(131, seed)[:n]
     rows = rows_of(X, np.zeros(n))
     assert whole_rows(rows) == pytest.approx(X, rel=1e-14, abs=1e-14)
@@ -74,12 +76,14 @@ def test_base_and_changes_are_the_row(kind: Callable, n: int, seed: int) -> None
 
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_sums_over_changes_are_sums_over_rows(kind: Callable, n: int, seed: int) -> None:
+def test_sums_over_changes_are_sums_over_rows(
+    kind: Callable[[int, int], np.ndarray], n: int, seed: int
+) -> None:
     X, rng = kind(131, seed)[:n], stream(seed)
     rows, d = rows_of(X, np.zeros(n)), X.shape[1]
     positions = np.flatnonzero(rng.random(n) < 0.7)
     weight = rng.poisson(1.0, positions.size) * rng.random(positions.size)
-    theta = rng.normal(size=d)
+    theta = rng.normal(size=(d,))
     score, total, gram = np.empty(positions.size), np.empty(d), np.full((d, d), 9.0)
     scores(rows, positions, theta, score)
     weighted_sum(rows, positions, weight, total)

@@ -66,7 +66,7 @@ def drawn_bounds(
     ranks: np.ndarray, candidates: int, rng: np.random.Generator
 ) -> list[Sequence[int]]:
     """Return each feature's candidates, which are the digits of one number; needs few of them."""
-    bounds = []
+    bounds: list[Sequence[int]] = []
     for column in ranks.T:
         low, span = int(column.min()), int(np.ptp(column))
         place = rng.random() * span if span else 0.0

@@ -14,7 +14,7 @@ from giro.paper.theory.exact import exact_bootstrap_regret, exact_giro_regret
 from giro.paper.theory.general_bound import general_bound
 from giro.paper.theory.optimism import log_inverse_optimism
 
-SMALL = {
+SMALL: dict[str, list[str | int]] = {
     "bound": ["--rounds", 100],
     "general-bound": ["--rounds", 60, "--runs", 4, "--seed", 3],
     "optimism": ["--a", "1/3,1", "--n", "1,3"],

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper.theory import naive
+from paper.theory.naive import Values
 
 from giro.errors import BadParameter
 from giro.paper.theory import moments as module
@@ -21,7 +22,7 @@ from giro.paper.theory.moments import (
 )
 
 
-def plain_moments(law: dict[Fraction, Fraction]) -> tuple[float, float]:
+def plain_moments(law: Values) -> tuple[float, float]:
     mean = sum(value * chance for value, chance in law.items())
     return float(mean), float(sum((v - mean) ** 2 * chance for v, chance in law.items()))
 
@@ -29,8 +30,8 @@ def plain_moments(law: dict[Fraction, Fraction]) -> tuple[float, float]:
 def test_all_moments_match_enumerated_laws() -> None:
     s, k, mean = 2, 2, Fraction(1, 4)  # a = 1
     weights = {x: naive.binomial(x, s, mean) for x in range(s + 1)}
-    history = {Fraction(k + x): chance for x, chance in weights.items()}
-    values: dict[Fraction, Fraction] = {}
+    history: Values = {Fraction(k + x): chance for x, chance in weights.items()}
+    values: Values = {}
     for x, chance in weights.items():
         given_x = naive.enumerated_values(naive.history(s, x, k))
         assert conditional_value_moments(s, k + x, 1) == pytest.approx(plain_moments(given_x))

@@ -32,11 +32,12 @@ def plain_w(n: int, p: Fraction, a: Fraction) -> Fraction:
     m = (2 * a + 1) * n
     assert m.denominator == 1
     needed = math.ceil((a + p) * n)
-    return sum(
+    parts = (
         naive.binomial(x, n, p) / naive.tail(needed, int(m), (a * n + x) / m)
         for x in range(n + 1)
         if naive.binomial(x, n, p) > 0
     )
+    return sum(parts, Fraction(0))
 
 
 @settings(max_examples=40, deadline=None, database=None)

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,7 +67,7 @@ def test_a_third_of_three_is_one_at_any_scale() -> None:
 
 
 def test_a_tenth_of_twelve_leaves_a_fifth() -> None:
-    assert pseudo_counts(0.1, 12) == (1, 2, pytest.approx(0.2))
+    assert pseudo_counts(0.1, 12) == pytest.approx((1, 2, 0.2))
 
 
 @pytest.mark.parametrize("a", [-0.1, math.nan, math.inf])
@@ -147,6 +148,7 @@ def test_rounding_is_forgiven_and_infinity_is_not() -> None:
 
 
 def test_a_place_is_kept_as_plain_numbers() -> None:
-    place = check_at_most("x", 0.0, 1.0, n=np.int64(3), p=np.float64(0.5)).at
+    numbers: dict[str, Any] = {"n": np.int64(3), "p": np.float64(0.5)}
+    place = check_at_most("x", 0.0, 1.0, **numbers).at
     assert place == {"n": 3, "p": 0.5}
     assert [type(value) for value in place.values()] == [int, float]
