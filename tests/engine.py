@@ -13,6 +13,7 @@ from giro.kernels.highest.ties import tie_ranking
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 from giro.policies.giro import Giro
 from giro.policy import Policy, start
+from giro.standardising import NO_MOMENTS
 
 
 class Setup(NamedTuple):

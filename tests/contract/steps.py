@@ -14,6 +14,7 @@ from live_kernels import learn_one, position_chosen
 from giro.compiling.held import hold
 from giro.offer import Case, Offer
 from giro.policy import Policy, Shape, start
+from giro.standardising import NO_MOMENTS
 
 
 def in_steps(policy: Policy) -> Policy:

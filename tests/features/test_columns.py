@@ -11,6 +11,7 @@ import pytest
 from giro import BadParameter
 from giro.features.columns import HASH_COLUMNS, NUMBER, Columns, Feature, declared
 from giro.hashing import code_of
+from giro.seeds import stream
 
 NAN = math.nan
 FEATURES = {"age": "number", "country": ["de", "fr"], "page": "hashed:4"}
@@ -114,7 +115,7 @@ def test_new_names_are_told_and_get_columns_at_the_end_in_the_order_of_names() -
 
 
 def test_what_was_there_keeps_its_place_whatever_comes(seed: int) -> None:
-    rng = np.random.default_rng(seed)
+    rng = stream(seed)
     columns, history = Columns(), list[tuple[dict[str, Any], np.ndarray]]()
     for _ in range(60):
         names = rng.choice(list("abcdefghij"), 3, replace=False)

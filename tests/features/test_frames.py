@@ -81,7 +81,7 @@ def test_other_columns_are_an_error_that_names_them() -> None:
     with pytest.raises(BadParameter, match="the column 'x' holds Struct"):
         columns_of_frame(frame, {"x": "x"})
     words = pl.DataFrame({"x": [["a", "b"]]})
-    with pytest.raises(BadParameter, match="row 1 has .* in the column 'x'; expected numbers"):
+    with pytest.raises(BadParameter, match=r"row 1 has .* in the column 'x'; expected numbers"):
         columns_of_frame(words, {"x": "x"})
 
 

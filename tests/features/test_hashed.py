@@ -10,6 +10,7 @@ from giro.features.hashed import Hashed
 from giro.features.walk import leaves
 from giro.hashing import IS_NUMBER, code_of, is_crossed
 from giro.offer import SparseRow
+from giro.seeds import stream
 
 
 def codes_of(row: SparseRow) -> list[int]:
@@ -84,7 +85,7 @@ def test_a_name_may_be_a_number_here_and_a_word_there() -> None:
 def test_codes_that_were_met_before_are_those_of_the_first_time(
     interactions: tuple[str, ...] | None,
 ) -> None:
-    rng = np.random.default_rng(5)
+    rng = stream(5)
     used = Hashed(interactions)
     for _ in range(300):
         given = {
@@ -126,7 +127,7 @@ def test_numbers_are_marked_only_if_they_are_to_be_standardised() -> None:
 
 
 def test_a_bad_value_names_its_arm_and_feature() -> None:
-    with pytest.raises(BadParameter, match="arm 'b': feature 'x.y' is a number, got <object"):
+    with pytest.raises(BadParameter, match=r"arm 'b': feature 'x\.y' is a number, got <object"):
         Hashed().arms({"a": {"x": 1}, "b": {"x": {"y": object()}}})
     with pytest.raises(BadParameter, match="arm 'b': a row of features is a list of numbers"):
         Hashed().arms({"b": []})

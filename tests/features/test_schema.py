@@ -109,7 +109,7 @@ def test_an_arm_without_features_is_missing_among_sequences(nothing: Any) -> Non
 
 
 def test_errors_name_the_arm() -> None:
-    with pytest.raises(BadParameter, match="arm 'q': .*a row of features of 2 numbers, got 1"):
+    with pytest.raises(BadParameter, match=r"arm 'q': .*a row of features of 2 numbers, got 1"):
         Schema.of_numbers(0, 2).encode(None, {"p": [1.0, 2.0], "q": [1.0]})
     with pytest.raises(BadParameter, match="needs features of its arms"):
         of_names("a", "x").encode({}, ["p", "q"])

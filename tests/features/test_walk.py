@@ -139,7 +139,7 @@ def test_what_is_no_row_of_numbers_is_an_error(given: Any, message: str) -> None
 def test_numbers_have_one_rule_and_rows_the_same() -> None:
     assert math.isnan(number_of("x is", None))
     assert number_of("x is", 1e150) == 1e150
-    with pytest.raises(BadParameter, match="^x is a number, got 'a'$"):
+    with pytest.raises(BadParameter, match=r"^x is a number, got 'a'$"):
         number_of("x is", "a")
     assert is_usable(np.array([1e150, math.nan, -1e150]))
     assert is_usable(np.empty(0))
