@@ -54,7 +54,7 @@ def voted(held: Any, offer: Offer, votes: int, form: Form = as_it_is) -> np.ndar
 def law(held: Any, offer: Offer, form: Form = as_it_is) -> np.ndarray:
     """Return the exact probability of each arm on offer."""
     chances = np.empty(offer.arms.size)
-    position, _ = form(_draw)(held, *offer, 0.0, 1.0, -1, chances)
+    position, _ = form(_draw)(held, *offer, 0.0, 1.0, -1, 0.0, chances)
     return chances if position >= 0 else np.empty(0)
 
 
