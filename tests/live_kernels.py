@@ -1,4 +1,4 @@
-"""The kernels of a live policy, for tests: with them nothing compiles twice."""
+"""Live policies of a shape, and their kernels, for tests: with them nothing compiles twice."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,13 +6,32 @@ from typing import Any
 import numpy as np
 
 from giro.compiling.held import hold
-from giro.live import _choose, _draw, _learn, _learn_sparse
-from giro.offer import Case, Offer
+from giro.features import Schema
+from giro.live import LivePolicy, _choose, _draw, _learn, _learn_sparse
+from giro.offer import Case, Offer, Shape
+from giro.policy import Policy
 from giro.seeds import stream
 from giro.standardising import NO_MOMENTS
 
 Form = Callable[[Any], Any]
 _NOT_COUNTED = np.empty(0, np.int64)
+
+
+def schema_of(shape: Shape, *, standardise: bool = False) -> Schema:
+    """Return the schema of so many numbers as a shape has, which policies see as they are."""
+    return Schema.of_numbers(shape.n_features, shape.n_arm_features, standardise=standardise)
+
+
+def live_of(policy: Policy, shape: Shape, *, seed: int, standardise: bool = False) -> LivePolicy:
+    """Return a live policy of this shape, which sees numbers as they are."""
+    return LivePolicy(
+        policy,
+        schema_of(shape, standardise=standardise),
+        n_arms=shape.n_arms,
+        seed=seed,
+        rounds=shape.rounds,
+        capacity=shape.capacity,
+    )
 
 
 def as_it_is(function: Any) -> Any:
@@ -35,7 +54,7 @@ def voted(held: Any, offer: Offer, votes: int, form: Form = as_it_is) -> np.ndar
 def law(held: Any, offer: Offer, form: Form = as_it_is) -> np.ndarray:
     """Return the exact probability of each arm on offer."""
     chances = np.empty(offer.arms.size)
-    position, _ = form(_draw)(held, *offer, 0.0, 1.0, -1, chances)
+    position, _ = form(_draw)(held, *offer, 0.0, 1.0, -1, 0.0, chances)
     return chances if position >= 0 else np.empty(0)
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from laws import assert_follows
+from live_kernels import live_of
 
 from giro import GiroError, Policy
 from giro.live import LivePolicy
@@ -17,7 +18,7 @@ FRACTIONS = [0.2, 0.7, 0.6, 0.9, 0.4, 0.5, 0.1, 0.3]
 
 def taught(policy: str, rewards: list[float], seed: int, n_arms: int = 4) -> LivePolicy:
     """Return a policy whose arms had these rewards in turn."""
-    live = LivePolicy(Policy.parse(policy), Shape(n_arms, 0, 0, 100, 100), seed=seed)
+    live = live_of(Policy.parse(policy), Shape(n_arms, 0, 0, 100, 100), seed=seed)
     for i, reward in enumerate(rewards):
         live.learn(Case(np.empty(0), np.empty(0)), i % n_arms, reward)
     return live
@@ -113,7 +114,7 @@ class Stray(Policy):
 
 
 def test_an_arm_that_is_not_on_offer_is_an_error() -> None:
-    live = LivePolicy(Stray(), Shape(3, 0, 0, 10, 10), seed=1)
+    live = live_of(Stray(), Shape(3, 0, 0, 10, 10), seed=1)
     live.stream_of(0)
     with pytest.raises(GiroError, match="not on offer"):
         live.tries(offer_of(2), 1, 10)

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from live_kernels import law, learn_one, position_chosen
 
 from giro import Policy
 from giro.compiling import plain
-from giro.live import LivePolicy
+from giro.compiling.held import hold
 from giro.offer import (
     NO_CONTEXT,
     NO_FEATURES,
@@ -17,7 +18,9 @@ from giro.offer import (
     offer_of,
     position_of,
 )
+from giro.policy import start
 from giro.seeds import stream
+from giro.standardising import NO_MOMENTS
 
 
 @pytest.mark.parametrize("form", [position_of, plain(position_of)], ids=["compiled", "plain"])
@@ -50,17 +53,17 @@ def sparse(features: np.ndarray) -> SparseRows:
 @pytest.mark.parametrize("text", ["lin-ucb:scale=1"])
 def test_sparse_features_are_chosen_and_learned_like_dense_ones(text: str, seed: int) -> None:
     shape = Shape(3, 2, 4, 64, 64)
-    lives = [LivePolicy(Policy.parse(text), shape, seed=seed) for _ in range(2)]
     rng = stream(seed, 5)
-    for number in range(60):
+    states = [start(Policy.parse(text), shape, stream(seed)) for _ in range(2)]
+    helds = [hold(state, NO_MOMENTS, stream(seed, 6), stream(seed, 7)) for state in states]
+    for _ in range(60):
         features = rng.random((3, 4)) * (rng.random((3, 4)) < 0.5)
         context, reward = rng.random(2), float(rng.random() < 0.5)
         chosen, laws = [], []
-        for live, form in zip(lives, (features, sparse(features)), strict=True):
+        for held, form in zip(helds, (features, sparse(features)), strict=True):
             offer = Offer(np.arange(3), context, form)
-            live.stream_of(number)
-            chosen.append(live.choose(offer))
-            laws.append(live.propensities(offer))
-            live.learn(case_of(offer, chosen[-1]), chosen[-1], reward)
+            chosen.append(position_chosen(held, offer))
+            laws.append(law(held, offer))
+            learn_one(held, case_of(offer, chosen[-1]), chosen[-1], reward)
         assert chosen[0] == chosen[1]
         np.testing.assert_array_equal(laws[0], laws[1])

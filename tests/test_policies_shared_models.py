@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from contract.steps import in_steps
 from laws import ALPHA, assert_follows, assert_follows_cdf, p_value_of_same_counts
-from live_kernels import law_of
+from live_kernels import law_of, live_of
 from policies.logistic_twin import fitted
 from scipy import stats
 from scipy.special import expit
@@ -66,7 +66,7 @@ def past(*, binary: bool = True) -> Past:
 
 def informed(policy: Policy, seed: int, *, binary: bool = True) -> LivePolicy:
     """Return the policy after this past."""
-    live, seen = LivePolicy(policy, SHAPE, seed=seed), past(binary=binary)
+    live, seen = live_of(policy, SHAPE, seed=seed), past(binary=binary)
     for case, arm, reward in zip(seen.cases, seen.arms, seen.rewards, strict=True):
         live.learn(case, int(arm), float(reward))
     live.stream_of(0)
@@ -126,7 +126,7 @@ def test_logistic_bounds_are_those_of_one_fit(seed: int) -> None:
 
 
 def test_ucb_glm_first_draws_as_many_arms_as_one_model_has_parameters(seed: int) -> None:
-    live, seen = LivePolicy(UcbGlm(0.1), SHAPE, seed=seed), past()
+    live, seen = live_of(UcbGlm(0.1), SHAPE, seed=seed), past()
     asked, _ = offer()
     for t in range(D + 1):
         law = live.propensities(asked)
@@ -265,7 +265,7 @@ def test_perturbed_histories_are_one_history_of_all_arms(name: str, draws: int, 
     "text", ["contextual-giro", "giro-ensemble", "lin-phe", "epsilon-greedy:model=linear"]
 )
 def test_before_any_reward_all_arms_tie(text: str, seed: int) -> None:
-    live = LivePolicy(Policy.parse(text), SHAPE, seed=seed)
+    live = live_of(Policy.parse(text), SHAPE, seed=seed)
     asked, _ = offer()
     live.stream_of(0)
     assert_follows(np.repeat(np.arange(3), counts_of(live, asked).astype(int)), [1 / 3] * 3)

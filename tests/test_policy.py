@@ -27,7 +27,7 @@ def test_who_uses_greedy_without_a_model_is_shown_it_with_one() -> None:
 
 
 def test_policies_that_hash_are_those_that_take_hashed_models() -> None:
-    shape, able = Shape(3, 0, 0, 10, 10, hashed=True), policies_that_hash()
+    shape, able = Shape(3, 0, 0, 10, 10, sparse=True), policies_that_hash()
     assert "greedy" in able
     for name in able:
         start(Policy.parse(f"{name}:model=hashed"), shape, stream(0))

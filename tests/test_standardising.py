@@ -10,10 +10,12 @@ from contract.test_states import goes_on
 
 from giro import Policy
 from giro.compiling import plain
+from giro.features import Columns, Schema
+from giro.features.columns import NUMBER, Feature
 from giro.live import LivePolicy
-from giro.offer import Offer
+from giro.offer import NO_FEATURES, Offer, SparseRow
 from giro.seeds import stream
-from giro.standardising import FAR, Numbers, no_moments, standardised
+from giro.standardising import FAR, no_moments, seen, standardised
 
 POLICIES = ("lin-ucb:scale=0.5", "giro-ensemble:replicas=5", "contextual-giro")
 WIDTHS = ((3, 0), (2, 2))
@@ -30,12 +32,12 @@ def some_rows(seed: int, n: int = 200) -> np.ndarray:
     return rows
 
 
-def twin(seen: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def twin(known_rows: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return rows standardised by those seen, written plainly: far values are moved in turn."""
     result = np.empty(rows.shape)
     for j in range(rows.shape[1]):
         known: list[float] = []
-        for x in seen[~np.isnan(seen[:, j]), j]:
+        for x in known_rows[~np.isnan(known_rows[:, j]), j]:
             mean, far = (np.mean(known), FAR * np.std(known)) if known else (0.0, 0.0)
             known.append(float(np.clip(x, mean - far, mean + far)) if far > 0.0 else float(x))
         spread = np.std(known) if len(set(known)) > 1 else 0.0
@@ -87,15 +89,47 @@ def test_one_value_far_away_spoils_nothing(seed: int) -> None:
     assert 0.9 < np.std(found[1_500:]) < 1.1
 
 
-def raw(seed: int, widths: tuple[int, int]) -> tuple[Game, Numbers]:
-    """Return a game in other units, with gaps, and which columns are standardised."""
+def test_rows_are_seen_standardised_unless_there_are_no_moments_or_they_are_sparse() -> None:
+    moments, rows = no_moments(EVERY), some_rows(1, 50)
+    seen(rows, moments, True)
+    whole = seen(rows, moments, False)
+    assert whole.shape == rows.shape
+    assert whole.ravel().tolist() == standardised(moments, rows.ravel(), False).tolist()
+    assert seen(rows[3], moments, False).tolist() == whole[3].tolist()
+    assert seen(rows, no_moments(np.empty(0)), True) is rows
+    assert seen(NO_FEATURES, moments, True) is NO_FEATURES
+    sparse = SparseRow(np.array([7]), np.array([1e9]))
+    assert plain(seen)(sparse, no_moments(np.empty(0)), True) is sparse
+
+
+def raw(seed: int, widths: tuple[int, int]) -> tuple[Game, Schema]:
+    """Return a game in other units, with gaps, and a schema; the first column is of a word."""
     rng, of = stream(seed, 6), game(*widths, fractional=True, seed=seed)
     offers = []
     for arms, context, features in of.offers:
         gaps = np.where(rng.random(context.size) < 0.2, math.nan, 1000.0 + 7.0 * context)
         offers.append(Offer(arms, gaps, np.where(features > 2.0, math.nan, 1e-6 * features)))
-    numbers = Numbers(np.arange(widths[0]) > 0, np.ones(widths[1], bool))
-    return of._replace(offers=offers), numbers
+    numbers = [Feature(f"n{i}", NUMBER) for i in range(1, widths[0])]
+    arms = Columns(widths[1]) if widths[1] else None
+    schema = Schema(Columns(0, (Feature("word", 1), *numbers)), arms, contextual=True)
+    assert [part.tolist() for part in schema.standardised] == [
+        [i > 0 for i in range(widths[0])],
+        [True] * widths[1],
+    ]
+    return of._replace(offers=offers), schema
+
+
+def live_of(policy: Policy, of: Game, schema: Schema, seed: int, **sizes: int) -> LivePolicy:
+    """Return a live policy that has room for a game, or less."""
+    shape = of.shape._replace(**sizes)
+    return LivePolicy(
+        policy,
+        schema,
+        n_arms=shape.n_arms,
+        seed=seed,
+        rounds=shape.rounds,
+        capacity=shape.capacity,
+    )
 
 
 @pytest.mark.parametrize("widths", WIDTHS, ids=str)
@@ -103,19 +137,19 @@ def raw(seed: int, widths: tuple[int, int]) -> tuple[Game, Numbers]:
 def test_a_live_policy_with_raw_numbers_plays_on_after_it_grew_and_was_read_again(
     text: str, widths: tuple[int, int], seed: int
 ) -> None:
-    policy, (of, numbers) = Policy.parse(text), raw(seed, widths)
-    small = of.shape._replace(n_arms=2, capacity=1)
-    straight = LivePolicy(policy, of.shape, seed=seed, numbers=numbers)
-    live, rng, begin = LivePolicy(policy, small, seed=seed, numbers=numbers), stream(seed, 7), 0
+    policy, (of, schema) = Policy.parse(text), raw(seed, widths)
+    straight = live_of(policy, of, schema, seed)
+    live, rng, begin = live_of(policy, of, schema, seed, n_arms=2, capacity=1), stream(seed, 7), 0
     for end in (*sorted(rng.integers(0, ROUNDS, 4).tolist()), ROUNDS):
         assert goes_on(live, of, range(begin, end)) == goes_on(straight, of, range(begin, end))
         snapshot = live.snapshot()
         assert snapshot is not None
-        again = LivePolicy.from_snapshot(policy, *snapshot, seed=seed, numbers=numbers)
+        again = LivePolicy.from_snapshot(policy, schema, *snapshot, seed=seed)
         assert again is not None
         live, begin = again, end
     assert snapshot is not None
-    assert LivePolicy.from_snapshot(policy, *snapshot, seed=seed) is None  # it plays differently
+    bare = schema._replace(standardise=False)  # with which it plays differently
+    assert LivePolicy.from_snapshot(policy, bare, *snapshot, seed=seed) is None
 
 
 @pytest.mark.parametrize("widths", WIDTHS, ids=str)
@@ -123,8 +157,8 @@ def test_a_live_policy_with_raw_numbers_plays_on_after_it_grew_and_was_read_agai
 def test_learning_all_at_once_is_learning_one_by_one(
     text: str, widths: tuple[int, int], seed: int
 ) -> None:
-    policy, (of, numbers) = Policy.parse(text), raw(seed, widths)
-    one, many = (LivePolicy(policy, of.shape, seed=seed, numbers=numbers) for _ in range(2))
+    policy, (of, schema) = Policy.parse(text), raw(seed, widths)
+    one, many = (live_of(policy, of, schema, seed) for _ in range(2))
     arms = np.array([offer.arms[-1] for offer in of.offers])
     cases = [of.case(t, arm) for t, arm in enumerate(arms)]
     rewards = of.rewards[np.arange(arms.size), arms]
@@ -142,10 +176,9 @@ def test_units_change_nothing(text: str, seed: int) -> None:
     """Powers of two, which no rounding can tell apart."""
     of = game(3, 0, fractional=True, seed=seed)
     offers = [offer._replace(context=offer.context * 2.0**20) for offer in of.offers]
-    numbers = Numbers(EVERY, np.empty(0, bool))
     played = [
         goes_on(
-            LivePolicy(Policy.parse(text), of.shape, seed=seed, numbers=numbers),
+            live_of(Policy.parse(text), of, Schema.of_numbers(3), seed),
             of._replace(offers=each),
             range(ROUNDS),
         )

@@ -436,9 +436,9 @@ def _sparse_offer(arms: np.ndarray, schema: Schema, rng: np.random.Generator) ->
 
 
 @kernel
-def seen_offer(held: Any, arms: np.ndarray, context: Any, features: Any) -> Offer:
+def seen_offer(moments: Any, arms: np.ndarray, context: Any, features: Any) -> Offer:
     """Return an offer as the policy sees it."""
-    of_contexts, of_arms = held.moments
+    of_contexts, of_arms = moments
     return Offer(arms, seen(context, of_contexts, False), seen(features, of_arms, False))
 
 
@@ -458,7 +458,8 @@ def _choose(
     `counts` is as long as the offer, all in one if it has length 1, not at all if it is empty. One
     kernel for all of this, because a policy's choice takes seconds to compile.
     """
-    state, offer, position = borrowed(held.state), seen_offer(held, arms, context, features), -1
+    state, position = borrowed(held.state), -1
+    offer = seen_offer(held.moments, arms, context, features)
     for _ in range(times):
         position = position_of(offer, choose(state, offer, held.choosing))
         if position < 0:
@@ -487,7 +488,7 @@ def _draw(
     The place is `_UNKNOWN` if the policy does not know its probabilities, and `_NOT_ONE` if they
     add up to something else, which then is returned.
     """
-    policy = propensities(borrowed(held.state), seen_offer(held, arms, context, features))
+    policy = propensities(borrowed(held.state), seen_offer(held.moments, arms, context, features))
     if policy.size == 0:
         return _UNKNOWN, 0.0
     return _mix_and_draw(policy, floor, share, baseline, point, chances)

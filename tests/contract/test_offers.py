@@ -8,6 +8,7 @@ import pytest
 from contract.games import game, shapes_for
 from known import each, policies, policies_with_models
 from laws import ALPHA, assert_follows, p_value_of_same_counts
+from live_kernels import live_of
 
 from giro import Policy
 from giro.live import LivePolicy
@@ -46,7 +47,7 @@ ONLY_BINARY = ("kl-ucb", "thompson", "thompson:alpha=0.5")  # others are rounded
 def informed(policy: Policy, histories: Sequence[Sequence[float]], seed: int) -> LivePolicy:
     """Return the policy after these rewards of each arm, the first of all arms first."""
     rounds = sum(map(len, histories))
-    live = LivePolicy(policy, Shape(len(histories), 0, 0, rounds, rounds), seed=seed)
+    live = live_of(policy, Shape(len(histories), 0, 0, rounds, rounds), seed=seed)
     for i in range(max(map(len, histories))):
         for arm, history in enumerate(histories):
             if i < len(history):
@@ -105,7 +106,7 @@ def test_exact_propensities_among_some_arms_are_those_of_the_choices(
     for widths in shapes_for(policy):
         fractional = widths == (3, 0)  # where rewards become so after a third of the rounds
         of, binary = game(*widths, fractional=fractional, seed=seed), True
-        live = LivePolicy(policy, of.shape, seed=seed)
+        live = live_of(policy, of.shape, seed=seed)
         played = policy.resolved(contextual=of.shape.contextual)
         for t, offer in enumerate(of.offers[:30]):
             live.stream_of(t)

@@ -16,10 +16,12 @@ from contract.games import (
     written_and_read,
 )
 from known import each, policies, policies_with_models
+from live_kernels import live_of
 from sklearn.linear_model import Ridge, SGDRegressor
 
 from giro import Policy
 from giro.errors import BadFile
+from giro.features import Schema
 from giro.live import LivePolicy
 from giro.offer import Shape
 from giro.policies import randomized
@@ -31,6 +33,7 @@ from giro.policy import arrays_of, grow, restored, start
 from giro.seeds import stream
 
 each_policy = each([*policies(), *policies_with_models()])
+NOTHING = Schema()  # is known of rounds and arms
 RewardKind = pytest.mark.parametrize("fractional", [False, True], ids=["0 and 1", "fractions"])
 
 
@@ -97,7 +100,7 @@ def test_a_state_with_fitted_estimators_grows_but_is_not_data(policy: Policy, se
         grown = played(policy, of, of.shape._replace(n_arms=2, capacity=1), growth, seed=seed)
         assert grown == played(policy, of, of.shape, seed=seed)
     assert arrays_of(start(policy, of.shape, stream(seed))) is None
-    assert LivePolicy(policy, of.shape, seed=seed).snapshot() is None
+    assert live_of(policy, of.shape, seed=seed).snapshot() is None
 
 
 class Rereading:
@@ -146,7 +149,7 @@ def read_again(policy: Policy, live: LivePolicy, seed: int) -> LivePolicy:
     snapshot = live.snapshot()
     assert snapshot is not None
     about, arrays = json.loads(json.dumps(snapshot[0])), written_and_read(snapshot[1])
-    again = LivePolicy.from_snapshot(policy, about, arrays, seed=seed)
+    again = LivePolicy.from_snapshot(policy, live.schema, about, arrays, seed=seed)
     assert again is not None
     return again
 
@@ -156,7 +159,7 @@ def test_a_live_policy_plays_on_from_its_snapshot(policy: Policy, seed: int) -> 
     widths = shapes_for(policy)[-1]
     of = game(*widths, fractional=True, seed=seed)
     small = of.shape._replace(n_arms=2, capacity=1)
-    live = LivePolicy(policy, small, seed=seed)
+    live = live_of(policy, small, seed=seed)
     pause = int(stream(seed, 4).integers(5, ROUNDS - 5))
     goes_on(live, of, range(pause))
     again = read_again(policy, live, seed)
@@ -167,7 +170,7 @@ def test_a_live_policy_plays_on_from_its_snapshot(policy: Policy, seed: int) -> 
 def some_snapshot(policy: Policy, seed: int) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Return the snapshot of a policy after a short game, with shape and generator as JSON."""
     of = game(0, 0, fractional=True, seed=seed)
-    live = LivePolicy(policy, of.shape, seed=seed)
+    live = live_of(policy, of.shape, seed=seed)
     goes_on(live, of, range(20))
     snapshot = live.snapshot()
     assert snapshot is not None
@@ -188,9 +191,9 @@ def test_a_policy_that_starts_differently_is_recognised(
                 getattr(state, field)[1] += 40.0
         return state._replace(a=9.0) if hasattr(state, "a") else state
 
-    assert LivePolicy.from_snapshot(policy, *snapshot, seed=seed) is not None
+    assert LivePolicy.from_snapshot(policy, NOTHING, *snapshot, seed=seed) is not None
     monkeypatch.setattr(type(policy), "start", biased)
-    assert LivePolicy.from_snapshot(policy, *snapshot, seed=seed) is None
+    assert LivePolicy.from_snapshot(policy, NOTHING, *snapshot, seed=seed) is None
 
 
 def test_a_policy_that_chooses_differently_is_recognised(
@@ -198,14 +201,14 @@ def test_a_policy_that_chooses_differently_is_recognised(
 ) -> None:
     policy = Randomized(lambda history, rng: float(history.mean() + 0.1 * rng.random()))
     snapshot, drawn = some_snapshot(policy, seed), randomized._value
-    assert LivePolicy.from_snapshot(policy, *snapshot, seed=seed) is not None
+    assert LivePolicy.from_snapshot(policy, NOTHING, *snapshot, seed=seed) is not None
     monkeypatch.setattr(randomized, "_value", lambda *given: -drawn(*given))
-    assert LivePolicy.from_snapshot(policy, *snapshot, seed=seed) is None
+    assert LivePolicy.from_snapshot(policy, NOTHING, *snapshot, seed=seed) is None
 
 
 def test_a_policy_with_other_parameters_is_recognised(seed: int) -> None:
     snapshot = some_snapshot(Policy.parse("giro:a=1"), seed)
-    assert LivePolicy.from_snapshot(Policy.parse("giro:a=2"), *snapshot, seed=seed) is None
+    assert LivePolicy.from_snapshot(Policy.parse("giro:a=2"), NOTHING, *snapshot, seed=seed) is None
 
 
 DAMAGES = {
@@ -233,9 +236,12 @@ def test_damaged_arrays_are_refused(damage: Any, seed: int) -> None:
     policy = Policy.parse("bootstrap-thompson")
     about, arrays = some_snapshot(policy, seed)
     damage(arrays)
+    n_arms, rounds, capacity = about["sizes"]
+    shape = Shape(n_arms, 0, 0, rounds, capacity)
+    own = {path: array for path, array in arrays.items() if not path.startswith("moments")}
     with pytest.raises(BadFile, match="bootstrap-thompson"):
-        restored(policy, Shape(**about["shape"]), arrays, stream(seed, 0))
-    assert LivePolicy.from_snapshot(policy, about, arrays, seed=seed) is None
+        restored(policy, shape, own, stream(seed, 0))
+    assert LivePolicy.from_snapshot(policy, NOTHING, about, arrays, seed=seed) is None
 
 
 def test_arrays_that_are_not_in_use_are_not_written_down(seed: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from laws import assert_follows, p_value_of_same_counts
-from live_kernels import law_of, learn_all, voted
+from live_kernels import law_of, learn_all, live_of, voted
 from policies.choosing import NO_CASE, shape_for
 from policies.in_context import Past, chosen, informed, some_past, with_constant
 from policies.test_lin_ucb import literal_bounds
@@ -24,7 +24,6 @@ from giro.kernels.memory import (
     half_life_memory,
     memory_of,
 )
-from giro.live import LivePolicy
 from giro.offer import Shape, offer_of
 from giro.policies.giro import Giro
 from giro.policies.lin_ts import LinTs, _posterior
@@ -192,7 +191,7 @@ def test_a_fractional_reward_that_should_have_left_is_noticed(seed: int) -> None
     ids=str,
 )
 def test_a_state_does_not_grow_with_what_it_has_forgotten(policy: Policy, seed: int) -> None:
-    live, sizes = LivePolicy(policy, Shape(N_ARMS, 0, 0, 1, 1), seed=seed), []
+    live, sizes = live_of(policy, Shape(N_ARMS, 0, 0, 1, 1), seed=seed), []
     for arm, reward in some_rewards(2_000, seed, fractional=True):
         live.learn(NO_CASE, arm, reward)
         if live.learned in (1_000, 2_000):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from live_kernels import live_of
 from policies.with_features import SHAPE, an_offer, informed
 
 from giro import BadParameter, Policy
-from giro.live import LivePolicy
 from giro.policies._arm_models import expected
 
 
@@ -22,7 +22,7 @@ def test_squarecb_weighs_by_inverse_gaps() -> None:
 
 
 def test_squarecb_shares_what_remains_among_the_best() -> None:
-    live = LivePolicy(Policy.parse("squarecb"), SHAPE, seed=0)
+    live = live_of(Policy.parse("squarecb"), SHAPE, seed=0)
     law = live.propensities(an_offer())
     assert law is not None
     np.testing.assert_allclose(law, [1 / 3] * 3)

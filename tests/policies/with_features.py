@@ -1,6 +1,7 @@
 """Policies that have learned of arms with features, and what they are offered."""
 
 import numpy as np
+from live_kernels import live_of
 
 from giro import Policy
 from giro.live import LivePolicy
@@ -14,7 +15,7 @@ ENSEMBLE = "giro-ensemble:model=[hashed:bits=12],replicas=6"
 
 def informed(text: str, rows: int = 40) -> LivePolicy:
     """Return a policy that has learned from dense rows."""
-    live, rng = LivePolicy(Policy.parse(text), SHAPE, seed=3), stream(40)
+    live, rng = live_of(Policy.parse(text), SHAPE, seed=3), stream(40)
     for _ in range(rows):
         case = Case(rng.normal(size=CONTEXT), rng.normal(size=FEATURES))
         live.learn(case, int(rng.integers(N_ARMS)), float(rng.random() < 0.5))

@@ -103,5 +103,5 @@ def _expected(
     held: Any, arms: np.ndarray, context: Any, features: Any, untried: float
 ) -> np.ndarray:
     """Return what the model expects of each arm on offer."""
-    offer = seen_offer(held, arms, context, features)
+    offer = seen_offer(held.moments, arms, context, features)
     return expected(borrowed(held.state).models, offer, untried)

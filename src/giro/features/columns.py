@@ -22,7 +22,6 @@ from giro.hashing import code_of
 Kind: TypeAlias = str | tuple[str | None, ...] | int  # "number", words, or columns of a hash
 HASH_COLUMNS = 16  # for a feature of words that was not declared
 NUMBER = "number"
-_NO_ROW = np.empty(0)
 
 
 class Feature(NamedTuple):
@@ -111,7 +110,7 @@ class Columns:
         if given is None:
             if self.n_given:
                 raise BadParameter(f"every decision of this bandit needs a context: {self}")
-            return Encoded(self._missing.copy()) if self.features else Encoded(_NO_ROW)
+            return self.missing()
         if not isinstance(given, Mapping):
             row = number_row(given, self.noun)
             if row.size != self.n_given or self.features:
@@ -120,6 +119,10 @@ class Columns:
         if self.n_given:
             raise BadParameter(f"this bandit wants {self}, got a mapping: {short(dict(given))}")
         return self._encode_mapping(given)
+
+    def missing(self) -> Encoded:
+        """Return the row of something of which nothing is known."""
+        return Encoded(self._missing.copy())
 
     def _encode_mapping(self, given: Mapping[str, Any]) -> Encoded:
         row, numbers, new = self._missing.copy(), self._numbers, dict[tuple[str, bool], Feature]()

@@ -296,6 +296,8 @@ def _translated(rows: np.ndarray, own: Any, other: Any) -> np.ndarray:
 
 
 def _encoded_arm(columns: Columns, name: str, features: Given) -> Encoded:
+    if features is None or (isinstance(features, Mapping) and not features):
+        return columns.missing()
     try:
         return columns.encode(features)
     except BadParameter as error:

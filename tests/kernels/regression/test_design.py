@@ -42,14 +42,30 @@ def test_features_of_an_arm_come_between_and_all_arms_share_a_model() -> None:
 
 
 def test_products_are_those_asked_for_or_all_that_are_not_too_many() -> None:
-    assert Shape(9, 2, 2, 1, 1).products.tolist() == [[0, 0, 1, 1], [0, 1, 0, 1]]
-    assert Shape(9, 20, 25, 1, 1).products.shape == (2, 500)
-    assert Shape(9, 20, 26, 1, 1).products.shape == (2, 0)
-    assert Shape(9, 3, 0, 1, 1).products.shape == Shape(9, 0, 3, 1, 1).products.shape == (2, 0)
-    some = Shape(9, 2, 2, 1, 1, crossed=((1, 0),))
+    alone, products = [[0, 1, -1, -1], [-1, -1, 0, 1]], [[0, 0, 1, 1], [0, 1, 0, 1]]
+    usual = np.hstack([alone, products, [[-1], [-1]]])
+    assert Shape(9, 2, 2, 1, 1).columns.tolist() == usual.tolist()
+    assert Shape(9, 20, 25, 1, 1).width == 20 + 25 + 500 + 1
+    assert Shape(9, 20, 26, 1, 1).width == 20 + 26 + 1
+    assert Shape(9, 3, 0, 1, 1).width == Shape(9, 0, 3, 1, 1).width == 4
+    some = Shape(9, 2, 2, 1, 1, layout=((0, -1), (1, -1), (-1, 0), (-1, 1), (1, 0), (-1, -1)))
     offer = Offer(np.array([4]), np.array([2.0, 3.0]), np.array([[5.0, 7.0]]))
     assert case_row(design_of(some), case_of(offer, 0)).tolist() == [2.0, 3.0, 5.0, 7.0, 15.0, 1.0]
-    assert Shape(9, 2, 2, 1, 1, crossed=()).width == 5
+
+
+def test_columns_stand_in_the_order_of_the_layout() -> None:
+    """As after growth: the constant is where it was, and what came later stands behind it."""
+    grown = Shape(9, 2, 1, 1, 1, layout=((0, -1), (-1, -1), (1, -1), (1, 0), (-1, 0)))
+    offer = Offer(np.array([4]), np.array([2.0, 3.0]), np.array([[5.0]]))
+    wanted = [2.0, 1.0, 3.0, 15.0, 5.0]
+    assert case_row(design_of(grown), case_of(offer, 0)).tolist() == wanted
+    row = round_row(design_of(grown), offer.context)
+    assert row[[0, 1, 2]].tolist() == [2.0, 1.0, 3.0]
+    assert grown.width == 5
+    bare = Shape(9, 0, 0, 1, 1, layout=((-1, -1),))
+    assert bare.contextual  # though nothing is known yet
+    assert not Shape(9, 0, 0, 1, 1).contextual
+    assert case_row(design_of(bare), Case(NO_CONTEXT, NO_CONTEXT)).tolist() == [1.0]
 
 
 def test_arms_whose_model_has_no_reward_are_marked() -> None:
