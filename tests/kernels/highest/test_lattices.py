@@ -1,4 +1,4 @@
-"""Probabilities of the highest of binomial values, against all of their points and against draws."""
+"""Probabilities of the highest of binomial values, against all their points and against draws."""
 
 import numpy as np
 import pytest

@@ -4,7 +4,7 @@ As in `binomial_argmax`, the value of an arm is (offset + S) / m with S ~ Bin(n,
 variants. Values that count lie on lattices, each of which is walked from the top down, the
 probability of a point following from that of the one above it,
 
-    P(S = k - 1) = P(S = k) k / (n - k + 1) (1 - p) / p.
+    P(S = k - 1) = P(S = k) (k zeros) / ((n - k + 1) ones),  ones = n p, zeros = n - ones.
 
 The lattices wait in a queue in the order of their next points. The first is walked to where the
 second begins: what it has above that counts as one point, so a dense lattice costs little between
@@ -49,7 +49,7 @@ class _Walks(NamedTuple):
     owner: np.ndarray  # [walk] place of its arm in the offer
     offset: np.ndarray  # [walk]
     n: np.ndarray  # [walk]
-    odds: np.ndarray  # [walk] (1 - p) / p
+    ones: np.ndarray  # [walk] n p, and not the odds: their rounding would add up
     m: np.ndarray  # [walk]
     k: np.ndarray  # [walk] ones at the next point; -1 after the last
     x: np.ndarray  # [walk] value there; -inf after the last
@@ -112,12 +112,20 @@ def binomial_probability(k: int, n: int, p: float) -> float:
     """Return P(Bin(n, p) = k), to 13 digits for any n (Loader, 2000)."""
     if p <= 0.0 or p >= 1.0:
         return 1.0 if k == n * p else 0.0
-    q = 1.0 - p
     if k in {0, n}:
         return math.exp(n * math.log(p) if k == n else n * math.log1p(-p))
     errors = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
-    exponent = errors - _deviance(float(k), n * p) - _deviance(float(n - k), n * q)
+    ones = _mean(n, p)
+    exponent = errors - _deviance(float(k), ones) - _deviance(float(n - k), n - ones)
     return math.exp(exponent) * math.sqrt(n / (2.0 * math.pi * k * (n - k)))
+
+
+@kernel
+def _mean(n: int, p: float) -> float:
+    """Return n p, and of p = j / n, which was rounded, j: then no step of a walk is."""
+    mean = n * p
+    nearest = math.floor(mean + 0.5)
+    return float(nearest) if abs(mean - nearest) <= 1e-15 * n else mean
 
 
 @kernel
@@ -137,7 +145,7 @@ def _deviance(k: float, mean: float) -> float:
 def _walks(values: BinomialValues, arms: np.ndarray, top: np.ndarray, floor: float) -> _Walks:
     """Return the lattices that reach the floor, before the first step."""
     size, w = 2 * arms.size, 0
-    owner, (offset, n, odds, m, k, x, mass) = np.empty(size, np.int64), np.empty((7, size))
+    owner, (offset, n, ones, m, k, x, mass) = np.empty(size, np.int64), np.empty((7, size))
     for i in range(arms.size):
         share = values.bounds[arms[i]].share
         for variant in range(2 if share > 0.0 else 1):
@@ -145,12 +153,12 @@ def _walks(values: BinomialValues, arms: np.ndarray, top: np.ndarray, floor: flo
                 break
             law, weight = values.variants[arms[i], variant], share if variant == 1 else 1.0 - share
             owner[w], offset[w], n[w], m[w] = i, law.offset, law.n, law.m
-            odds[w] = (1.0 - law.p) / law.p if law.p > 0.0 else 0.0
+            ones[w] = _mean(law.n, law.p)
             most = binomial_range(law.n, law.p, _RARE)[1]
             k[w], x[w] = most, (law.offset + most) / law.m
             mass[w] = weight * binomial_probability(most, law.n, law.p)
             w += 1
-    return _Walks(owner[:w], offset[:w], n[:w], odds[:w], m[:w], k[:w], x[:w], mass[:w])
+    return _Walks(owner[:w], offset[:w], n[:w], ones[:w], m[:w], k[:w], x[:w], mass[:w])
 
 
 @kernel
@@ -191,19 +199,20 @@ def _walk_all(standing: Standing, walks: _Walks, queue: np.ndarray, ranking: np.
 @inline_kernel
 def _walked(walks: _Walks, walk: int, x: float) -> float:
     """Go to the first point that is not above x, and return the mass of those that are."""
-    offset, n, odds, m = walks.offset[walk], walks.n[walk], walks.odds[walk], walks.m[walk]
-    k, mass, total = walks.k[walk], walks.mass[walk], 0.0
+    offset, n, ones, m = walks.offset[walk], walks.n[walk], walks.ones[walk], walks.m[walk]
+    k, mass, total, zeros = walks.k[walk], walks.mass[walk], 0.0, n - ones
     last = m * max(x, -1.0) - offset + 1.0
     while k - 4.0 > last:  # four at once: the formula above, with one division for all of them
-        a, b, c, d = k * odds, (k - 1.0) * odds, (k - 2.0) * odds, (k - 3.0) * odds
-        e, f, g, h = n - k + 1.0, n - k + 2.0, n - k + 3.0, n - k + 4.0
+        a, b, c, d = k * zeros, (k - 1.0) * zeros, (k - 2.0) * zeros, (k - 3.0) * zeros
+        e, f = (n - k + 1.0) * ones, (n - k + 2.0) * ones
+        g, h = (n - k + 3.0) * ones, (n - k + 4.0) * ones
         each = 1.0 / (e * f * g * h)
         total += mass * (each * h * (((e + a) * f + a * b) * g + a * b * c))
         mass *= each * (a * b * c * d)
         k -= 4.0
     while k >= 0.0 and (offset + k) / m > x:
         total += mass
-        mass *= k * odds / (n - k + 1.0)
+        mass *= k * zeros / ((n - k + 1.0) * ones)
         k -= 1.0
     walks.k[walk], walks.mass[walk] = k, mass
     walks.x[walk] = (offset + k) / m if k >= 0.0 else -np.inf
