@@ -28,8 +28,10 @@ from giro.compiling import borrowed, inline_kernel, kernel
 from giro.kernels.draws.logarithms import stirling_error
 from giro.kernels.highest.binomial_argmax import BinomialValues
 from giro.kernels.highest.probabilities import (
+    Points,
     Standing,
     argmax_probabilities,
+    argmax_probabilities_of_points,
     award,
     award_alone,
     before_all,
@@ -40,6 +42,7 @@ from giro.offer import of_arms
 
 _RARE = 32.0  # what has a probability below e^-32, 1e-14, is left out
 _SCARCE = 16.0  # of points that have one of e^-16, 1e-7, in all, the order does not matter
+_MANY = 128  # lattices, with which a queue takes longer than sorting all points
 _NEGLIGIBLE = 1e-13  # probability that the highest value is lower than what was looked at
 
 
@@ -75,6 +78,8 @@ def binomial_argmax_probabilities(
         if top[i] >= floor:
             ceiling = max(ceiling, _reach(values, arms[i], scarce)[1])
     walks, standing = _walks(values, arms, top, floor), before_all(arms.size, 1.0)
+    if walks.x.size > _MANY:
+        return argmax_probabilities_of_points(_points(walks, floor), arms.size, ranking)
     for walk in range(walks.x.size):
         award_alone(standing, walks.owner[walk], _walked(walks, walk, ceiling))
     _walk_all(standing, walks, _queue(walks), ranking)
@@ -162,6 +167,21 @@ def _walks(values: BinomialValues, arms: np.ndarray, top: np.ndarray, floor: flo
 
 
 @kernel
+def _points(walks: _Walks, floor: float) -> Points:
+    """Return all points from the floor on."""
+    size, n = 0, 0
+    for walk in range(walks.x.size):
+        size += int(walks.k[walk] - walks.m[walk] * floor + walks.offset[walk]) + 2
+    value, mass, owner = np.empty(size), np.empty(size), np.empty(size, np.int64)
+    for walk in range(walks.x.size):
+        while walks.x[walk] >= floor:
+            value[n], mass[n], owner[n] = walks.x[walk], walks.mass[walk], walks.owner[walk]
+            _step(walks, walk)
+            n += 1
+    return Points(value[:n], mass[:n], owner[:n], 1.0)
+
+
+@kernel
 def _queue(walks: _Walks) -> np.ndarray:
     """Return the lattices in the order of their highest points, in a ring with room for them."""
     room = 2
@@ -190,8 +210,7 @@ def _walk_all(standing: Standing, walks: _Walks, queue: np.ndarray, ranking: np.
             n_tied = 0
             while walks.x[queue[head]] == x:
                 first = queue[head]
-                n_tied = put(standing, walks.owner[first], walks.mass[first], n_tied)
-                _walked(walks, first, x - 0.25 / walks.m[first])
+                n_tied = put(standing, walks.owner[first], _step(walks, first), n_tied)
                 head = _queued(queue, head, walks)
             award(standing, n_tied, ranking)
 
@@ -201,7 +220,7 @@ def _walked(walks: _Walks, walk: int, x: float) -> float:
     """Go to the first point that is not above x, and return the mass of those that are."""
     offset, n, ones, m = walks.offset[walk], walks.n[walk], walks.ones[walk], walks.m[walk]
     k, mass, total, zeros = walks.k[walk], walks.mass[walk], 0.0, n - ones
-    last = m * max(x, -1.0) - offset + 1.0
+    value, last = walks.x[walk], max(m * x - offset + 1.0, -1.5)
     while k - 4.0 > last:  # four at once: the formula above, with one division for all of them
         a, b, c, d = k * zeros, (k - 1.0) * zeros, (k - 2.0) * zeros, (k - 3.0) * zeros
         e, f = (n - k + 1.0) * ones, (n - k + 2.0) * ones
@@ -210,13 +229,20 @@ def _walked(walks: _Walks, walk: int, x: float) -> float:
         total += mass * (each * h * (((e + a) * f + a * b) * g + a * b * c))
         mass *= each * (a * b * c * d)
         k -= 4.0
-    while k >= 0.0 and (offset + k) / m > x:
+        value = (offset + k) / m if k >= 0.0 else -np.inf
+    while value > x:
         total += mass
         mass *= k * zeros / ((n - k + 1.0) * ones)
         k -= 1.0
-    walks.k[walk], walks.mass[walk] = k, mass
-    walks.x[walk] = (offset + k) / m if k >= 0.0 else -np.inf
+        value = (offset + k) / m if k >= 0.0 else -np.inf
+    walks.k[walk], walks.mass[walk], walks.x[walk] = k, mass, value
     return total
+
+
+@inline_kernel
+def _step(walks: _Walks, walk: int) -> float:
+    """Go to the next point, and return the mass of this one."""
+    return _walked(walks, walk, walks.x[walk] - 0.25 / walks.m[walk])
 
 
 @inline_kernel

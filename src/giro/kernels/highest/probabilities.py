@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.compiling import inline_kernel, kernel
+from giro.compiling import borrowed, inline_kernel, kernel
 
 _NEGLIGIBLE = 1e-18  # probability that the highest value is lower than what was looked at
 _NODES = 16  # of the largest of Gauss's rules
@@ -129,23 +129,28 @@ def argmax_probabilities_of_points(points: Points, n_arms: int, ranking: np.ndar
     Costs about as much as there are points, and 50 times the arms for each value that many of
     them can have.
     """
-    begin, order = _buckets(points.value)
     standing = before_all(n_arms, points.total)
+    _award_all(standing, points, ranking)
+    return np.asarray(standing.chances / standing.chances.sum())
+
+
+@kernel
+def _award_all(standing: Standing, points: Points, ranking: np.ndarray) -> None:
+    """Award all points, as far down as anybody wins."""
+    standing, (value, mass, owner, _) = borrowed(standing), borrowed(points)
+    begin, order = _buckets(value)
     for bucket in range(begin.size - 1):
         inside = order[begin[bucket] : begin[bucket + 1]]
-        sort(points.value, inside)
+        sort(value, inside)
         i = 0
         while i < inside.size and standing.none_above[0] > _NEGLIGIBLE:
             first, n_tied = i, 0
-            while i == first or (
-                i < inside.size and points.value[inside[i]] == points.value[inside[first]]
-            ):
-                n_tied = put(standing, points.owner[inside[i]], points.mass[inside[i]], n_tied)
+            while i == first or (i < inside.size and value[inside[i]] == value[inside[first]]):
+                n_tied = put(standing, owner[inside[i]], mass[inside[i]], n_tied)
                 i += 1
             award(standing, n_tied, ranking)
         if standing.none_above[0] <= _NEGLIGIBLE:
             break
-    return np.asarray(standing.chances / standing.chances.sum())
 
 
 @kernel
