@@ -12,10 +12,10 @@ from giro.kernels.giro.reweight import entries_of, multinomial_mean
 from giro.kernels.highest.binomial_argmax import (
     BinomialValues,
     binomial_argmax,
-    binomial_argmax_probabilities,
     empty_values,
     set_bootstrap,
 )
+from giro.kernels.highest.lattices import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 

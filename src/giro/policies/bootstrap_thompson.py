@@ -14,11 +14,11 @@ from giro.kernels.highest.beta_argmax import beta_argmax
 from giro.kernels.highest.binomial_argmax import (
     BinomialValues,
     binomial_argmax,
-    binomial_argmax_probabilities,
     prior_values,
     set_bootstrap,
 )
 from giro.kernels.highest.densities import beta_argmax_probabilities
+from giro.kernels.highest.lattices import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 

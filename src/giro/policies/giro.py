@@ -20,12 +20,12 @@ from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution
 from giro.kernels.highest.binomial_argmax import (
     BinomialValues,
     binomial_argmax,
-    binomial_argmax_probabilities,
     empty_values,
     set_share,
     set_untried,
     set_variant,
 )
+from giro.kernels.highest.lattices import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.kernels.memory import check_memory, exchange, memory_of
 from giro.policy import Case, Offer, Policy, Shape

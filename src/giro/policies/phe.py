@@ -11,11 +11,11 @@ from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution
 from giro.kernels.highest.binomial_argmax import (
     BinomialValues,
     binomial_argmax,
-    binomial_argmax_probabilities,
     empty_values,
     set_share,
     set_variant,
 )
+from giro.kernels.highest.lattices import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 

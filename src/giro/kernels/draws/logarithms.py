@@ -103,6 +103,8 @@ def poisson_surprise(k: int, mean: float) -> float:
 def gamma_error(z: float) -> float:
     """Return log Γ(z) minus Stirling's (z - 1/2) log z - z + log(2π) / 2, z > 0."""
     if z < _FEW:
+        if z == math.floor(z):  # log Γ(z) is log z! - log z, and so is Stirling's
+            return float(_ERRORS[int(z)])
         return math.lgamma(z) - (z - 0.5) * math.log(z) + z - 0.5 * _LOG_2_PI
     square = 1.0 / (z * z)
     return (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / z

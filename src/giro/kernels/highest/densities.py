@@ -5,16 +5,26 @@ any narrow density, and
 
     P(arm j is highest) = integral of f_j P / F_j, P being the product of all F_i,
 
-is summed by Gauss's rule in each of them. The distribution functions F_i are one minus integrals of
-the same kind: the polynomial through the nodes of a panel, integrated from each node up. All that
-is lower than a value to which P is negligible is left out.
+is summed by the rule of Radau (1880) in each of them, Gauss's with the lower end as a node. The
+distribution functions F_i come from integrals of the same kind: the polynomial through the nodes of
+a panel, integrated from each node up. All that is lower than a value to which P is negligible is
+left out, so a few panels are enough, however many rewards there are.
 
-*Densities* are a named tuple with, among others, `high` [arm], above which an arm's density is
-negligible, and `middle` and `scale` of all that bends near its middle, the densities first; and
-answers to `_coordinates` and `_put_density`. There are two, of normal and of beta draws. With
-X_i ~ Beta(α_i, β_i) and t = log(x / (1 - x)), the density of arm i over t is, relative to that at
-r, exp(α d - (α + β) s), d = t - r, s = log(1 + p (e^d - 1)), p = 1 / (1 + e^-r): a smooth bump that
-falls off exponentially on both sides of log(α / β), whatever α and β.
+*Densities* are a named tuple with, among others, `height` and `high` [arm], the highest density and
+above what it is negligible, and `middle` and `scale` of all that bends near its middle, the
+densities first; and answers to `_coordinates` and `_put_exponent`. There are two, of normal and of
+beta draws. With X ~ Beta(α, β), n = α + β, p = α / n, t = log(x / (1 - x)) and the highest density
+over t at r = log(α / β), the density of t is, relative to that,
+
+    exp(-n B(p, t - r)),   B(p, d) = log(1 + p (e^d - 1)) - p d:
+
+a smooth bump that falls off exponentially on both sides of r, whatever α and β. B(p, .) is the
+cumulant function of a centred Bernoulli variable, convex, 0 at 0; with y = 1 / (1 + e^-s),
+
+    B(p, s - r + d) = B(p, s - r) + (y - p) d + B(y, d),
+
+so all arms share the B(y, d) of a panel that begins at s. No term is larger than what it adds to
+the exponent: nothing cancels, and large α and β cost no digits.
 """
 
 import math
@@ -30,27 +40,32 @@ _NODES = 16  # in each panel
 _NEGLIGIBLE = 1e-16  # probability that the highest value is lower than what was looked at
 _NARROWEST = 1e-15  # width of a panel, relative to where it is: the least that gets on
 _ZERO = 1e-300  # in place of a probability that is none
+_SMALLEST = -64.0  # exponent: what is less is taken as that
+_SQUARINGS = 8  # e^z is the 256th power of e^(z / 256), of which Taylor's series is short
+_TAYLOR = tuple(1.0 / math.factorial(k) for k in range(11, -1, -1))
 
 
 @dispatched
 def _coordinates(densities: Any, low: float, width: float, out: np.ndarray) -> None:
-    """Write what densities at the nodes of a panel follow from into out[node]."""
+    """Write what exponents at the nodes of a panel follow from into out[:, node]."""
     raise TypeError("replaced by dispatch")
 
 
 @dispatched
-def _put_density(densities: Any, arm: int, low: float, at: np.ndarray, out: np.ndarray) -> None:
-    """Write the arm's density at the nodes of the panel into out[node], given `_coordinates`."""
+def _put_exponent(densities: Any, arm: int, low: float, at: np.ndarray, out: np.ndarray) -> None:
+    """Write the log of the arm's density, relative to its height, into out[node]."""
     raise TypeError("replaced by dispatch")
 
 
 def _rule() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return Gauss's nodes and weights on [0, 1], and of [r, q] node r from node q up to 1."""
-    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    powers = np.polynomial.legendre.legvander(nodes, _NODES - 1)  # [r, degree]
+    """Return Radau's nodes and weights on [0, 1], and of [r, q] node r from node q up to 1."""
+    legendre = np.polynomial.legendre
+    nodes = np.sort(legendre.legroots([0.0] * (_NODES - 1) + [1.0, 1.0]))
+    nodes[0] = -1.0
+    powers = legendre.legvander(nodes, _NODES - 1)  # [r, degree]
     through = np.linalg.inv(powers)  # [degree, r] Legendre series through 1 at node r, 0 elsewhere
-    integrals = np.polynomial.legendre.legint(through, lbnd=1.0)
-    from_node = -np.polynomial.legendre.legval(nodes, integrals)  # [r, q]
+    from_node = -legendre.legval(nodes, legendre.legint(through, lbnd=1.0))  # [r, q]
+    weights = (1.0 - nodes) / (_NODES * powers[:, -1]) ** 2
     return (nodes + 1.0) / 2.0, weights / 2.0, np.ascontiguousarray(from_node) / 2.0
 
 
@@ -59,37 +74,32 @@ _NODE, _WEIGHT, _FROM_NODE = _rule()
 
 @kernel
 def _highest_probabilities(densities: Any, floor: float) -> np.ndarray:
-    """Return the probability [arm] of the highest value, which is above `floor` almost surely.
-
-    Costs about 16 exponentials an arm and panel.
-    """
+    """Return the probability [arm] of the highest value, which is above `floor` almost surely."""
     n_arms = densities.high.size
-    above, chances = np.zeros(n_arms), np.zeros(n_arms)  # above: mass over all panels so far
-    density, up_to = np.empty((n_arms, _NODES)), np.empty((n_arms, _NODES))
-    in_play, at, product = np.empty(n_arms, np.int64), np.empty((_NODES, 2)), np.empty(_NODES)
-    top, rest = densities.high.max(), 1.0
-    while top > floor and rest > _NEGLIGIBLE:
+    up_to, density = np.ones((n_arms, _NODES)), np.empty((n_arms, _NODES))
+    chances, at, product = np.zeros((n_arms, _NODES)), np.empty((2, _NODES)), np.ones(_NODES)
+    top = densities.high.max()
+    while top > floor and product[0] > _NEGLIGIBLE:
         width = min(max(_width(densities, top), _NARROWEST * abs(top)), top - floor)
-        low, n = top - width, 0
+        low = top - width
         width = top - low  # as it was rounded
         _coordinates(densities, low, width, at)
-        product[:], rest = 1.0, 1.0
+        product[:] = 1.0
         for arm in range(n_arms):
             if densities.high[arm] > low:
-                _put_density(densities, arm, low, at, density[n])
-                above[arm] += _integrate(density[n], width, above[arm], up_to[n])
+                _put_exponent(densities, arm, low, at, density[arm])
+                _exponentiate(density[arm], width * densities.height[arm])
+                _integrate(density[arm], up_to[arm])
                 for q in range(_NODES):
-                    product[q] *= up_to[n, q]
-                rest *= max(1.0 - above[arm], 0.0)
-                in_play[n] = arm
-                n += 1
-        for i in range(n):
-            chance = 0.0
-            for q in range(_NODES):
-                chance += _WEIGHT[q] * density[i, q] * (product[q] / up_to[i, q])
-            chances[in_play[i]] += width * chance
+                    product[q] *= up_to[arm, q]
+        for arm in range(n_arms):
+            if densities.high[arm] > low:
+                for q in range(_NODES):
+                    share = _WEIGHT[q] * density[arm, q]
+                    chances[arm, q] += share * (product[q] / up_to[arm, q])
         top = low
-    return np.asarray(chances / chances.sum())
+    law = chances.sum(axis=1)
+    return np.asarray(law / law.sum())
 
 
 @kernel
@@ -97,22 +107,39 @@ def _width(densities: Any, top: float) -> float:
     """Return the width of the panel below `top`."""
     width = np.inf
     for i in range(densities.middle.size):
-        width = min(width, max(densities.scale[i], 0.5 * abs(top - densities.middle[i])))
+        width = min(width, max(2.0 * densities.scale[i], 0.6 * abs(top - densities.middle[i])))
     return width
 
 
-@kernel
-def _integrate(density: np.ndarray, width: float, above: float, up_to: np.ndarray) -> float:
-    """Fill in the probability of values up to each node; return that of the panel."""
-    mass = 0.0
-    up_to[:] = 0.0
-    for r in range(_NODES):
-        mass += _WEIGHT[r] * density[r]
-        for q in range(_NODES):
-            up_to[q] += _FROM_NODE[r, q] * density[r]
+@inline_kernel
+def _exponentiate(exponents: np.ndarray, factor: float) -> None:
+    """Replace exponents, 0 at most, by their exponentials times a factor, to 13 digits.
+
+    In arithmetic alone, which is done for several of them at once.
+    """
     for q in range(_NODES):
-        up_to[q] = max(1.0 - above - width * up_to[q], _ZERO)
-    return width * mass
+        z = max(exponents[q], _SMALLEST) / 2.0**_SQUARINGS
+        e = 0.0
+        for coefficient in _TAYLOR:
+            e = coefficient + z * e
+        for _ in range(_SQUARINGS):
+            e *= e
+        exponents[q] = factor * e
+
+
+@inline_kernel
+def _integrate(density: np.ndarray, up_to: np.ndarray) -> None:
+    """Replace the probability of values up to the panel's top, up_to[0], by those to each node."""
+    up_to[:], m = up_to[0], _FROM_NODE
+    for r in range(0, _NODES, 8):  # eight at once, in sums that do not wait for each other
+        a, b, c, d = density[r], density[r + 1], density[r + 2], density[r + 3]
+        e, f, g, h = density[r + 4], density[r + 5], density[r + 6], density[r + 7]
+        for q in range(_NODES):
+            left = (m[r, q] * a + m[r + 1, q] * b) + (m[r + 2, q] * c + m[r + 3, q] * d)
+            right = (m[r + 4, q] * e + m[r + 5, q] * f) + (m[r + 6, q] * g + m[r + 7, q] * h)
+            up_to[q] -= left + right
+    for q in range(_NODES):
+        up_to[q] = max(up_to[q], _ZERO)
 
 
 # -- normal draws ------------------------------------------------------------------------------
@@ -127,6 +154,7 @@ class _Normals(NamedTuple):
 
     middle: np.ndarray  # [arm] mean
     scale: np.ndarray  # [arm] deviation
+    height: np.ndarray  # [arm] highest density
     high: np.ndarray  # [arm] the density is negligible above this
 
 
@@ -141,119 +169,153 @@ def normal_argmax_probabilities(means: np.ndarray, deviations: np.ndarray) -> np
         return argmax_probabilities(means, np.empty(0))
     means = means - means.max()  # near 0, where numbers are dense
     deviations = np.maximum(deviations, _LEAST_DEVIATION * max(-means.min(), deviations.max()))
-    densities = _Normals(means, deviations, means + _REACH * deviations)
+    densities = _Normals(means, deviations, _PEAK / deviations, means + _REACH * deviations)
     return _highest_probabilities(densities, (means - _REACH * deviations).max())
 
 
 @kernel
 def _normal_coordinates(densities: _Normals, low: float, width: float, out: np.ndarray) -> None:
     for node in range(_NODES):
-        out[node, 0] = width * _NODE[node]
+        out[0, node] = width * _NODE[node]
 
 
 @kernel
-def _put_normal_density(
+def _put_normal_exponent(
     densities: _Normals, arm: int, low: float, at: np.ndarray, out: np.ndarray
 ) -> None:
-    start, steepness = (
-        (low - densities.middle[arm]) / densities.scale[arm],
-        1.0 / densities.scale[arm],
-    )
+    steepness = 1.0 / densities.scale[arm]
+    start = (low - densities.middle[arm]) * steepness
     for node in range(_NODES):
-        z = start + at[node, 0] * steepness
-        out[node] = _PEAK * steepness * math.exp(-0.5 * z * z)
+        z = start + at[0, node] * steepness
+        out[node] = -0.5 * z * z
 
 
 bind(_coordinates, _Normals, _normal_coordinates)
-bind(_put_density, _Normals, _put_normal_density)
+bind(_put_exponent, _Normals, _put_normal_exponent)
 
 
 # -- beta draws --------------------------------------------------------------------------------
 
-_NEGLIGIBLE_LOG = -43.0  # log of a density, relative to its highest, that is left out
+_NEGLIGIBLE_LOG = 43.0  # minus the log of a density, relative to its highest, that is left out
 _LEAST_VARIANCE = 1e-14  # variance of a bump: rounding hides what is narrower
+_SMALL = 0.02  # d below which six terms of the series of B(p, d) are enough
 _FAR = 40.0  # e^d and e^d - 1 are the same from here on
-_WIDEST = 1.5  # scale of a bump at most: the integrands have poles 3.14 off the line
+_WIDEST, _BEND = 1.5, 1.2  # scale of a bump at most, and at 0: B has poles 3.14 off the line
 
 
 class _Bumps(NamedTuple):
-    """The arms' densities over t."""
+    """The arms' densities over t, but those of arms which are too low to count."""
 
-    alpha: np.ndarray  # [arm]
-    beta: np.ndarray  # [arm]
-    peak: np.ndarray  # [arm] log of the highest density
-    high: np.ndarray  # [arm] the density is negligible above this
-    middle: np.ndarray  # [arm] t at the highest density; and 0, where d and s bend
-    scale: np.ndarray  # [arm] about its standard deviation, _WIDEST at most; and 2
+    n: np.ndarray  # [i]
+    p: np.ndarray  # [i]
+    q: np.ndarray  # [i] 1 - p
+    height: np.ndarray  # [i] highest density
+    high: np.ndarray  # [i] the density is negligible above this
+    middle: np.ndarray  # [i] t at the highest density; and 0, where B bends
+    scale: np.ndarray  # [i] about its standard deviation, _WIDEST at most; and _BEND
 
 
 @kernel
 def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """Return the probability [arm] that the arm's Beta(alpha, beta) draw is the highest.
 
-    The error is below 1e-9 for any positive parameters up to 1e7; larger ones than 1e14 are taken
+    The error is below 1e-12 for any positive parameters up to 1e7; larger ones than 1e14 are taken
     as that, with the same mean.
     """
-    n, floor = alpha.size, -np.inf
-    densities = _Bumps(
-        np.empty(n), np.empty(n), np.empty(n), np.empty(n), np.zeros(n + 1), np.full(n + 1, 2.0)
-    )
-    for arm in range(n):
-        shrink = min(1.0, (1.0 / alpha[arm] + 1.0 / beta[arm]) / _LEAST_VARIANCE)
-        a, b = shrink * alpha[arm], shrink * beta[arm]
-        densities.alpha[arm], densities.beta[arm] = a, b
-        middle, scale = math.log(a / b), math.sqrt(1.0 / a + 1.0 / b)
+    k, arms, counted = alpha.size, np.empty(alpha.size, np.int64), 0
+    shrink = np.minimum(1.0, (1.0 / alpha + 1.0 / beta) / _LEAST_VARIANCE)
+    alpha, beta = shrink * alpha, shrink * beta
+    n, p, q, height, high = np.empty((5, k))
+    middle, scale = np.empty(k + 1), np.empty(k + 1)
+    floor = _floor(alpha, beta)
+    for arm in range(k):
+        a, b, i = alpha[arm], beta[arm], counted
+        n[i], p[i], q[i], middle[i] = a + b, a / (a + b), b / (a + b), math.log(a / b)
+        distance = floor - middle[i]
+        if distance > 0.0 and n[i] * _bend(p[i], q[i], distance)[0] > _NEGLIGIBLE_LOG:
+            continue
         errors = gamma_error(a + b) - gamma_error(a) - gamma_error(b)
-        densities.peak[arm] = 0.5 * math.log(a / (a + b) * b / (2.0 * math.pi)) + errors
-        densities.middle[arm], densities.scale[arm] = middle, min(scale, _WIDEST)
-        densities.high[arm] = middle + _reach(a, b, scale)
-        if floor < middle and _relative(a, b, floor - middle) < _NEGLIGIBLE_LOG:
-            floor = middle - _reach(b, a, scale)
-    return _highest_probabilities(densities, floor)
-
-
-@inline_kernel
-def _relative(alpha: float, beta: float, d: float) -> float:
-    """Return the log of the density at a distance d from its middle, relative to its highest."""
-    if d > 0.0:  # the mirror image, in which e^d does not overflow
-        alpha, beta, d = beta, alpha, -d
-    return alpha * d - (alpha + beta) * math.log1p(alpha / (alpha + beta) * math.expm1(d))
+        height[i] = math.sqrt(p[i] * b / (2.0 * math.pi)) * math.exp(errors)
+        scale[i] = min(math.sqrt(1.0 / a + 1.0 / b), _WIDEST)
+        high[i] = middle[i] + _reach(n[i], p[i], q[i])
+        arms[i], counted = arm, counted + 1
+    middle[counted], scale[counted] = 0.0, _BEND
+    ends, law, m = (middle[: counted + 1], scale[: counted + 1]), np.zeros(k), counted
+    bumps = _Bumps(n[:m], p[:m], q[:m], height[:m], high[:m], ends[0], ends[1])
+    law[arms[:m]] = _highest_probabilities(bumps, floor)
+    return law
 
 
 @kernel
-def _reach(alpha: float, beta: float, scale: float) -> float:
-    """Return a distance from the middle, to the right, at which the density is negligible."""
-    d = 4.0 * scale
-    while _relative(alpha, beta, d) > _NEGLIGIBLE_LOG:
-        d *= 1.3
-    return d
+def _floor(alpha: np.ndarray, beta: np.ndarray) -> float:
+    """Return what some arm reaches almost surely, one whose mean is high and that is narrow."""
+    best, highest = 0, -np.inf
+    for arm in range(alpha.size):
+        a, b = alpha[arm], beta[arm]
+        low = a / (a + b) - 6.0 * math.sqrt(a * b / (a + b)) / (a + b)
+        if low > highest:
+            best, highest = arm, low
+    a, b = alpha[best], beta[best]
+    return math.log(a / b) - _reach(a + b, b / (a + b), a / (a + b))
 
 
 @kernel
-def _bump_coordinates(densities: _Bumps, low: float, width: float, out: np.ndarray) -> None:
-    """Write d and s of each node, r being the lower end of the panel."""
+def _reach(n: float, p: float, q: float) -> float:
+    """Return a distance to the right of the middle at which the density is negligible.
+
+    From where a normal one is, by a step of Newton's method, which on a convex function ends where
+    it is high enough.
+    """
+    d = math.sqrt(2.0 * _NEGLIGIBLE_LOG / (n * p * q))
+    value, slope = _bend(p, q, d)
+    return d - (value - _NEGLIGIBLE_LOG / n) / slope
+
+
+@kernel
+def _bend(p: float, q: float, d: float) -> tuple[float, float]:
+    """Return B(p, d) and its derivative in d, to the last digits, given q = 1 - p."""
+    c, sign = p * q, 1.0
+    if abs(d) < _SMALL:  # the cumulants of a Bernoulli variable
+        third, fourth, fifth = q - p, 1.0 - 6.0 * c, (q - p) * (1.0 - 12.0 * c)
+        sixth = 1.0 - 30.0 * c * (1.0 - 4.0 * c)
+        seventh = third * (1.0 - 60.0 * c * (1.0 - 6.0 * c))
+        value = fifth / 120.0 + d * (sixth / 720.0 + d * seventh / 5040.0)
+        slope = fifth / 24.0 + d * (sixth / 120.0 + d * seventh / 720.0)
+        return (
+            c * d * d * (0.5 + d * (third / 6.0 + d * (fourth / 24.0 + d * value))),
+            c * d * (1.0 + d * (third / 2.0 + d * (fourth / 6.0 + d * slope))),
+        )
+    if p > q:  # the mirror image
+        p, q, d, sign = q, p, -d, -1.0
+    if d > _FAR:  # e^d may overflow, and 1 does not count beside it
+        z = d + math.log(max(p, 1e-307))
+        return max(z, 0.0) + math.log1p(math.exp(-abs(z))) - p * d, sign * q / (1.0 + math.exp(-z))
+    more = math.exp(d) - 1.0 if abs(d) > 0.5 else math.expm1(d)  # whichever is quicker
+    share = p * more
+    value = math.log(1.0 + share) if abs(share) > 0.5 else math.log1p(share)
+    return value - p * d, sign * c * more / (1.0 + share)
+
+
+@kernel
+def _bump_coordinates(bumps: _Bumps, low: float, width: float, out: np.ndarray) -> None:
+    """Write d and B(y, d) of each node, y belonging to the lower end of the panel."""
     odds = math.exp(-abs(low))
-    share = odds / (1.0 + odds)  # p, or 1 - p if r > 0
+    less, more = odds / (1.0 + odds), 1.0 / (1.0 + odds)
+    y, z = (more, less) if low > 0.0 else (less, more)
     for node in range(_NODES):
-        d = width * _NODE[node]
-        if low > 0.0:
-            s = d + math.log1p(share * math.expm1(-d))
-        elif d < _FAR:
-            s = math.log1p(share * math.expm1(d))
-        else:  # e^d may overflow
-            s = math.log1p(math.exp(low + d) / (1.0 + odds))
-        out[node, 0], out[node, 1] = d, s
+        out[0, node] = width * _NODE[node]
+        out[1, node] = _bend(y, z, out[0, node])[0]
 
 
 @kernel
-def _put_bump_density(
-    densities: _Bumps, arm: int, low: float, at: np.ndarray, out: np.ndarray
+def _put_bump_exponent(
+    bumps: _Bumps, arm: int, low: float, at: np.ndarray, out: np.ndarray
 ) -> None:
-    alpha, both = densities.alpha[arm], densities.alpha[arm] + densities.beta[arm]
-    start = densities.peak[arm] + _relative(alpha, densities.beta[arm], low - densities.middle[arm])
+    n = bumps.n[arm]
+    start, slope = _bend(bumps.p[arm], bumps.q[arm], low - bumps.middle[arm])
     for node in range(_NODES):
-        out[node] = math.exp(start + alpha * at[node, 0] - both * at[node, 1])
+        out[node] = -n * (start + slope * at[0, node] + at[1, node])
 
 
 bind(_coordinates, _Bumps, _bump_coordinates)
-bind(_put_density, _Bumps, _put_bump_density)
+bind(_put_exponent, _Bumps, _put_bump_exponent)

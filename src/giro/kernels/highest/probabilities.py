@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.compiling import kernel
+from giro.compiling import borrowed, inline_kernel, kernel
 
 _NEGLIGIBLE = 1e-18  # probability that the highest value is lower than what was looked at
 _NODES = 16  # of the largest of Gauss's rules
@@ -55,6 +55,73 @@ def argmax_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
     return chances / tied
 
 
+class Standing(NamedTuple):
+    """What was awarded down to some value."""
+
+    up_to: np.ndarray  # [arm] mass at lower values
+    here: np.ndarray  # [arm] mass at this value
+    tied: np.ndarray  # [j] arms that have some
+    share: np.ndarray  # [j] h of each of these
+    chances: np.ndarray  # [arm] probability of the highest value, so far
+    none_above: np.ndarray  # [1] P
+
+
+@kernel
+def before_all(n_arms: int, total: float) -> Standing:
+    """Return the standing above all values, with this mass of each arm."""
+    up_to, here, share, chances = np.zeros((4, n_arms))
+    up_to[:] = total
+    return Standing(up_to, here, np.empty(n_arms, np.int64), share, chances, np.ones(1))
+
+
+@inline_kernel
+def put(standing: Standing, arm: int, mass: float, n_tied: int) -> int:
+    """Let an arm be at the present value too, one of `n_tied` so far; return how many are."""
+    if standing.here[arm] == 0.0 and mass > 0.0:
+        standing.tied[n_tied] = arm
+        n_tied += 1
+    standing.here[arm] += mass
+    return n_tied
+
+
+@inline_kernel
+def award(standing: Standing, n_tied: int, ranking: np.ndarray) -> None:
+    """Award the present value to the arms that are `tied` there, and go below it."""
+    if n_tied == 1:
+        arm = standing.tied[0]
+        award_alone(standing, arm, standing.here[arm])
+        standing.here[arm] = 0.0
+    elif n_tied > 1:
+        _award_tied(standing, n_tied, ranking)
+
+
+@inline_kernel
+def award_alone(standing: Standing, arm: int, mass: float) -> None:
+    """Award a value that only one arm can have, or several of them with none of others between."""
+    up_to, above = standing.up_to[arm], standing.none_above[0]
+    share = mass / up_to if mass < up_to else 1.0
+    standing.chances[arm] += above * share
+    standing.none_above[0] = above * (1.0 - share)
+    standing.up_to[arm] = up_to - mass
+
+
+@kernel
+def _award_tied(standing: Standing, n_tied: int, ranking: np.ndarray) -> None:
+    tied, share, above = standing.tied[:n_tied], standing.share, standing.none_above[0]
+    if ranking.size > 0:
+        sort(ranking, tied)
+    for j in range(n_tied):
+        arm, none_above = tied[j], standing.none_above[0]
+        here, up_to = standing.here[arm], standing.up_to[arm]
+        share[j] = here / up_to if here < up_to else 1.0
+        if ranking.size > 0:  # one after the other
+            standing.chances[arm] += none_above * share[j]
+        standing.none_above[0] = none_above * (1.0 - share[j])
+        standing.up_to[arm], standing.here[arm] = up_to - here, 0.0
+    if ranking.size == 0:
+        _by_lot(standing.chances, above, share[:n_tied], tied)
+
+
 @kernel
 def argmax_probabilities_of_points(points: Points, n_arms: int, ranking: np.ndarray) -> np.ndarray:
     """Return the probability [arm] of having the highest value; ties as in `ties.argmax`.
@@ -62,41 +129,28 @@ def argmax_probabilities_of_points(points: Points, n_arms: int, ranking: np.ndar
     Costs about as much as there are points, and 50 times the arms for each value that many of
     them can have.
     """
-    begin, order = _buckets(points.value)
-    up_to, here = np.full(n_arms, points.total), np.zeros(n_arms)
-    tied, share = np.empty(n_arms, np.int64), np.empty(n_arms)
-    chances, none_above = np.zeros(n_arms), 1.0
+    standing = before_all(n_arms, points.total)
+    _award_all(standing, points, ranking)
+    return np.asarray(standing.chances / standing.chances.sum())
+
+
+@kernel
+def _award_all(standing: Standing, points: Points, ranking: np.ndarray) -> None:
+    """Award all points, as far down as anybody wins."""
+    standing, (value, mass, owner, _) = borrowed(standing), borrowed(points)
+    begin, order = _buckets(value)
     for bucket in range(begin.size - 1):
         inside = order[begin[bucket] : begin[bucket + 1]]
-        _sort(points.value, inside)
+        sort(value, inside)
         i = 0
-        while i < inside.size and none_above > _NEGLIGIBLE:
+        while i < inside.size and standing.none_above[0] > _NEGLIGIBLE:
             first, n_tied = i, 0
-            while i == first or (
-                i < inside.size and points.value[inside[i]] == points.value[inside[first]]
-            ):
-                arm, mass = points.owner[inside[i]], points.mass[inside[i]]
-                if here[arm] == 0.0 and mass > 0.0:
-                    tied[n_tied] = arm
-                    n_tied += 1
-                here[arm] += mass
+            while i == first or (i < inside.size and value[inside[i]] == value[inside[first]]):
+                n_tied = put(standing, owner[inside[i]], mass[inside[i]], n_tied)
                 i += 1
-            if ranking.size > 0 and n_tied > 1:
-                _sort(ranking, tied[:n_tied])
-            all_above = none_above
-            for j in range(n_tied):
-                arm = tied[j]
-                share[j] = min(1.0, here[arm] / up_to[arm])
-                if n_tied == 1 or ranking.size > 0:  # one after the other
-                    chances[arm] += none_above * share[j]
-                none_above *= 1.0 - share[j]
-                up_to[arm] -= here[arm]
-                here[arm] = 0.0
-            if n_tied > 1 and ranking.size == 0:
-                _by_lot(chances, all_above, share[:n_tied], tied)
-        if none_above <= _NEGLIGIBLE:
+            award(standing, n_tied, ranking)
+        if standing.none_above[0] <= _NEGLIGIBLE:
             break
-    return np.asarray(chances / chances.sum())
 
 
 @kernel
@@ -163,7 +217,7 @@ def _buckets(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel
-def _sort(values: np.ndarray, order: np.ndarray) -> None:
+def sort(values: np.ndarray, order: np.ndarray) -> None:
     """Let the indices of values be in the order of these, the highest first (Shell, 1959)."""
     gap = 1
     while 3 * gap < order.size:
