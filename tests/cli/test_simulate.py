@@ -98,7 +98,7 @@ def test_results_of_other_samplers_are_played_anew_and_said_to_stay(
     monkeypatch.setattr(play, "stream", lambda seed, *path: stream(seed + 1, *path))
     second, third = giro(*words), giro(*words)
     assert (first.error, third.error) == ("", "")
-    assert f"giro {__version__} left in {tmp_path}: its own are played" in second.error
+    assert f"giro {__version__} left in {tmp_path}: new ones are played" in second.error
     assert first.records != second.records == third.records
 
 
