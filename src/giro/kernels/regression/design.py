@@ -1,8 +1,8 @@
 """Rows of a regression: the round, the arm, products of both, and a constant 1.
 
-Nobody else adds a constant: contexts and features of arms are what a problem or a user knows. Where
-nothing is known, a row is just the constant. Without features of arms each arm has its own model;
-with them all arms share one, and differ by their rows.
+Only this file adds a constant: contexts and features of arms come from a problem or a user. Without
+either, a row is just the constant. Without features of arms each arm has its own model. With
+features all arms share one model and differ by their rows.
 """
 
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from giro.offer import Case, Context, Offer, Shape, features_at, put_features
 
 
 class Design(NamedTuple):
-    """How rows are made."""
+    """The layout of rows, and a buffer for one."""
 
     row: np.ndarray  # [column] the last row
     products: np.ndarray  # [2, product] features of the round, and of the arm, that are multiplied
@@ -22,13 +22,13 @@ class Design(NamedTuple):
 
 
 def design_of(shape: Shape) -> Design:
-    """Return how rows are made for states of this shape."""
+    """Return the design of rows for states of this shape."""
     return Design(np.ones(shape.width), shape.products, shape.n_arm_features > 0)
 
 
 @inline_kernel
 def round_row(design: Design, context: Context) -> np.ndarray:
-    """Return the row of a round; `put_arm` then makes it that of one arm after the other."""
+    """Return the row of a round, which `put_arm` completes for one arm after the other."""
     for j in range(context.size):
         design.row[j] = context[j]
     return design.row
@@ -36,7 +36,7 @@ def round_row(design: Design, context: Context) -> np.ndarray:
 
 @inline_kernel
 def put_arm(design: Design, offer: Offer, position: int) -> int:
-    """Put what is known of the arm at a place of the offer into the row; return its model."""
+    """Write the features of the arm at `position` in the offer to the row, and return its model."""
     if not design.shared:
         return int(offer.arms[position])
     _put(design, offer.context, features_at(offer.features, position))
@@ -45,7 +45,7 @@ def put_arm(design: Design, offer: Offer, position: int) -> int:
 
 @inline_kernel
 def _put(design: Design, context: Context, features: Any) -> None:
-    """Put what is known of an arm, and its products with the context, into the row."""
+    """Write the features of an arm, and their products with the context, into the row."""
     row, products, n = design.row, design.products, context.size
     last = row.size - 1 - products.shape[1]
     put_features(features, row[n:last])
@@ -55,7 +55,7 @@ def _put(design: Design, context: Context, features: Any) -> None:
 
 @inline_kernel
 def case_row(design: Design, case: Case) -> np.ndarray:
-    """Return the row of an arm that was chosen."""
+    """Return the row of a chosen arm."""
     for j in range(case.context.size):
         design.row[j] = case.context[j]
     if design.shared:
@@ -71,10 +71,10 @@ def model_of(design: Design, arm: int) -> int:
 
 @kernel
 def mark_untried(pulls: np.ndarray, design: Design, arms: np.ndarray, values: np.ndarray) -> bool:
-    """Set values[i] to infinity where the model of arms[i] has no reward; tell if there is one."""
-    found = False
+    """Set values[i] to infinity for arms whose model has no reward, and return if any."""
+    has_untried = False
     for i in range(arms.size):
         if pulls[model_of(design, arms[i])] == 0:
             values[i] = np.inf
-            found = True
-    return found
+            has_untried = True
+    return has_untried
