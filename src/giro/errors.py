@@ -16,7 +16,7 @@ from contextlib import contextmanager
 
 
 class GiroError(Exception):
-    """The base class of all errors; the message says what was wanted and what came."""
+    """The base class of all errors that giro raises. The message names the way out, if any."""
 
 
 class BadParameter(GiroError, ValueError):
@@ -24,7 +24,7 @@ class BadParameter(GiroError, ValueError):
 
 
 class BadFile(GiroError):
-    """A file cannot be read or written, or does not hold what it should."""
+    """A file cannot be read or written, or holds something else."""
 
 
 class StoreError(GiroError):

@@ -110,7 +110,7 @@ def has_text(cls: type[Named]) -> bool:
 def check_word(word: str) -> None:
     """Check that a word can be written in a text form and read back."""
     if set(word) & set(",[]") or word.strip() != word or word == "none":
-        raise BadParameter(f"'{word}' cannot stand in the text of a problem: rename it")
+        raise BadParameter(f"'{word}' cannot be part of the text of a problem: rename it")
 
 
 def summary(cls: type[Named]) -> str:
