@@ -132,7 +132,7 @@ def test_ratings_that_are_nowhere_or_make_no_sense_are_refused(
     (few / "ml-100k.inter").write_text("\n".join(lines) + "\n")
     with pytest.raises(BadParameter, match="users with 10 ratings"):
         Movielens(str(few))
-    with pytest.raises(BadParameter, match="cannot stand in the text"):
+    with pytest.raises(BadParameter, match="cannot be part of the text"):
         Movielens("a,b")
 
 
