@@ -84,7 +84,9 @@ class Wrapping(Problem):
         for key in self.wrapped:
             problem = Problem.parse(getattr(self, key))
             if not problem.offers_all:
-                raise BadParameter(f"{self.name} wraps problems whose arms are all awake")
+                raise BadParameter(
+                    f"{self.name} needs problems with all arms on offer, got {problem}"
+                )
             sizes = {size: getattr(problem, size) for size in SIZES}
             for name, value in {key: problem, **sizes}.items():
                 object.__setattr__(self, name, value)

@@ -68,7 +68,7 @@ def test_problems_with_contexts_are_shown_with_policies_that_know_contexts(giro:
         named = words[2 : next(i for i, word in enumerate(words) if word.startswith("--"))]
         assert named and {"giro", "ucb1"}.isdisjoint(named)
         assert all(Policy.parse(name).uses_arm_features for name in named)  # so it knows contexts
-    assert "Policies that know no contexts" in " ".join(page.split())
+    assert "Policies without contexts" in " ".join(page.split())
 
 
 def test_every_problem_has_a_table_of_its_own(giro: Giro) -> None:

@@ -77,7 +77,7 @@ def _renew(instance: _Instance, rng: np.random.Generator) -> None:
 
 @kernel
 def _publish(instance: _Instance, rng: np.random.Generator) -> int:
-    """Publish an article under the next free number, from 0 again after the last."""
+    """Publish an article, and return its number: the next free one, from 0 again after the last."""
     arm, n_arms = instance.next[0], instance.age.size
     while instance.age[arm % n_arms] >= 0:
         arm += 1
