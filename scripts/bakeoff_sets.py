@@ -313,24 +313,24 @@ def table(lines: list[Line]) -> str:
 
 INTRODUCTION = f"""# Data sets of the bake-off
 
-`python scripts/bakeoff_sets.py` makes these sets from packages of Debian and PyPI. They are not shipped
-with giro. The name of a set alone decides its half: `tuning` if the first byte of the name's SHA-256 is
-even, otherwise `judging`. The names were given before anything was played. Thirty-six came first. Six
-more (`diamonds-clarity`, `random-tree`, `threenorm`, `rotterdam`, `texas-housing`, `lending-grade`) were
-added when the first split showed few sets with many arms to judge by, without looking at their halves
-before.
+`python scripts/bakeoff_sets.py` makes these sets from packages of Debian and PyPI. They are
+not shipped with giro. The name of a set alone decides its half: `tuning` if the first byte of
+the name's SHA-256 is even, otherwise `judging`. The names were given before anything was
+played. Thirty-six came first. Six more (`diamonds-clarity`, `random-tree`, `threenorm`,
+`rotterdam`, `texas-housing`, `lending-grade`) were added when the first split showed few sets
+with many arms to judge by, without looking at their halves before.
 
 Rows come in random order, each at most once in a run: a run has as many rounds as the set has
-rows, at most 20,000. *Columns* counts a feature for each word of a column of words. *Commonest*
-is the share of the most common class. If rewards are graded, classes are ordered, and of K arms
-arm k has the reward 1 − |k − the right one| / (K − 1). Measured targets were cut into classes of
-about as many rows each. At most {MOST_ROWS:,} rows of a table are used. Licences are those that the packages
-state. The *digest* is that of the rows as giro plays them, so that others can check that they have the
-same.
+rows, at most 20,000. *Columns* counts a feature for each word of a column of words.
+*Commonest* is the share of the most common class. If rewards are graded, classes are ordered,
+and of K arms arm k has the reward 1 − |k − the right one| / (K − 1). Measured targets were
+cut into classes of about as many rows each. At most {MOST_ROWS:,} rows of a table are used. Licences
+are those that the packages state. The *digest* is that of the rows as giro plays them, so
+that others can check that they have the same.
 
 Three sets are about diamonds and two about loans: the same rows with other targets. `letter`,
-`satellite`, `vowel`, `digits`, `dna`, `vehicle` and `soybean` were looked at while prototypes of
-the default were made, whichever half they are in.
+`satellite`, `vowel`, `digits`, `dna`, `vehicle` and `soybean` were looked at while prototypes
+of the default were made, whichever half they are in.
 """
 
 
