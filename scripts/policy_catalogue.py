@@ -1,6 +1,6 @@
 """Write docs/policies.md: every policy, model and problem, with its source and its cost.
 
-What it does, its parameters and its source come from the code; what a round costs stands here.
+Parameters, descriptions and sources come from the code. The costs of a round are in this file.
 """
 
 import inspect
@@ -27,7 +27,7 @@ POLICY_COSTS = {
     "giro": "at most O(K) for rewards 0 and 1, whatever s is; hardly grows with s for others, "
     "but with a `window` is O(s) to learn",
     "giro-ensemble": "K predictions to choose; with `linear` O(B d²) to learn, whatever s is",
-    "glm-ucb": "O(K d²) to choose; a fit to the arm's past, beginning at the last, to learn",
+    "glm-ucb": "O(K d²) to choose; a fit to the arm's past, starting from the last, to learn",
     "greedy": "as `epsilon-greedy`",
     "kl-ucb": "O(K), and solving for the bounds that could be the highest",
     "lin-phe": "O(t d + K d²)",
@@ -37,33 +37,33 @@ POLICY_COSTS = {
     "online-bootstrap": "O(K) to choose, O(B) to learn",
     "phe": "at most O(K), whatever s is",
     "poisson-bootstrap": "as `giro-ensemble`",
-    "rand-ucb": "O(K d²); with a model K predictions as well, and what it costs to learn",
+    "rand-ucb": "O(K d²); with a model also K predictions, and its cost to learn",
     "randomized": "K calls of your function, each with s rewards; not compiled",
-    "squarecb": "K predictions to choose, and what the model costs to learn",
+    "squarecb": "K predictions to choose, and the model's cost to learn",
     "thompson": "at most O(K), whatever s is",
     "tree-bootstrap": "a few passes through all of the past",
-    "ucb-glm": "O(K d²) to choose; a fit to the arm's past, beginning at the last, to learn",
+    "ucb-glm": "O(K d²) to choose; a fit to the arm's past, starting from the last, to learn",
     "ucb1": "O(K)",
     "uniform": "O(1)",
-    "weighted-bootstrap": "O(K), whatever s is; O(t) for `exponential` weights of other rewards "
+    "weighted-bootstrap": "O(K), whatever s is; O(t) for `exponential` weights of rewards other "
     "than 0 and 1",
 }
 
-# Fitting to n rows of d features, and whether one more row can be taken in without the others.
+# Fitting to n rows of d features, and whether one more row can be learned without the others.
 MODEL_COSTS = {
     "auto": "those of its members; ever less for those that lose",
     "boosting": "scikit-learn's; not compiled",
     "estimator": "that of the estimator; not compiled",
-    "extra-trees": "O(n d log n) a tree; one more row O(d log n) on average",
-    "hashed": "O(n z), z features that are not 0 and their products; one more row O(z)",
+    "extra-trees": "O(n d log n) per tree; one more row O(d log n) on average",
+    "hashed": "O(n z), for z nonzero features and products; one more row O(z)",
     "linear": "O(n d² + d³); one more row O(d²)",
-    "linear-sgd": "O(n d) a pass, up to 1000 passes",
-    "logistic": "O(n d²) a step, few steps from the last fit",
-    "logistic-sgd": "O(n d) a pass, up to 1000 passes",
-    "network": "O(n d h) a pass, h hidden units",
+    "linear-sgd": "O(n d) per pass, up to 1000 passes",
+    "logistic": "O(n d²) per step, few steps from the last fit",
+    "logistic-sgd": "O(n d) per pass, up to 1000 passes",
+    "network": "O(n d h) per pass, for h hidden units",
     "online-logistic": "O(n d²); one more row O(d²)",
-    "online-network": "O(n d h) a pass; one more row O(d h), h hidden units",
-    "tree": "O(n d) a level",
+    "online-network": "O(n d h) per pass; one more row O(d h), for h hidden units",
+    "tree": "O(n d) per level",
 }
 
 HEAD = """\
@@ -71,22 +71,23 @@ HEAD = """\
 
 <!-- Written by scripts/policy_catalogue.py, which `make docs` runs: change that, or the code. -->
 
-The names are what `giro simulate`, `giro.simulate` and `giro.Bandit` take, with parameters after a
-colon: `giro:a=1/3`, `contextual-giro:model=[logistic:penalty=2]`. Shown are the defaults. A
-parameter without one is given from Python.
+`giro simulate`, `giro.simulate` and `giro.Bandit` take these names, with parameters after a colon:
+`giro:a=1/3`, `contextual-giro:model=[logistic:penalty=2]`. The page shows the defaults. A parameter
+without a default is given from Python.
 """
 
 POLICIES = """
 ## Policies
 
-**Features of arms**: whether all arms can share one model, so that [arms may come and
-go](howto/arms-with-features.md). Those with `hashed` also take `model=hashed`, with which features
-need no fixed columns.
+**Features of arms** says whether all arms can share one model, so that [arms may come and
+go](howto/arms-with-features.md). Policies with `hashed` also take `model=hashed`, with which
+features need no fixed columns.
 
-**Propensities** are what `giro.Bandit` logs. *Exact*: the probability with which the policy chooses
-the arm. *Exact for 0 and 1*: so until the first reward in between, then estimated. *Estimated*: the
-policy is asked until it chooses the same arm again, and one over that number is logged; `votes=100`
-gives the probabilities of all arms instead, as do a `floor` and a `share`.
+**Propensities** are the probabilities that `giro.Bandit` logs. *Exact* is the probability with
+which the policy chooses the arm. *Exact for 0 and 1* is exact until the first reward in between,
+then estimated. *Estimated* means that the policy is asked until it chooses the same arm again, and
+one over that number is logged. With `votes=100`, a `floor` or a `share`, the probabilities of all arms
+are estimated instead.
 
 Costs are those of a round with K arms, s rewards of an arm and t of all arms so far, d features and
 B replicas or models.
@@ -98,10 +99,10 @@ B replicas or models.
 MODELS = """
 ## Models
 
-What `contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `greedy`, `epsilon-greedy`, `squarecb`
-and `rand-ucb` fit, for each arm, or for all arms if these have
-[features](howto/arms-with-features.md). `estimator` is what a scikit-learn estimator becomes: [give
-your model exploration](howto/own-model.md).
+`contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `greedy`, `epsilon-greedy`, `squarecb` and
+`rand-ucb` fit a model for each arm, or one for all arms if these have
+[features](howto/arms-with-features.md). A scikit-learn estimator becomes an `estimator`: [give your
+model exploration](howto/own-model.md).
 
 | model | cost of a fit to n rows of d features |
 | --- | --- |
@@ -153,16 +154,16 @@ def _policy_row(cls: type[Policy]) -> str:
 
 
 def _contexts(cls: type[Policy]) -> str:
-    """Say whether contexts change its choices."""
+    """Return whether contexts change its choices, in words."""
     if not _with_model(cls, Linear()).uses_contexts:
         return ""
     return "yes" if _as_it_is(cls).uses_contexts else "with a model"
 
 
 def _arm_features(cls: type[Policy]) -> str:
-    """Say whether it takes features of arms, and whether these may be hashed.
+    """Return whether it takes features of arms, and whether these may be hashed, in words.
 
-    Asked of a policy, not of its class: in some classes it depends on the model.
+    The answer comes from a policy, not from its class: in some classes it depends on the model.
     """
     if not _with_model(cls, Linear()).uses_arm_features:
         return ""
@@ -189,7 +190,7 @@ def _example(cls: type[Policy], **given: Any) -> Policy:
 
 
 def _propensities(cls: type[Policy]) -> str:
-    """Say how `giro.Bandit` comes to know them: without contexts, and with them if it can."""
+    """Return how `giro.Bandit` gets propensities, without contexts and, if it can, with them."""
     known = _known_propensities(_example(cls).resolved(contextual=False), shared=False)
     if not _contexts(cls):
         return known
@@ -210,7 +211,7 @@ def _known_propensities(policy: Policy, *, shared: bool) -> str:
 
 
 def _entry(cls: type[Named]) -> str:
-    """Return a section: parameters, what it does, and the rest of the docstring."""
+    """Return a section with the parameters and the docstring."""
     shown = [k if v is ... else f"{k}={text_of(v)}" for k, v in defaults(cls).items()]
     parameters = f"`{cls.name}:{','.join(shown)}`" if shown else f"`{cls.name}`"
     rest = inspect.getdoc(cls).removeprefix(summary(cls)).split("\n>>>")[0].strip()

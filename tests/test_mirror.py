@@ -27,6 +27,7 @@ OF_NO_MODULE = {  # files at the top: documents, the package as a whole, and tes
     "test_pages",
     "test_readme",
     "test_site",
+    "test_words",
     "test_workflows",
 }
 JUDGED_ELSEWHERE = {  # modules without a file of tests, and by what they are judged

@@ -40,9 +40,9 @@ def test_a_model_that_says_nothing_is_told_what_is_missing() -> None:
     with pytest.raises(NotImplementedError, match="Model does not say how it starts"):
         Model().start(1, 1, 1, stream(0))
     for call, complaint in (
-        (lambda: Model.refit(None, 0, NOTHING, stream(0)), "how it is fitted"),
-        (lambda: Model.partial_fit(None, 0, NOTHING, stream(0)), "how it takes in a row"),
-        (lambda: Model.value(None, 0, np.zeros(1)), "what it expects"),
+        (lambda: Model.refit(None, 0, NOTHING, stream(0)), "needs a function refit"),
+        (lambda: Model.partial_fit(None, 0, NOTHING, stream(0)), "needs a function partial_fit"),
+        (lambda: Model.value(None, 0, np.zeros(1)), "needs a function value"),
     ):
         with pytest.raises(NotImplementedError, match=complaint):
             call()

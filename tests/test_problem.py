@@ -47,9 +47,9 @@ class Both(Wrapping):
 def test_a_problem_that_says_nothing_is_told_what_is_missing() -> None:
     with pytest.raises(NotImplementedError, match="Problem does not say how it starts"):
         Problem().start(stream(0))
-    with pytest.raises(NotImplementedError, match="what it reveals"):
+    with pytest.raises(NotImplementedError, match="needs a function reveal"):
         Problem.reveal(None, 0, stream(0))
-    with pytest.raises(NotImplementedError, match="how it rewards"):
+    with pytest.raises(NotImplementedError, match="needs a function reward"):
         Problem.reward(None, np.zeros(1), 0, stream(0))
 
 

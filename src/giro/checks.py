@@ -1,4 +1,4 @@
-"""One place that checks numbers and words.
+"""Checks of numbers and words that callers pass.
 
 >>> check("giro", NOT_NEGATIVE, a=-1.0)
 Traceback (most recent call last):
@@ -14,7 +14,7 @@ from giro.errors import BadParameter
 
 
 class Needed(NamedTuple):
-    """What a value must be: in words, with {} for its name, and as a test."""
+    """A requirement on a value: in words, with {} for the value's name, and as a test."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -26,7 +26,7 @@ LEVEL = Needed("0 < {} < 1", lambda value: 0.0 < value < 1.0)
 
 
 def at_least(least: float) -> Needed:
-    """Need a finite number that is at least `least`."""
+    """Require a finite number that is at least `least`."""
     return Needed(f"a finite {{}} >= {least:g}", lambda value: least <= value < math.inf)
 
 
@@ -34,7 +34,10 @@ NOT_NEGATIVE = at_least(0.0)
 
 
 def whole(least: int) -> Needed:
-    """Need a whole number that is at least `least`; NumPy's are welcome, True and False are not."""
+    """Require a whole number that is at least `least`.
+
+    NumPy's integers are accepted, True and False are not.
+    """
     return Needed(f"a whole number {{}} >= {least}", lambda value: _is_whole(value, least))
 
 
@@ -46,12 +49,12 @@ def _is_whole(value: Any, least: int) -> bool:
 
 
 def optional(needed: Needed) -> Needed:
-    """Need the same, or None."""
+    """Require the same, or None."""
     return Needed(f"{needed.words}, or none", lambda value: value is None or needed.holds(value))
 
 
 def is_word(value: object) -> bool:
-    """Tell whether something is a name or an id: not empty, and can be written to a file."""
+    """Return whether a value can be a name or an id: a non-empty string that UTF-8 can encode."""
     return (
         isinstance(value, str) and value != "" and value.encode(errors="ignore").decode() == value
     )
@@ -61,23 +64,23 @@ WORD = Needed("a non-empty word as {}", is_word)
 
 
 def check(owner: str, needed: Needed, **values: Any) -> None:
-    """Raise BadParameter for the first value that is not what `owner` needs."""
+    """Raise BadParameter for the first value that does not meet the need of `owner`."""
     for name, value in values.items():
         try:
             holds = needed.holds(value)
         except (TypeError, ValueError):  # not a number at all
             holds = False
         if not holds:
-            what = needed.words.format(name)
-            raise BadParameter(f"{owner} needs {what}, got {name}={value!r}")
+            wanted = needed.words.format(name)
+            raise BadParameter(f"{owner} needs {wanted}, got {name}={value!r}")
 
 
-def finite_range(given: Any) -> tuple[float, float]:
+def finite_range(bounds: Any) -> tuple[float, float]:
     """Return a range of rewards as (low, high), both finite, low < high."""
     try:
-        low, high = (float(bound) for bound in given)
+        low, high = (float(bound) for bound in bounds)
     except (TypeError, ValueError):
-        raise BadParameter(f"reward_range is a pair of numbers, got {given!r}") from None
+        raise BadParameter(f"reward_range is a pair of numbers, got {bounds!r}") from None
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise BadParameter(f"reward_range is two finite numbers, low < high, got {given!r}")
+        raise BadParameter(f"reward_range is two finite numbers, low < high, got {bounds!r}")
     return low, high

@@ -1,13 +1,14 @@
-"""What giro raises on purpose.
+"""Errors that giro raises on purpose.
 
 GiroError
-├── BadParameter   a value is outside what the function accepts
+├── BadParameter   the function does not accept this value
 ├── UnknownName    a name is not among the known ones
-├── BadFile        a file cannot be read as what it should be
+├── BadFile        a file cannot be read or written, or holds something else
 ├── StoreError     a store cannot be reached, read or written
-└── MissingExtra   a package is not installed that only some features need
+└── MissingExtra   an optional package is not installed
 
-It warns with ModelWarning, a RuntimeWarning, where a model or policy fails and it goes on without.
+When a model or a policy fails and giro goes on without it, it warns with ModelWarning, a
+RuntimeWarning.
 """
 
 import warnings
@@ -16,34 +17,37 @@ from contextlib import contextmanager
 
 
 class GiroError(Exception):
-    """Anything giro refuses; the message says what was expected and what came."""
+    """The base class of all errors that giro raises. The message names the way out, if any."""
 
 
 class BadParameter(GiroError, ValueError):
-    """A value is outside what the function accepts."""
+    """The function does not accept this value."""
 
 
 class BadFile(GiroError):
-    """A file cannot be read as what it should be."""
+    """A file cannot be read or written, or holds something else."""
 
 
 class StoreError(GiroError):
-    """A store cannot be reached, read or written; what was being appended may be there or not."""
+    """A store cannot be reached, read or written.
+
+    An event that was being appended may or may not have been stored.
+    """
 
 
 class ModelWarning(RuntimeWarning):
-    """A model or a policy failed; it is left out until it works, and nothing is lost."""
+    """A model or a policy failed and is left out until it works again. No data are lost."""
 
 
 class UnknownName(GiroError, KeyError):
-    """A name is not among the known ones; the message suggests the nearest.
+    """A name is not among the known ones. The message suggests the nearest.
 
     >>> str(UnknownName("policy", "gyro", known=["giro", "ucb1"]))
     "no policy is called 'gyro'; did you mean 'giro'? There are: giro, ucb1"
     """
 
     def __init__(self, kind: str, name: str, *, known: Iterable[str]) -> None:
-        """Say that no `kind` is called `name`, and which ones there are."""
+        """Say that no `kind` is called `name`, and list the known names."""
         import difflib  # noqa: PLC0415  # quick start
 
         names = sorted(known)
@@ -63,12 +67,12 @@ def warn_of_model(message: str) -> None:
 
 
 class MissingExtra(GiroError, ImportError):
-    """A package is not installed that only some features need; the message says how to get it."""
+    """An optional package is not installed. The message says how to install it."""
 
 
 @contextmanager
 def needs_extra(what: str, package: str, *, extra: str) -> Iterator[None]:
-    """Say how to install a package where its import fails.
+    """Say how to install a package if its import fails.
 
     >>> with needs_extra("a figure", "matplotlibb", extra="plots"):
     ...     import matplotlibb

@@ -14,7 +14,7 @@ from giro.errors import BadFile
 
 
 def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Write a file; a crash or a loss of power at any time leaves the old file or the new one."""
+    """Replace a file such that a crash or a power cut leaves either the old file or the new one."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +33,7 @@ def write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a loss of power too, where folders can be opened."""
+    """Make the new name survive a power cut too, on systems that can open folders."""
     with contextlib.suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -50,7 +50,7 @@ def pack_arrays(parts: zipfile.ZipFile, arrays: Mapping[str, np.ndarray]) -> Non
 
 
 def unpack_arrays(parts: zipfile.ZipFile) -> dict[str, np.ndarray]:
-    """Return what `pack_arrays` wrote."""
+    """Return the arrays that `pack_arrays` wrote."""
     return {
         name.removesuffix(".npy"): np.lib.format.read_array(
             io.BytesIO(parts.read(name)), allow_pickle=False

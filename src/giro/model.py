@@ -1,4 +1,4 @@
-"""What a reward model is: parameters, and three functions of fitted coefficients."""
+"""Model: the contract of a reward model, parameters and three functions of a fitted state."""
 
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,7 +11,7 @@ from giro.offer import Context
 
 
 class Sample(NamedTuple):
-    """Rows of one arm, and how often each is taken with its reward, with 1 and with 0."""
+    """Rows of one arm, and how often each is used with its reward, with 1 and with 0."""
 
     rows: Rows
     positions: np.ndarray  # [i] numbers of the rows
@@ -24,43 +24,43 @@ class Model(Named, kind="model"):
     `start` prepares a number of fits, its slots: one for each arm, or for each arm and
     replica. `refit`, `partial_fit` and `value` are functions of that state, kernels unless
     `compiles` is False. A model sees rows of a regression (`kernels.regression.design`), which hold
-    a constant 1: models add no intercept. Slots draw one after the other in `start`, so that more
-    slots begin with the same numbers; the capacity changes none.
+    a constant 1, so it adds no intercept. In `start` the slots draw one after the other. With more
+    slots, the first ones therefore draw the same numbers. The capacity changes no draw.
     """
 
     source: ClassVar[str] = ""
     compiles: ClassVar[bool] = True
     incremental: ClassVar[bool] = (
-        False  # `partial_fit` is exact, and costs the same however many rows
+        False  # `partial_fit` is exact, and its cost does not grow with the rows
     )
-    online: ClassVar[bool] = False  # `partial_fit` keeps up, with every row of the slot at hand
+    online: ClassVar[bool] = False  # `partial_fit` is enough, given all rows of the slot
     deterministic: ClassVar[bool] = True  # fitting again to the same sample changes nothing
     refits_from_scratch: ClassVar[bool] = (
         False  # a fit does not depend on the one before, to the last bit
     )
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> Any:
-        """Return the state before anything was fitted."""
+        """Return the state before anything is fitted."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it starts")
 
     @staticmethod
     def refit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-        """Fit to the whole sample, beginning at the slot's last fit."""
-        raise NotImplementedError("a model says how it is fitted")
+        """Fit to the whole sample, starting from the slot's last fit."""
+        raise NotImplementedError("a model needs a function refit")
 
     @staticmethod
     def partial_fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-        """Take in the last row of the sample. A slot takes in all its rows so, or is refitted.
+        """Update the fit with the last row of the sample.
 
-        An incremental model is shown the last row only, an online one all of them, each once; it
-        may be left out for some rows.
+        An incremental slot takes in all its rows this way and sees only the last row. An online
+        one has all rows at hand. Some rows may be skipped.
         """
-        raise NotImplementedError("a model says how it takes in a row")
+        raise NotImplementedError("a model needs a function partial_fit")
 
     @staticmethod
     def value(state: Any, slot: int, context: Context) -> float:
         """Return the expected reward in this context."""
-        raise NotImplementedError("a model says what it expects")
+        raise NotImplementedError("a model needs a function value")
 
 
 @dispatched_call
@@ -71,7 +71,7 @@ def refit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> No
 
 @dispatched
 def partial_fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Let the model in this slot take in the last row of the sample."""
+    """Update the model in this slot with the last row of the sample."""
     raise TypeError("replaced by dispatch")
 
 

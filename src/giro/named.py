@@ -1,4 +1,4 @@
-"""Named: parameters with a name, to text and back ("giro:a=1/3")."""
+"""Named: dataclasses that are written as text and read back ("giro:a=1/3")."""
 
 import contextlib
 import dataclasses
@@ -17,10 +17,10 @@ _LONGEST_DECIMAL = 6  # 0.25 is shown as it is, 0.3333333333333333 as 1/3
 
 @dataclasses.dataclass(frozen=True)
 class Named:
-    """A frozen dataclass that registers itself by being defined, and has a text form.
+    """A frozen dataclass that registers itself when it is defined, and has a text form.
 
-    A direct subclass names a kind (`class Policy(Named, kind="policy")`); its subclasses name
-    themselves (`class Giro(Policy, name="giro")`) and are then found by `Policy.parse("giro:a=2")`.
+    A direct subclass names a kind (`class Policy(Named, kind="policy")`). Its subclasses name
+    themselves (`class Giro(Policy, name="giro")`), and `Policy.parse("giro:a=2")` finds them.
     """
 
     kind: ClassVar[str] = ""
@@ -43,11 +43,12 @@ class Named:
 
     @classmethod
     def parse(cls, text: str | Self) -> Self:
-        """Return the object that `text` describes; an object is returned as it is.
+        """Return the object that `text` describes.
 
-        The form is `name` or `name:parameter=value,...`. Numbers may be fractions (1/3), lists
-        stand in brackets ([0.7,0.4]), so does a value that has parameters
-        ([logistic:penalty=2]), and `none` leaves an optional parameter out.
+        An object of this kind is returned unchanged. The form is `name` or
+        `name:parameter=value,...`. Numbers may be fractions (1/3). Brackets enclose lists
+        ([0.7,0.4]) and values with parameters of their own ([logistic:penalty=2]). `none` leaves
+        an optional parameter out.
         """
         if isinstance(text, cls):
             return text
@@ -56,17 +57,17 @@ class Named:
         name, _, parameters = text.strip().partition(":")
         if name not in cls._known:
             raise UnknownName(cls.kind, name, known=cls._known)
-        found, given = cls._known[name], _split_parameters(name, parameters)
-        hints, wanted = typing.get_type_hints(found), defaults(found)
+        subclass, given = cls._known[name], _split_parameters(name, parameters)
+        hints, wanted = typing.get_type_hints(subclass), defaults(subclass)
         for key in given:
             if key not in wanted:
                 raise UnknownName(f"parameter of {name}", key, known=wanted)
         for key, default in wanted.items():
             if default is ... and key not in given:
-                way_out = f"as in {name}:{key}=..." if has_text(found) else "use it from Python"
+                way_out = f"as in {name}:{key}=..." if has_text(subclass) else "use it from Python"
                 raise BadParameter(f"{name} needs {key}, {way_out}")
         values = {key: _value(hints[key], value, f"{name}:{key}") for key, value in given.items()}
-        return typing.cast(Self, found(**values))
+        return typing.cast(Self, subclass(**values))
 
     @property
     def text(self) -> str:
@@ -75,10 +76,10 @@ class Named:
         return f"{self.name}:{','.join(parameters)}" if parameters else self.name
 
     def shown(self) -> Mapping[str, Any]:
-        """Return the parameters that belong into the text.
+        """Return the parameters that belong in the text.
 
-        These are all positional ones that are not None, and the keyword-only ones that were
-        changed from their default.
+        These are the positional ones that are not None, and the keyword-only ones that differ from
+        their default.
         """
         return {
             field.name: value
@@ -93,7 +94,7 @@ class Named:
 
 
 def defaults(cls: type[Named]) -> dict[str, Any]:
-    """Return the parameters of a registered class with their defaults, `...` if there is none."""
+    """Return the parameters of a registered class with their defaults, `...` for none."""
     missing = dataclasses.MISSING
     return {
         field.name: ... if field.default is missing else field.default for field in _parameters(cls)
@@ -101,15 +102,15 @@ def defaults(cls: type[Named]) -> dict[str, Any]:
 
 
 def has_text(cls: type[Named]) -> bool:
-    """Tell whether an object of this class can be made from text (a function cannot be typed)."""
+    """Return whether objects of this class can be made from text (a function cannot be)."""
     hints = typing.get_type_hints(cls)
     return all(_is_readable(hints[field.name]) for field in _parameters(cls))
 
 
 def check_word(word: str) -> None:
-    """Check that a word can stand in a text and be read again."""
+    """Check that a word can be written in a text form and read back."""
     if set(word) & set(",[]") or word.strip() != word or word == "none":
-        raise BadParameter(f"'{word}' cannot stand in the text of a problem: rename it")
+        raise BadParameter(f"'{word}' cannot be part of the text of a problem: rename it")
 
 
 def summary(cls: type[Named]) -> str:
@@ -120,14 +121,14 @@ def summary(cls: type[Named]) -> str:
 def _parameters(cls: type[Named]) -> list[dataclasses.Field[Any]]:
     """Return the fields that a caller sets, keyword-only ones last.
 
-    One with `init=False` follows from the others.
+    A field with `init=False` follows from the others.
     """
-    given = [field for field in dataclasses.fields(cls) if field.init]
-    return sorted(given, key=lambda field: field.kw_only is True)
+    fields = [field for field in dataclasses.fields(cls) if field.init]
+    return sorted(fields, key=lambda field: field.kw_only is True)
 
 
-def text_of(value: Any) -> str:  # noqa: PLR0911  # a kind of value a case
-    """Return the text of one value, as short as it can be without losing a digit.
+def text_of(value: Any) -> str:  # noqa: PLR0911  # one case for each kind of value
+    """Return the shortest text of one value that loses no digit.
 
     >>> text_of(1.0), text_of(1 / 3), text_of(0.1), text_of((0.7, 0.4)), text_of(None)
     ('1', '1/3', '0.1', '[0.7,0.4]', 'none')
@@ -138,7 +139,7 @@ def text_of(value: Any) -> str:  # noqa: PLR0911  # a kind of value a case
         case bool():
             return str(value).lower()
         case float():
-            return _number_text(float(value))  # a NumPy number shows its type in its repr
+            return _number_text(float(value))  # the repr of a NumPy number contains its type
         case Named():
             return f"[{value.text}]" if ":" in value.text else value.text
         case tuple() | list():
@@ -175,7 +176,7 @@ def _split_parameters(name: str, text: str) -> dict[str, str]:
 
 
 def _split(text: str) -> list[str]:
-    """Split at the commas that stand outside brackets."""
+    """Split at the commas outside brackets."""
     if not text.strip():
         return []
     parts, depth = [""], 0
@@ -211,7 +212,10 @@ def _value(hint: Any, text: str, where: str) -> Any:
 
 
 def _value_of_any(hints: tuple[Any, ...], text: str, where: str) -> Any:
-    """Return the value of the first type that `text` fits; complain about the first otherwise."""
+    """Return the value for the first type that `text` fits.
+
+    If it fits none, the error is that of the first type.
+    """
     if text == "none" and type(None) in hints:
         return None
     first, *others = (hint for hint in hints if hint is not type(None))
@@ -226,7 +230,7 @@ def _value_of_any(hints: tuple[Any, ...], text: str, where: str) -> Any:
 
 
 def _is_readable(hint: Any) -> bool:
-    """Tell whether a value of type `hint` can be written as text."""
+    """Return whether a value of type `hint` can be written as text."""
     if hint in _READERS or hint is type(None) or typing.get_origin(hint) is typing.Literal:
         return True
     if _is_named(hint):
@@ -237,7 +241,7 @@ def _is_readable(hint: Any) -> bool:
 
 
 def _is_named(hint: Any) -> bool:
-    """Tell whether a value of type `hint` is itself something with a name."""
+    """Return whether a value of type `hint` is itself a `Named`."""
     return isinstance(hint, type) and issubclass(hint, Named)
 
 

@@ -1,4 +1,4 @@
-"""What a problem is: parameters, and three functions of an instance."""
+"""Problem: the contract of a problem, parameters and three functions of an instance."""
 
 from typing import Any, ClassVar, TypeAlias
 
@@ -15,9 +15,9 @@ Means: TypeAlias = np.ndarray  # [arm] expected reward of every arm in this roun
 class Problem(Named, kind="problem"):
     """Parameters of a family of problems, and how an instance is drawn, revealed and rewarded.
 
-    A subclass is a frozen dataclass with a name; `start` draws the instance of one run, `reveal`
-    and `reward` are functions of it, kernels where they compile. The means that `reveal` returns
-    are for counting regret: only the loop sees both them and the policy.
+    A subclass is a frozen dataclass with a name. `start` draws the instance of one run. `reveal`
+    and `reward` are functions of the instance, kernels if they compile. The means that `reveal`
+    returns serve to count regret: the policy does not see them.
     """
 
     n_arms: int
@@ -33,12 +33,12 @@ class Problem(Named, kind="problem"):
     @staticmethod
     def reveal(instance: Any, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
         """Return the offer of round t (from 0), the means of all arms, and the highest on offer."""
-        raise NotImplementedError("a problem says what it reveals")
+        raise NotImplementedError("a problem needs a function reveal")
 
     @staticmethod
     def reward(instance: Any, means: Means, arm: int, rng: np.random.Generator) -> float:
         """Return a reward in [0, 1] for pulling `arm` in this round."""
-        raise NotImplementedError("a problem says how it rewards")
+        raise NotImplementedError("a problem needs a function reward")
 
     @property
     def compiled(self) -> bool:
@@ -75,16 +75,18 @@ SIZES = ("n_arms", "n_features", "n_arm_features")
 
 
 class Wrapping(Problem):
-    """A problem that has the arms, contexts and features of those it is made of."""
+    """A problem made of others, with their arms, contexts and features."""
 
     wrapped: ClassVar[tuple[str, ...]]  # the parameters that are problems
 
     def __post_init__(self) -> None:
-        """Read the problems, and take their sizes from the last."""
+        """Read the problems, and take the sizes from the last one."""
         for key in self.wrapped:
             problem = Problem.parse(getattr(self, key))
             if not problem.offers_all:
-                raise BadParameter(f"{self.name} wraps problems whose arms are all awake")
+                raise BadParameter(
+                    f"{self.name} needs problems with all arms on offer, got {problem}"
+                )
             sizes = {size: getattr(problem, size) for size in SIZES}
             for name, value in {key: problem, **sizes}.items():
                 object.__setattr__(self, name, value)

@@ -11,21 +11,21 @@ from giro.files import write_whole
 
 Record = Mapping[str, Any]
 
-UNLIMITED = 100_000  # columns of a file or a pipe
-_NARROWEST = 16  # columns of text below which folding makes it unreadable
-_GAP = 3  # columns between two of a table
+UNLIMITED = 100_000  # characters in a line of a file or a pipe
+_NARROWEST = 16  # characters: text folded to fewer is unreadable
+_GAP = 3  # characters between two columns
 _DIGITS = 6  # of a number in a CSV file
 
 
 class Column(NamedTuple):
-    """One value of each record. Words are folded to fit the terminal, numbers and names never."""
+    """A column of a table. Words are folded to fit the terminal, numbers and names never."""
 
     key: str
     title: str | None = None  # None: the key
     show: Callable[[Any], str] = str
     words: bool = False
     right: bool | None = None  # None: right unless some value is a string
-    optional: bool = False  # left out, the last one first, where a terminal is too narrow
+    optional: bool = False  # left out if the terminal is too narrow, the last one first
 
     @property
     def heading(self) -> str:
@@ -36,7 +36,7 @@ class Column(NamedTuple):
 def table_text(
     columns: Sequence[Column], records: Sequence[Record], *, width: int = UNLIMITED
 ) -> str:
-    """Return an aligned table without decoration, of at most `width` columns if its numbers fit."""
+    """Return an aligned plain table, at most `width` characters wide if its numbers fit."""
     from rich.console import Console  # noqa: PLC0415  # quick start
     from rich.table import Table  # noqa: PLC0415  # quick start
 
@@ -66,28 +66,28 @@ def _narrowest(columns: Sequence[Column], records: Sequence[Record]) -> int:
 
 
 def _least(column: Column, records: Sequence[Record]) -> int:
-    """Return the columns of the terminal that a column needs."""
+    """Return the width that a column needs, in characters."""
     longest = max(map(len, [column.heading, *(column.show(r[column.key]) for r in records)]))
     return min(longest, _NARROWEST) if column.words else longest
 
 
 def fixed(decimals: int) -> Callable[[float | None], str]:
-    """Return a format with this number of decimals; a dash for NaN and None."""
+    """Return a format with this number of decimals and a dash for NaN and None."""
     return lambda value: "-" if value is None or math.isnan(value) else f"{value:.{decimals}f}"
 
 
 def decimals_for(errors: Sequence[float], *, most: int = 4, unknown: int = 1) -> int:
-    """Return how many decimals show two digits of the smallest positive error.
+    """Return the number of decimals that shows two digits of the smallest positive error.
 
     >>> decimals_for([4.2, 16.3]), decimals_for([123.0]), decimals_for([0.02, 1.0])
     (1, 0, 3)
     """
-    known = [error for error in errors if error > 0]
-    return min(most, max(0, 1 - math.floor(math.log10(min(known))))) if known else unknown
+    positive = [error for error in errors if error > 0]
+    return min(most, max(0, 1 - math.floor(math.log10(min(positive))))) if positive else unknown
 
 
 def write_csv(path: Path, records: Sequence[Record], *, note: str = "") -> None:
-    """Write records as CSV, below the note as a comment; without records, remove the file."""
+    """Write records as CSV below the note, which is a comment. Without records, remove the file."""
     if not records:
         path.unlink(missing_ok=True)
         return

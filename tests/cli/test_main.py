@@ -23,4 +23,4 @@ def test_every_command_explains_itself_with_examples(giro: Giro, command: str) -
 
 def test_commands_are_found_by_being_files() -> None:
     assert cli.__doc__ is not None
-    assert "one command a file" in cli.__doc__
+    assert "one file for each command" in cli.__doc__

@@ -68,7 +68,7 @@ def test_problems_with_contexts_are_shown_with_policies_that_know_contexts(giro:
         named = words[2 : next(i for i, word in enumerate(words) if word.startswith("--"))]
         assert named and {"giro", "ucb1"}.isdisjoint(named)
         assert all(Policy.parse(name).uses_arm_features for name in named)  # so it knows contexts
-    assert "Policies that know no contexts" in " ".join(page.split())
+    assert "Policies without contexts" in " ".join(page.split())
 
 
 def test_every_problem_has_a_table_of_its_own(giro: Giro) -> None:
@@ -98,7 +98,7 @@ def test_results_of_other_samplers_are_played_anew_and_said_to_stay(
     monkeypatch.setattr(play, "stream", lambda seed, *path: stream(seed + 1, *path))
     second, third = giro(*words), giro(*words)
     assert (first.error, third.error) == ("", "")
-    assert f"giro {__version__} left in {tmp_path}: its own are played" in second.error
+    assert f"giro {__version__} left in {tmp_path}: new ones are played" in second.error
     assert first.records != second.records == third.records
 
 

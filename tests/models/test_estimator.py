@@ -366,7 +366,7 @@ def test_models_and_texts_are_taken_as_they_are() -> None:
     [
         (3, "estimator with fit and predict, got 3"),
         (StandardScaler(), "fit and predict, got StandardScaler"),
-        (Ridge, "got its class: say Ridge()"),
+        (Ridge, "got its class: use Ridge()"),
         (LinearSVC(), "without predict_proba.*CalibratedClassifierCV"),
         (make_pipeline(StandardScaler(), LinearSVC()), "without predict_proba"),
         (SGDClassifier(), "without predict_proba"),

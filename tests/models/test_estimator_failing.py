@@ -121,7 +121,7 @@ def test_where_no_number_is_predicted_the_mean_is_expected_and_nothing_changes()
     low, high = np.array([0.2, 0.2, 1.0]), np.array([0.7, 0.2, 1.0])
     before = value(state, 0, low)
     assert before != 0.5
-    with pytest.warns(ModelWarning, match="cannot be asked: it expects a reward of nan"):
+    with pytest.warns(ModelWarning, match="cannot be used to predict: it predicts a reward of nan"):
         assert value(state, 0, high) == 0.5
     assert value(state, 0, high) == 0.5
     assert value(state, 0, low) == before

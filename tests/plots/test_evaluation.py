@@ -34,5 +34,5 @@ def test_the_forest_shows_every_estimate_with_its_interval(evaluation: Evaluatio
 
 def test_nothing_known_cannot_be_drawn(evaluation: Evaluation) -> None:
     unknown = [row._replace(value=np.nan) for row in evaluation.rows]
-    with pytest.raises(BadParameter, match="at least one estimate that is known"):
+    with pytest.raises(BadParameter, match="at least one known estimate"):
         forest_figure(Evaluation(tuple(unknown), 0.95, 300, 0))

@@ -186,7 +186,7 @@ def test_what_is_no_problem_is_refused(text: str, kind: type[GiroError], complai
 
 @pytest.mark.parametrize(("data", "label"), [("a,b.csv", "y"), ("a.csv", "[y"), ("a.csv", "none")])
 def test_names_that_would_break_the_text_are_refused(data: str, label: str) -> None:
-    with pytest.raises(BadParameter, match="cannot stand in the text of a problem"):
+    with pytest.raises(BadParameter, match="cannot be part of the text of a problem"):
         Classification(data, label)
 
 

@@ -117,8 +117,8 @@ def test_ratings_that_are_nowhere_or_make_no_sense_are_refused(
         ("7\t1\t3\t0", "'7'"),
         ("1\t99\t3\t0", "'99'"),
         ("2\t{film}\t3\t0", "the same film twice"),
-        ("1\t{free}\t6\t0", "a rating is 1 to 5"),
-        ("1\t{free}\tnan\t0", "a rating is 1 to 5"),
+        ("1\t{free}\t6\t0", "a rating is a number from 1 to 5"),
+        ("1\t{free}\tnan\t0", "a rating is a number from 1 to 5"),
         ("1\t{free}\tgood\t0", "good"),
     ):
         folder, rated = films.write(tmp_path / "bad"), Literally().rated
@@ -132,7 +132,7 @@ def test_ratings_that_are_nowhere_or_make_no_sense_are_refused(
     (few / "ml-100k.inter").write_text("\n".join(lines) + "\n")
     with pytest.raises(BadParameter, match="users with 10 ratings"):
         Movielens(str(few))
-    with pytest.raises(BadParameter, match="cannot stand in the text"):
+    with pytest.raises(BadParameter, match="cannot be part of the text"):
         Movielens("a,b")
 
 

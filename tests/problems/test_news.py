@@ -151,5 +151,5 @@ def test_bad_parameters_are_refused() -> None:
         with pytest.raises(BadParameter, match=complaint):
             Problem.parse(f"news:{text}")
     for wrapper in ("sleeping:problem=news", "switching:first=news,second=news,at=5"):
-        with pytest.raises(BadParameter, match="arms are all awake"):
+        with pytest.raises(BadParameter, match="all arms on offer"):
             Problem.parse(wrapper)

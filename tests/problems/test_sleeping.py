@@ -65,7 +65,7 @@ def test_features_on_offer_are_those_of_the_arms_that_are_awake(seed: int) -> No
 
 def test_what_cannot_sleep_is_refused() -> None:
     for text, complaint in (
-        ("problem=[sleeping:problem=bernoulli]", "wraps problems whose arms are all awake"),
+        ("problem=[sleeping:problem=bernoulli]", "needs problems with all arms on offer"),
         ("problem=bernoulli,awake=0", "needs 0 < awake <= 1"),
         ("problem=bernoulli,awake=1.1", "needs 0 < awake <= 1"),
         ("problem=bernoulli,awake=nan", "awake is a number"),

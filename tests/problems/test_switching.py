@@ -55,9 +55,9 @@ def test_a_world_changes_twice_if_the_second_problem_is_switching(seed: int) -> 
 
 def test_what_cannot_take_the_place_of_the_other_is_refused() -> None:
     for text, complaint in (
-        ("first=bernoulli,second=[bernoulli:n_arms=3],at=5", "as many arms"),
-        ("first=bernoulli,second=linear,at=5", "as many arms, features of contexts"),
-        ("first=[sleeping:problem=bernoulli],second=bernoulli,at=5", "arms are all awake"),
+        ("first=bernoulli,second=[bernoulli:n_arms=3],at=5", "equal numbers of arms"),
+        ("first=bernoulli,second=linear,at=5", "equal numbers of arms, context features"),
+        ("first=[sleeping:problem=bernoulli],second=bernoulli,at=5", "all arms on offer"),
         ("first=bernoulli,second=bernoulli,at=0", "needs a whole number at >= 1"),
         ("first=bernoulli,second=bernoulli", "needs at"),
     ):

@@ -1,1 +1,1 @@
-"""The command line: one command a file; being here is registration."""
+"""The command line, one file for each command. A file in this folder registers itself."""

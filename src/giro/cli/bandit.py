@@ -16,12 +16,12 @@ from giro.tables import Column, fixed
 commands = typer.Typer(rich_markup_mode=None)
 app.add_typer(commands, name="bandit")
 
-_PYTHON = "uniform"  # in place of a policy that holds Python objects, which no file can
+_PYTHON = "uniform"  # stands for a policy with Python objects, which no file can hold
 
 
 @commands.callback(invoke_without_command=True)
 def describe(context: typer.Context) -> None:
-    """Look at a bandit that a program has saved, or keeps in a store.
+    """Look at a bandit that a program saved or keeps in a store.
 
     \b
     Examples:
@@ -34,15 +34,15 @@ def describe(context: typer.Context) -> None:
 @commands.command()
 def show(
     where: Annotated[
-        str, typer.Argument(metavar="FILE|STORE", help="As Bandit.save made it, or sqlite:///FILE.")
+        str, typer.Argument(metavar="FILE|STORE", help="Written by Bandit.save, or sqlite:///FILE.")
     ],
-    name: Annotated[str, typer.Argument(help="Which bandit of a store.")] = "",
+    name: Annotated[str, typer.Argument(help="A bandit in the store.")] = "",
     json: options.Json = False,
 ) -> None:
-    """Show the setting of a bandit, and what each arm was shown and earned.
+    """Show the setting of a bandit, and the decisions and rewards of each arm.
 
-    Rewards are in the bandit's own units; those that expired count with their default. A store
-    without a name: the names of its bandits.
+    Rewards are in the bandit's own units. Expired ones count with their default. For a store
+    without a NAME, list the names of its bandits.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`giro policies` and `giro problems`: all of one kind, as a table or as records."""
+"""`giro policies` and `giro problems`: list all of one kind, as a table or as records."""
 
 import textwrap
 from typing import Any
@@ -11,7 +11,7 @@ from giro.policy import Policy
 from giro.problem import Problem
 from giro.tables import Column
 
-_WIDE = 140  # columns below which a table would fold every cell
+_WIDE = 140  # characters: in a narrower terminal a table would fold every cell
 
 
 @app.command()
@@ -43,7 +43,7 @@ def problems(json: Json = False) -> None:
 
 
 def _print_catalogue(kind: type[Policy] | type[Problem], *, json: bool) -> None:
-    """Print every policy or problem with its parameters, what it does, and its source."""
+    """Print every policy or problem with its parameters, its summary and its source."""
     records = [
         {
             "name": cls.name,
@@ -72,7 +72,7 @@ def _print_catalogue(kind: type[Policy] | type[Problem], *, json: bool) -> None:
 
 
 def _paragraph(record: dict[str, Any], width: int) -> str:
-    """Return a record as a few lines for a terminal that is not wide enough for a table."""
+    """Return a record as a few lines, for a terminal too narrow for a table."""
     lines = [f"{record['name']}  {_parameters(record)}", record["summary"], record["source"]]
     return "\n".join(
         textwrap.fill(line, width, initial_indent=indent, subsequent_indent="    ")

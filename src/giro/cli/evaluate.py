@@ -1,4 +1,4 @@
-"""`giro evaluate`: what a log says about policies, as a table, records and a picture."""
+"""`giro evaluate`: estimate policies from a log, as a table, records and a picture."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,11 +31,9 @@ def evaluate_log(
     ] = "auto",
     arm: Annotated[str, option("COLUMN", "Of a table: the chosen arm.")] = "arm",
     reward: Annotated[str, option("COLUMN", "Of a table: its reward.")] = "reward",
-    probability: Annotated[
-        str, option("COLUMN", "Of a table: with which it was chosen.")
-    ] = "probability",
+    probability: Annotated[str, option("COLUMN", "Of a table: its probability.")] = "probability",
     context: Annotated[
-        list[str], option("NAMES", "Of a table: a,b,c, or what the names begin with; repeatable.")
+        list[str], option("NAMES", "Of a table: a,b,c, or a prefix of the names; repeatable.")
     ] = ["context"],  # noqa: B006  # read only
     hashed: Annotated[
         bool | None,
@@ -44,25 +42,25 @@ def evaluate_log(
         ),
     ] = None,
     estimator: Annotated[
-        list[str], option("NAME", "Also replay, rejection-replay; may be repeated.")
+        list[str], option("NAME", "Also replay, rejection-replay; repeatable.")
     ] = list(_WEIGHTED),  # noqa: B006  # read only
     replay: Annotated[
         bool, typer.Option("--replay", help="Also play the policy on the log (uniform logs).")
     ] = False,
     level: Annotated[float, option("P", "Of the confidence intervals.")] = 0.95,
-    interval: Annotated[str, option("|".join(INTERVALS), "How they are made.")] = "normal",
-    clip: Annotated[float | None, option("W", "Cut weights to this (default: never).")] = None,
+    interval: Annotated[str, option("|".join(INTERVALS), "How to compute them.")] = "normal",
+    clip: Annotated[float | None, option("W", "Cut weights to W (default: never).")] = None,
     reward_range: Annotated[str | None, option("LOW,HIGH", "Of rewards, where not [0, 1].")] = None,
-    votes: Annotated[int, option("B", "Choices from which probabilities are found.")] = 100,
+    votes: Annotated[int, option("B", "Choices that estimate a probability.")] = 100,
     seed: options.Seed = 0,
     json: options.Json = False,
     plot: options.Plot = None,
 ) -> None:
     """Estimate from a log the reward per event that other policies would have had.
 
-    A policy is led through the log and learns from every logged reward; shown is the mean reward
-    of its choices, weighted by how likely they were in the log. With --replay it instead learns
-    from the events on which it agrees with the log.
+    A policy goes through the log and learns from every logged reward. The estimate is the mean
+    reward of its choices, weighted by how likely they were in the log. With --replay, the policy
+    also plays on the log, and learns only from the events on which it agrees with it.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""The program `giro`: every command adds itself, every error becomes one sentence."""
+"""The program `giro`: every command registers itself, every error becomes one sentence."""
 
 import contextlib
 import importlib
@@ -16,7 +16,7 @@ from giro.version import __version__
 
 _DONE, _FAILED, _REFUSED, INTERRUPTED = 0, 1, 2, 130  # exit statuses
 
-# what every complaint of Typer about the arguments has in common; it has no public name
+# the base class of all errors of Typer about arguments, which has no public name
 _UsageError = cast(type[typer.BadParameter], typer.BadParameter.__bases__[0])
 
 app = typer.Typer(
@@ -49,15 +49,15 @@ def giro(
       giro simulate giro:a=1/3 ucb1 --out results/first --plot regret.png
       giro plot results/first -o regret.svg --x log
 
-    Results go to standard output, progress and complaints to standard error. Exit status: 0 done,
-    1 a run failed, 2 asked for wrongly, 130 interrupted. After `giro --install-completion` the
-    shell completes commands and options.
+    Results go to standard output, progress and errors to standard error. Exit status: 0 done,
+    1 a run failed, 2 wrong usage, 130 interrupted. After `giro --install-completion` the shell
+    completes commands and options.
     """
     help_without_command(context)
 
 
 def help_without_command(context: typer.Context) -> None:
-    """Show the help of a group of commands if none of them is named."""
+    """Show the help of a group of commands if no command is named."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 

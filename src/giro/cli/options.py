@@ -1,4 +1,4 @@
-"""Options that several commands have, and numbers and lists as they are typed after them."""
+"""Options that several commands share, and readers of the numbers and lists typed after them."""
 
 import re
 from collections.abc import Callable
@@ -21,10 +21,10 @@ def option(metavar: str, text: str) -> Any:
 
 
 _METRIC = "Curves (default: regret, or reward per round if all problems are classification)."
-_FRESH = "Play runs also where only those of an older version are kept, beside them."
+_FRESH = "Play runs even if those of an older version are kept; both stay."
 _ADDRESS = (
     "Dask scheduler (tcp://host:8786) or Ray head node (ray://host:10001, auto); "
-    "without it a local cluster is started."
+    "without it, start a local cluster."
 )
 
 Rounds: TypeAlias = Annotated[int, option("N", "Rounds of one run.")]
@@ -49,7 +49,7 @@ Trials: TypeAlias = Annotated[int, option("N", "Largest number of trials.")]
 
 
 def number(text: str, option: str) -> float:
-    """Return a number, which may be typed as a fraction.
+    """Return a number that may be typed as a fraction.
 
     >>> number("0.5", "--a"), number("1/4", "--a")
     (0.5, 0.25)
@@ -61,7 +61,7 @@ def number(text: str, option: str) -> float:
 
 
 def number_list(text: str, option: str) -> list[float]:
-    """Return numbers typed with commas between them.
+    """Return numbers separated by commas.
 
     >>> number_list("0.7,0.4", "--means")
     [0.7, 0.4]
@@ -70,7 +70,7 @@ def number_list(text: str, option: str) -> list[float]:
 
 
 def whole_numbers(text: str, option: str) -> list[int]:
-    """Return whole numbers typed with commas between them."""
+    """Return whole numbers separated by commas."""
     return _listed(text, option, _whole)
 
 
@@ -86,7 +86,7 @@ def _listed(text: str, option: str, read: Callable[[str, str], _T]) -> list[_T]:
 
 
 def name_list(text: str) -> list[str]:
-    """Return names typed with commas between them.
+    """Return names separated by commas.
 
     >>> name_list("statlog, adult")
     ['statlog', 'adult']
@@ -95,7 +95,7 @@ def name_list(text: str) -> list[str]:
 
 
 def policy_list(text: str) -> list[str]:
-    """Return the policies in a list whose commas also separate parameters.
+    """Return the policies in a list in which commas also separate parameters.
 
     >>> policy_list("besa,weighted-bootstrap:zeros=1,ones=2,phe:a=1.1")
     ['besa', 'weighted-bootstrap:zeros=1,ones=2', 'phe:a=1.1']

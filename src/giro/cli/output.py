@@ -1,4 +1,4 @@
-"""What the commands leave: tables and JSON, progress and complaints, figures."""
+"""Output of the commands: tables and JSON, progress and errors, figures."""
 
 import itertools
 import json
@@ -37,12 +37,12 @@ def print_line(text: str = "") -> None:
 
 
 def print_table(columns: Sequence[Column], records: Sequence[Record]) -> None:
-    """Print a table, one line a record unless a terminal is narrow."""
+    """Print a table, with one line for each record unless the terminal is narrow."""
     print_line(table_text(columns, records, width=page_width()))
 
 
 def print_json(document: Sequence[Any] | Mapping[str, Any]) -> None:
-    """Print records, or tables of records, as JSON; a number that is not finite becomes null."""
+    """Print records, or tables of records, as JSON, with null for numbers that are not finite."""
     print(json.dumps(_without_nan(document), indent=2, allow_nan=False))
 
 
@@ -59,20 +59,20 @@ def _without_nan(value: Any) -> Any:
 
 
 def print_results(traces: Sequence[Trace], *, runs: int) -> None:
-    """Print a table for each problem, below what is needed to repeat it."""
+    """Print a table for each problem, below the setting that repeats it."""
     groups = itertools.groupby(traces, key=lambda trace: trace.setting.problem)
     for i, (problem, group) in enumerate(groups):
         if i > 0:
             print_line()
-        found = list(group)
-        setting = found[0].setting
+        group_traces = list(group)
+        setting = group_traces[0].setting
         print_line(f"problem  {problem}")
         print_line(
             f"rounds   {setting.rounds}   runs {runs}   seed {setting.seed}   "
             f"giro {setting.version}"
         )
         print_line()
-        _print_finals(found, runs)
+        _print_finals(group_traces, runs)
 
 
 def _print_finals(traces: Sequence[Trace], runs: int) -> None:
@@ -114,15 +114,16 @@ def tell(sentence: str) -> None:
 
 
 def page_width() -> int:
-    """Return the columns of the terminal; a file or a pipe has no limit."""
+    """Return the width of the terminal in characters. A file or a pipe has no limit."""
     return Console().width if sys.stdout.isatty() else UNLIMITED
 
 
 @contextmanager
 def progress(total: int) -> Iterator[Callable[[str, int], None]]:
-    """Show how many of `total` runs are done; yields a function of a description and runs ended.
+    """Show how many of `total` runs are done.
 
-    Nothing is shown unless standard error is a terminal.
+    Yields a function to call with a description and the number of runs that just ended. Nothing is
+    shown unless standard error is a terminal.
     """
     if not sys.stderr.isatty():
         yield lambda doing, runs: None
@@ -148,13 +149,13 @@ class _Rate(ProgressColumn):
 
 
 def check_folder(folder: Path) -> None:
-    """Make the folder if there is none; BadParameter if it cannot be made or written to."""
+    """Make the folder if needed, and check that it can be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise BadParameter(f"no folder can be made at {folder}: {error.strerror}") from None
+        raise BadParameter(f"cannot make the folder {folder}: {error.strerror}") from None
     if not os.access(folder, os.W_OK):
-        raise BadParameter(f"nothing can be written to {folder}")
+        raise BadParameter(f"cannot write to the folder {folder}")
 
 
 def check_picture(path: Path | None) -> None:
@@ -167,7 +168,7 @@ def check_picture(path: Path | None) -> None:
 
 
 def write_picture(path: Path, figure: "Figure", *, note: str | None = None) -> None:
-    """Save a figure, and say so."""
+    """Save a figure and report its path."""
     from giro.plots import save  # noqa: PLC0415  # quick start without matplotlib
 
     save(figure, path, note=note)

@@ -15,7 +15,7 @@ Scale = Literal["linear", "log"]
 
 @app.command()
 def plot(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="As simulate --out made it.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Written by simulate --out.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File: .png, .svg or .pdf.")
     ],
@@ -25,7 +25,7 @@ def plot(
 ) -> None:
     """Draw the curves in a folder of results.
 
-    One panel a problem, one curve a policy, with bands of 95% confidence for the mean.
+    A panel for each problem, a curve for each policy, with 95% confidence bands for the mean.
 
     \b
     Examples:

@@ -1,6 +1,6 @@
 """`giro simulate`: policies on problems, as a table, records, files and a picture.
 
-Below it stands what all commands share that play experiments: progress, Ctrl-C, and remarks on
+Also the functions that all commands share that play experiments: progress, Ctrl-C, and remarks on
 kept runs.
 """
 
@@ -44,16 +44,16 @@ class Where(NamedTuple):
     jobs: int | None = None
     engine: EngineName = "threads"
     address: str | None = None
-    fresh: bool = True  # whether runs are played where only another version's are kept
+    fresh: bool = True  # play runs even if those of another version are kept
 
 
 @app.command()
 def simulate(
     policies: Annotated[list[str], _POLICIES],
     problem: Annotated[
-        list[str] | None, option("TEXT", "As beta:v=4; may be repeated (default: bernoulli).")
+        list[str] | None, option("TEXT", "As beta:v=4; repeatable (default: bernoulli).")
     ] = None,
-    data: Annotated[Path | None, option("FILE", "Rows to be classified: .parquet, .csv.")] = None,
+    data: Annotated[Path | None, option("FILE", "Rows to classify: .parquet, .csv.")] = None,
     label: Annotated[str | None, option("COLUMN", "Column of FILE with the classes.")] = None,
     rounds: options.Rounds = 10_000,
     runs: options.Runs = 100,
@@ -64,7 +64,7 @@ def simulate(
     plot: options.Plot = None,
     metric: options.Metric = None,
     points: Annotated[int, option("P", "Points of a curve that are kept.")] = 200,
-    spacing: Annotated[Spacing, typer.Option(help="How these points lie.")] = "even",
+    spacing: Annotated[Spacing, typer.Option(help="How these points are spaced.")] = "even",
     engine: options.Engine = "threads",
     address: options.Address = None,
 ) -> None:
@@ -73,7 +73,7 @@ def simulate(
     All policies meet the same instances. The numbers depend on the seed, not on --jobs or
     --engine. With --out, runs that are already in the folder are not computed again. With --data,
     an arm stands for a class, a row is the context, and the arm of the row's class has reward 1.
-    Policies that know no contexts, such as giro and ucb1, play such problems without them.
+    Policies without contexts, such as giro and ucb1, ignore those of such problems.
 
     \b
     Examples:
@@ -109,7 +109,7 @@ def simulate(
 
 
 def result_record(trace: Trace) -> dict[str, Any]:
-    """Return the numbers of one policy on one problem, with all that is needed to repeat them."""
+    """Return the numbers of one policy on one problem, and the setting that repeats them."""
     return {
         **final_record(trace),
         "seconds": float(trace.seconds.sum()),
@@ -121,12 +121,12 @@ def result_record(trace: Trace) -> dict[str, Any]:
 
 
 def check_kept_runs(kept: Kept, all_work: Iterable[Work]) -> None:
-    """Find out which of the kept runs of this work the present code plays again, with progress."""
-    begun = [work for work in all_work if kept.newest(work.setting)]
-    if not begun:
+    """Find out which kept runs of this work the present code reproduces, and show progress."""
+    started = [work for work in all_work if kept.newest(work.setting)]
+    if not started:
         return
-    with progress(len(begun)) as advance:
-        for work in begun:
+    with progress(len(started)) as advance:
+        for work in started:
             advance(f"checking {work.setting.policy}", 1)
             kept.check([work])
 
@@ -134,16 +134,16 @@ def check_kept_runs(kept: Kept, all_work: Iterable[Work]) -> None:
 def finished_traces(
     experiments: Sequence[Experiment], kept: Kept, where: Where
 ) -> tuple[list[Trace], bool]:
-    """Return the traces of all runs that ended, and whether Ctrl-C stopped the others."""
+    """Return the traces of all finished runs, and whether Ctrl-C stopped the others."""
     all_work = [work for experiment in experiments for work in experiment.work]
     check_kept_runs(kept, all_work)
-    others = (work.setting for work in all_work if not kept.present(work.setting))
-    versions = {trace.setting.version for trace in map(kept.newest, others) if trace}
+    changed = (work.setting for work in all_work if not kept.present(work.setting))
+    versions = {trace.setting.version for trace in map(kept.newest, changed) if trace}
     if where.fresh and versions:
         made_by = " and ".join(sorted(versions))
         tell(
-            f"the present code does not play the runs that giro {made_by} left in {kept.folder}: "
-            "its own are played, and kept beside them"
+            f"the present code does not reproduce the runs that giro {made_by} left in "
+            f"{kept.folder}: new ones are played and kept beside them"
         )
     wanted = sum(experiment.runs * len(experiment.work) for experiment in experiments)
     traces: list[Trace] = []
@@ -162,7 +162,7 @@ def finished_traces(
 
 
 def say_interrupted(experiments: Sequence[Experiment], traces: list[Trace], kept: Kept) -> None:
-    """Complain that not all runs were played, and say where the others are."""
+    """Report how many runs finished before Ctrl-C, and where they are kept."""
     finished = sum(trace.runs.size for trace in traces)
     wanted = sum(experiment.runs * len(experiment.work) for experiment in experiments)
     where = f", kept in {kept.folder}" if kept.folder else ""

@@ -1,4 +1,4 @@
-"""`giro warm-up`: compile ahead what bandits need."""
+"""`giro warm-up`: compile policies ahead of their first decision."""
 
 import time
 from typing import Annotated
@@ -16,17 +16,13 @@ def warm_up(
     policies: Annotated[
         list[str], typer.Argument(metavar="POLICY...", help="Policies to compile.")
     ],
-    features: Annotated[
-        int, typer.Option(help="Also for contexts of this many numbers; 0 for none.")
-    ] = 0,
-    arm_features: Annotated[
-        int, typer.Option(help="Also for arms with this many features; 0 for none.")
-    ] = 0,
+    features: Annotated[int, typer.Option(help="Numbers in a context; 0 for none.")] = 0,
+    arm_features: Annotated[int, typer.Option(help="Features of each arm; 0 for none.")] = 0,
 ) -> None:
-    """Compile ahead what a bandit needs, so that its first decision does not wait.
+    """Compile policies ahead, so that the first decision of a bandit does not wait.
 
-    What is compiled stays in the cache folder (GIRO_CACHE_DIR, by default in the user's), for all
-    processes. The number of features does not matter, only whether there are any. Bandit.warm_up()
+    The compiled code stays in the cache folder (GIRO_CACHE_DIR, by default in the user's cache),
+    for all processes. Only whether there are features matters, not their number. Bandit.warm_up()
     does the same inside a program.
 
     \b
@@ -36,8 +32,8 @@ def warm_up(
     """
     check("warm-up", whole(0), **{"--features": features, "--arm-features": arm_features})
     for policy in policies:
-        begun = time.perf_counter()
+        start = time.perf_counter()
         bandit = Bandit(["a", "b", "c"], policy, rounds=1000)
         arms = {name: [0.5] * arm_features for name in bandit.arms} if arm_features else None
         bandit.warm_up([0.5] * features if features else None, arms=arms)
-        print_line(f"{bandit.policy}: ready after {time.perf_counter() - begun:.1f} s")
+        print_line(f"{bandit.policy}: ready after {time.perf_counter() - start:.1f} s")

@@ -1,4 +1,4 @@
-"""Data sets as arrays: the paper's three, your own files, and how columns are scaled."""
+"""Data sets as arrays: the paper's three, your own files, and the scaling of columns."""
 
 from giro.datasets.dataset import Dataset, load
 

@@ -1,8 +1,8 @@
 """Dataset: rows of numbers, each with a class, from arrays, a table, a file, or the paper's three.
 
-These three, of its contextual experiments, are in Parquet beside this file. Where they come from
-and under which licences stands in CREDITS.md. The preprocessing is that of Riquelme et al. (2018),
-whom the paper follows, up to the scaling, which comes last.
+The paper's three data sets, from its contextual experiments, are Parquet files beside this one.
+CREDITS.md names their origin and licences. The preprocessing follows Riquelme et al. (2018), as the
+paper does. Scaling comes last and is ours.
 """
 
 import math
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
 _NUMERIC = "biuf"  # NumPy's kinds of true and false, whole and other numbers
 _WORDS = "OUST"  # its kinds of objects and strings
 FORMATS = (".parquet", ".csv")
-_MOST_WORDS = 1_000  # different ones in a column: more are rather keys or free text
+_MOST_WORDS = 1_000  # different ones in a column: more suggest keys or free text
 
 
 class Dataset(NamedTuple):
-    """Rows of features and their classes, unscaled; the arrays cannot be written to."""
+    """Unscaled rows of features and their classes, in read-only arrays."""
 
     features: np.ndarray  # [row, feature] float64, finite
-    labels: np.ndarray  # [row] place of the row's class in `classes`
+    labels: np.ndarray  # [row] index of the row's class in `classes`
     classes: tuple[Any, ...]  # in sorted order
     columns: tuple[str, ...]  # names of the features
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
-    """Return the array, which from now on cannot be written to."""
+    """Make the array read-only and return it."""
     array.flags.writeable = False
     return array
 
 
 def dataset_from_arrays(features: Any, labels: Any) -> Dataset:
-    """Return rows of numbers and one label for each, of any kind that can be sorted."""
+    """Return a data set of rows of numbers, with a label for each that can be sorted."""
     matrix = _matrix(features)
-    if isinstance(labels, list | tuple):  # NumPy would make 1 and "one" words, and of pairs a table
-        given, labels = labels, np.empty(len(labels), object)
-        for i, label in enumerate(given):
+    if isinstance(labels, list | tuple):  # NumPy would turn 1 into a word, and pairs into a table
+        listed, labels = labels, np.empty(len(labels), object)
+        for i, label in enumerate(listed):
             labels[i] = label
     labels = _array(labels, "labels")
     if labels.ndim != 1:
@@ -63,11 +63,11 @@ def dataset_from_arrays(features: Any, labels: Any) -> Dataset:
 
 
 def _matrix(features: Any) -> np.ndarray:
-    """Return a copy of finite numbers, [row, feature], column by column in memory."""
+    """Return a copy of finite numbers, [row, feature], stored column by column."""
     array = _array(features, "contexts")
     if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] < 1:
         raise BadParameter(
-            f"contexts are a table of at least one row and one column, got shape {array.shape}"
+            f"contexts are a table with at least one row and one column, got shape {array.shape}"
         )
     if array.dtype.kind not in _NUMERIC + "O":
         raise BadParameter(f"contexts are numbers, got an array of {array.dtype}")
@@ -94,23 +94,25 @@ def _array(values: Any, what: str) -> np.ndarray:
 
 
 def encoded(labels: np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """Return the class of each row, and what the classes are called; objects can be hashed.
+    """Return the class of each row, and the sorted names of the classes.
+
+    Labels that are objects must be hashable.
 
     >>> encoded(np.array(["oak", "ash", "oak"]))
     (array([1, 0, 1]), ('ash', 'oak'))
     """
     if labels.dtype.kind == "O":
-        given = labels.tolist()
+        objects = labels.tolist()
         try:
-            distinct = set(given)
+            distinct = set(objects)
             _check_labels(distinct)
             ordered = sorted(distinct)
         except TypeError as error:
             raise BadParameter(
-                f"labels must be comparable with each other, these are not: {error}"
+                f"labels must be comparable with each other, but these are not: {error}"
             ) from None
         position = {label: i for i, label in enumerate(ordered)}
-        return np.array([position[label] for label in given], np.int64), tuple(ordered)
+        return np.array([position[label] for label in objects], np.int64), tuple(ordered)
     if labels.dtype.kind == "f":
         _check_labels(np.unique(labels).tolist())
     classes, codes = np.unique(labels, return_inverse=True)
@@ -118,7 +120,7 @@ def encoded(labels: np.ndarray) -> tuple[np.ndarray, tuple[Any, ...]]:
 
 
 def _check_labels(labels: Iterable[Any]) -> None:
-    """Check that no label is missing, and that none is a fraction: measured, not a class."""
+    """Check that no label is missing, and that none is a fraction, which is no class."""
     for label in labels:
         if label is None or label != label:  # noqa: PLR0124  # NaN, of whatever type
             raise BadParameter(f"every row needs a label, got {label}")
@@ -127,7 +129,7 @@ def _check_labels(labels: Iterable[Any]) -> None:
 
 
 def is_file_name(text: str) -> bool:
-    """Tell whether a text names a file that can be read as a data set."""
+    """Return whether a text names a file that can be read as a data set."""
     return text.lower().endswith(FORMATS)
 
 
@@ -154,8 +156,8 @@ def read_dataset(path: Path, *, label: str) -> Dataset:
 def dataset_of(frame: "pl.DataFrame", *, label: str) -> Dataset:
     """Return the rows of a table, with the classes of column `label`.
 
-    Columns of numbers come first, as they are (true and false are 1 and 0). A column of words gives
-    a feature for each word in it, in sorted order, which is 1 in the rows with that word.
+    Columns of numbers come first, unchanged (true and false are 1 and 0). A column of words gives a
+    feature for each of its words, in sorted order, which is 1 in the rows with that word.
     """
     if label not in frame.columns:
         raise UnknownName("column", label, known=frame.columns)
@@ -170,8 +172,8 @@ def dataset_of(frame: "pl.DataFrame", *, label: str) -> Dataset:
     for column in frame.drop(label):
         if not _is_numeric(column) and (words := column.n_unique()) > _MOST_WORDS:
             raise BadParameter(
-                f"column '{column.name}' has {words} different words, more than {_MOST_WORDS} "
-                "are not made into features: leave it out of the table"
+                f"column '{column.name}' has {words} different words, and at most {_MOST_WORDS} "
+                "can become features: leave it out of the table"
             )
     columns = sorted((c for c in frame if c.name != label), key=lambda c: not _is_numeric(c))
     features, names = matrix_of_columns(frame, [column.name for column in columns])
@@ -185,20 +187,20 @@ def _is_numeric(column: "pl.Series") -> bool:
 
 
 def _check_complete(column: "pl.Series") -> None:
-    """Check that a column holds numbers or words, that none is missing, and all are finite."""
+    """Check that a column holds numbers or words, none missing, and that numbers are finite."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     if not _is_numeric(column) and column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         raise BadParameter(
-            f"column '{column.name}' has numbers or words in a data set, got {column.dtype}"
+            f"a column of a data set holds numbers or words, but '{column.name}' is {column.dtype}"
         )
     if missing := column.null_count():
         raise BadParameter(
             f"column '{column.name}' has no value in {missing} of {len(column)} rows: "
-            "fill them or leave these rows out"
+            "fill in values or leave these rows out"
         )
     if column.dtype.is_float() and not column.is_finite().all():
-        raise BadParameter(f"column '{column.name}' has numbers that are not finite: NaN or inf")
+        raise BadParameter(f"column '{column.name}' has numbers that are not finite (NaN or inf)")
 
 
 # -- the three data sets of the paper --------------------------------------------------------------
@@ -207,7 +209,7 @@ _TRAINING_ROWS = 43_500  # of Statlog; the others are its test rows
 
 
 class DatasetSize(NamedTuple):
-    """How large a data set is, known without reading it."""
+    """The size of a data set, known without reading it."""
 
     rows: int
     features: int
@@ -224,8 +226,8 @@ SHAPES = {
 def load(name: str) -> Dataset:
     """Return a data set of the paper: adult, covertype or statlog.
 
-    It is read at each call, which takes at most a second or so: nothing large stays in memory that
-    is not needed. The classification problem keeps what it makes of it.
+    Every call reads the file, which takes about a second at most, so that nothing large stays in
+    memory. The classification problem keeps the rows it derives.
 
     >>> load("statlog").features.shape
     (43500, 9)
@@ -236,25 +238,25 @@ def load(name: str) -> Dataset:
 
 
 def _adult() -> Dataset:
-    """Return the census: guess the occupation.
+    """Return the census, whose classes are occupations.
 
-    Rows with a missing value are dropped. Incomes of the test rows end with a full stop, and so
-    count as other values: that gives the 94 features of Riquelme et al. (2018).
+    Rows with a missing value are dropped. Incomes in the test rows end with a full stop and so
+    count as different values. That gives the 94 features of Riquelme et al. (2018).
     """
     return dataset_of(_read("adult").drop_nulls(), label="occupation")
 
 
 def _covertype() -> Dataset:
-    """Return forest cover: guess the kind of trees.
+    """Return forest cover, whose classes are kinds of trees.
 
-    Without the first of the 581,012 records, which Riquelme et al. (2018) lose by reading it as a
+    The first of the 581,012 records is missing: Riquelme et al. (2018) lose it by reading it as a
     header.
     """
     return dataset_of(_read("covertype").slice(1), label="Cover_Type")
 
 
 def _statlog() -> Dataset:
-    """Return the space shuttle's training rows: guess the state of its radiators."""
+    """Return the space shuttle's training rows, whose classes are states of its radiators."""
     return dataset_of(_read("statlog_shuttle").head(_TRAINING_ROWS), label="class")
 
 
@@ -268,16 +270,17 @@ def _read(name: str) -> "pl.DataFrame":
 
 Scale: TypeAlias = Literal["column", "unit", "range", "none"]
 
-_BLOCK = 1_024  # rows that are scaled at a time: they stay in the processor's cache
+_BLOCK = 1_024  # rows to scale at a time: they stay in the processor's cache
 _USUAL = 1e100  # numbers below this, and above its inverse, can be squared and summed
 
 
 def contexts_of(features: np.ndarray, scale: Scale) -> np.ndarray:
     """Return scaled features, [row, feature].
 
-    `column` standardises each column over all rows, with the population's standard deviation;
-    `unit` then gives each row length one; `range` maps each column to [0, 1]; `none` leaves them.
-    A constant column becomes 0 unless it is left, and a row of zeros stays one.
+    `column` standardises each column over all rows, with the population's standard deviation.
+    `unit` does the same and then gives each row length one. `range` maps each column to [0, 1].
+    `none` changes nothing. Except with `none`, a constant column becomes 0. A row of zeros stays a
+    row of zeros.
     """
     measures = [_measure(features[:, j], scale) for j in range(features.shape[1])]
     factor, shift, spread = np.array(measures).T
@@ -292,7 +295,7 @@ def contexts_of(features: np.ndarray, scale: Scale) -> np.ndarray:
 
 
 class _Measure(NamedTuple):
-    """A column x becomes (factor x - shift) / spread."""
+    """The scaling of a column: x becomes (factor x - shift) / spread."""
 
     factor: float
     shift: float
@@ -303,11 +306,11 @@ def _measure(column: np.ndarray, scale: Scale) -> _Measure:
     if scale == "none":
         return _Measure(1.0, 0.0, 1.0)
     factor, largest = 1.0, float(np.abs(column).max())
-    if largest > 0.0 and not 1.0 / _USUAL < largest < _USUAL:  # a power of two: it loses no digits
+    if largest > 0.0 and not 1.0 / _USUAL < largest < _USUAL:  # a power of two loses no digits
         factor = math.ldexp(1.0, min(1_000, -math.frexp(largest)[1]))
     handy = column if factor == 1.0 else column * factor
     low, high = float(handy.min()), float(handy.max())
-    if low == high:  # a computed deviation may be rounding, and not 0
+    if low == high:  # the computed deviation may not be 0, by rounding
         return _Measure(factor, low, 1.0)
     if scale == "range":
         return _Measure(factor, low, high - low)

@@ -1,1 +1,1 @@
-"""Numbers and an rng in, numbers out."""
+"""Kernels: small compiled functions of arrays, numbers and an rng."""

@@ -1,24 +1,24 @@
-"""A linear model of hashed features, fitted row by row, in as many replicas as wanted.
+"""A linear model of hashed features, fitted row by row, in any number of replicas.
 
 A row holds a constant, the features of the round, those of the arm, and products of the two, each
-with a key (`giro.hashing`) whose lowest bits are its column. What is known comes as arrays, as
-sparse rows, or is nothing but an arm; *entries* are its keys and values, whatever form it has.
-Values are made comparable on the way. A number that is marked as such (`giro.hashing`) is taken
-less its mean and over its spread; any other is taken over the largest of its column so far, which
-leaves words, whose value is 1, as they are. Both follow from the rows that were learned.
+with a key (`giro.hashing`) whose lowest bits are its column. Features come as arrays or as sparse
+rows, or there are none but the arm itself. *Entries* are their keys and values, whatever the form.
+Values are scaled on the way. A number that is marked as such (`giro.hashing`) is standardised by
+its mean and spread. Any other value is divided by the largest of its column so far, which does not
+change words, whose value is 1. Both scales follow from the rows that were learned.
 
-What replica r expects is `offset` + Σ z_j W[column_j, r]. The replicas of a column are neighbours
-in memory, with their mean and the scale of the column, so that a feature costs a cache line or two
-and not one for each replica. Weights are single precision, sums are double.
+The prediction of replica r is `offset` + Σ z_j W[column_j, r]. The replicas of a column are
+neighbours in memory, with their mean and the scale of the column, so that a feature costs a cache
+line or two and not one for each replica. Weights are single precision, sums are double.
 
-A row that replica r takes m_r times, with the mean reward y_r, moves its weights by
+If replica r uses a row m_r times, with the mean reward y_r, its weights move by
 
     (y_r - p_r) (1 - exp(-2 rate m_r q)) / q v_j z_j    with  q = Σ v_j z_j²,
 
-which never goes beyond y_r and is what m_r steps of vanishing size add up to (Karampatziakis and
-Langford, 2011). v_j = (n / N)^(1/2) / G_j^(1/2), where G_j sums z_j² times the squared errors so
-far (AdaGrad; Duchi, Hazan and Singer, 2011), of all replicas on average, and n rows had the sum N
-of z_j² (Ross, Mineiro and Langford, 2013).
+which never overshoots y_r and is the limit of m_r steps cut into ever smaller ones (Karampatziakis
+and Langford, 2011). v_j = (n / N)^(1/2) / G_j^(1/2), where G_j sums z_j² times the squared errors
+so far (AdaGrad; Duchi, Hazan and Singer, 2011), averaged over replicas, and N is the sum of z_j²
+over the n rows so far (Ross, Mineiro and Langford, 2013).
 """
 
 import math
@@ -42,19 +42,19 @@ from giro.kernels.regression.linear_algebra import assign
 from giro.offer import SparseRow, SparseRows
 from giro.standardising import count, distance, no_moments
 
-_FASTEST = 4.0  # growth of a scale by one value, which may be a slip of a unit
+_FASTEST = 4.0  # largest growth of a scale by one value, which may be in a wrong unit
 LARGEST, MEAN, FIRST = 0, 1, 2  # places in a column: its scale, the mean of replicas, replica 0
 
 
 class Scales(NamedTuple):
-    """How large the values of columns are."""
+    """The scales of the values of columns."""
 
     largest: np.ndarray  # [column] float32
     moments: np.ndarray  # [what, column] of marked numbers, see `giro.standardising`
 
 
 class Entries(NamedTuple):
-    """Features that are not zero: row i has those from begin[i] up to begin[i + 1]."""
+    """Nonzero features: row i has those from begin[i] up to begin[i + 1]."""
 
     begin: np.ndarray  # [row + 1]
     key: np.ndarray  # [j] see `giro.hashing`
@@ -64,9 +64,9 @@ class Entries(NamedTuple):
 
 @inline_kernel
 def _empty_entries(rows: int, n: int) -> Entries:
-    whole = np.empty(rows + 1 + 2 * n, np.int64)  # one piece of memory, because asking takes time
-    whole[0], last = 0, rows + 1 + n
-    return Entries(whole[: rows + 1], whole[rows + 1 : last], whole[last:], np.empty(n, np.float32))
+    block = np.empty(rows + 1 + 2 * n, np.int64)  # one allocation, because each takes time
+    block[0], last = 0, rows + 1 + n
+    return Entries(block[: rows + 1], block[rows + 1 : last], block[last:], np.empty(n, np.float32))
 
 
 @inline_kernel
@@ -94,19 +94,19 @@ def _put(
 
 @dispatched
 def round_entries(context: Any, scales: Scales, learned: bool) -> Entries:
-    """Return what is known of a round, one row; if it is `learned`, scales follow before."""
+    """Return the features of a round as one row. If it is `learned`, update the scales first."""
     raise TypeError("replaced by dispatch")
 
 
 @dispatched
 def arm_entries(features: Any, arms: np.ndarray, scales: Scales) -> Entries:
-    """Return what is known of each of these arms; their own numbers if that is nothing."""
+    """Return the features of each of these arms, or their numbers if they have none."""
     raise TypeError("replaced by dispatch")
 
 
 @dispatched
 def case_entries(features: Any, arm: int, scales: Scales) -> Entries:
-    """Return what was known of one arm that is learned, one row; its number if that is nothing."""
+    """Return the features of an arm that is learned as one row, or its number if it has none."""
     raise TypeError("replaced by dispatch")
 
 
@@ -195,24 +195,24 @@ class Table(NamedTuple):
     weights: np.ndarray  # [column, place] float32: scale, mean, and one for each replica
     squares: np.ndarray  # [column] float32, see above
     moments: np.ndarray  # [what, column] of marked numbers, see `giro.standardising`
-    seen: np.ndarray  # [2] rows, and the sum of their squared entries
+    seen: np.ndarray  # [2] number of rows, sum of their squared entries
     rate: float
-    offset: float  # what is expected where nothing was learned
+    offset: float  # prediction before anything was learned
 
 
 class Collisions(NamedTuple):
-    """How full a table of hashed features is."""
+    """The load of a table of hashed features."""
 
     columns: int
-    used: int  # columns with something learned
-    features: int  # different ones, products included, that fill as many: an estimate
-    share: float  # of features that share their column with another: an estimate
+    used: int  # columns that have learned something
+    features: int  # estimated number of different features, including products
+    share: float  # estimated share of features that share their column with another
 
 
 def collisions(squares: np.ndarray) -> Collisions:
-    """Return how full a table is, from its `squares`.
+    """Estimate the collisions in a table from its `squares`.
 
-    n features thrown into C columns leave C exp(-n / C) of them empty.
+    If n features fall into C columns at random, about C exp(-n / C) columns stay empty.
     """
     columns, used = squares.size, int(np.count_nonzero(squares))
     left = max(columns - used, 0.5)
@@ -221,7 +221,7 @@ def collisions(squares: np.ndarray) -> Collisions:
 
 
 class TableRows(NamedTuple):
-    """Columns and entries: first what all arms share, and then, arm by arm, what they do not."""
+    """Columns and entries: first those that all arms share, then those of each arm."""
 
     begin: np.ndarray  # [arm + 2] where the shared part begins, and then the part of each arm
     column: np.ndarray  # [j]
@@ -229,7 +229,7 @@ class TableRows(NamedTuple):
 
 
 def empty_table(bits: int, replicas: int, rate: float, offset: float) -> Table:
-    """Return a table of 2^bits columns in which all weights are zero."""
+    """Return a table of 2^bits columns with all weights zero."""
     return Table(
         np.zeros((1 << bits, FIRST + replicas), np.float32),
         np.zeros(1 << bits, np.float32),
@@ -242,7 +242,7 @@ def empty_table(bits: int, replicas: int, rate: float, offset: float) -> Table:
 
 @inline_kernel
 def scales_of(table: Table) -> Scales:
-    """Return how large the values of columns are."""
+    """Return the scales of the values of columns."""
     return Scales(table.weights[:, LARGEST], table.moments)
 
 
@@ -251,8 +251,8 @@ def table_rows(table: Table, round: Entries, arms: Entries) -> TableRows:
     """Return the rows of arms in one round."""
     last, n, n_arms = table.squares.size - 1, round.begin[1], arms.begin.size - 1
     size = 1 + n + arms.begin[n_arms] * (1 + n)
-    whole, value = np.empty(n_arms + 2 + size, np.int64), np.empty(size, np.float32)
-    begin, column = whole[: n_arms + 2], whole[n_arms + 2 :]
+    block, value = np.empty(n_arms + 2 + size, np.int64), np.empty(size, np.float32)
+    begin, column = block[: n_arms + 2], block[n_arms + 2 :]
     begin[0], column[0], value[0], j = 0, OF_CONSTANT & last, 1.0, 1
     for c in range(n):
         column[j], value[j] = round.key[c] & last, round.value[c]
@@ -260,14 +260,14 @@ def table_rows(table: Table, round: Entries, arms: Entries) -> TableRows:
     for i in range(n_arms):
         begin[i + 1] = j
         for a in range(arms.begin[i], arms.begin[i + 1]):
-            key, code, its = arms.key[a], arms.code[a], arms.value[a]
-            column[j], value[j] = key & last, its
+            key, code, entry = arms.key[a], arms.code[a], arms.value[a]
+            column[j], value[j] = key & last, entry
             j += 1
             has_none = code < 2 * KEYS  # of the bits that restrict products
             for c in range(n):
                 if has_none or is_crossed(round.code[c], code):
                     column[j] = product_key(round.key[c], key) & last
-                    value[j] = round.value[c] * its
+                    value[j] = round.value[c] * entry
                     j += 1
     begin[n_arms + 1] = j
     return TableRows(begin, column[:j], value[:j])
@@ -275,7 +275,7 @@ def table_rows(table: Table, round: Entries, arms: Entries) -> TableRows:
 
 @inline_kernel
 def _sums(table: Table, rows: TableRows, part: int, place: int) -> tuple[float, float]:
-    """Return sums of a part's entries times the mean weights, and times those at a place."""
+    """Return the sums of a part's entries times the mean weights, and times those at a place."""
     mean, own = 0.0, 0.0
     for j in range(rows.begin[part], rows.begin[part + 1]):
         value, column = np.float64(rows.value[j]), rows.column[j]
@@ -286,9 +286,10 @@ def _sums(table: Table, rows: TableRows, part: int, place: int) -> tuple[float, 
 
 @inline_kernel
 def expected_by_replica(table: Table, rows: TableRows, replica: int, spread: float) -> np.ndarray:
-    """Return what a replica expects of each arm, with a share of its distance from the mean.
+    """Return a replica's prediction for each arm, moved towards the mean of all replicas.
 
-    With `spread` 1 that is its own value; the mean alone decides with 0.
+    `spread` multiplies the distance from the mean: 1 gives the replica's own prediction, 0 the
+    mean.
     """
     values = np.empty(rows.begin.size - 2)
     shared_mean, shared = _sums(table, rows, 0, FIRST + replica)
@@ -301,7 +302,7 @@ def expected_by_replica(table: Table, rows: TableRows, replica: int, spread: flo
 
 @kernel
 def update_table(table: Table, rows: TableRows, reward: float, counts: np.ndarray) -> None:
-    """Let each replica take in the only row, counts[replica] times: its reward, a 1, and a 0."""
+    """Update each replica with the only row, counts[replica] times: its reward, a 1, and a 0."""
     replicas, columns = counts.shape[0], rows.column
     errors = _errors(table, rows, reward, counts)
     energy = 0.0
@@ -329,7 +330,7 @@ def _times(counts: np.ndarray, replica: int) -> int:
 
 @inline_kernel
 def _errors(table: Table, rows: TableRows, reward: float, counts: np.ndarray) -> np.ndarray:
-    """Return how much more each replica is to expect; 0 if it does not take in the row."""
+    """Return the error of each replica's prediction, 0 if it does not use the row."""
     errors = np.full(counts.shape[0], -table.offset)
     for j in range(rows.column.size):
         value, column = np.float64(rows.value[j]), rows.column[j]
@@ -346,7 +347,7 @@ def _errors(table: Table, rows: TableRows, reward: float, counts: np.ndarray) ->
 def _rates(
     table: Table, columns: np.ndarray, values: np.ndarray, energy: float
 ) -> tuple[np.ndarray, float]:
-    """Count the row; return v_j z_j of each entry, float32, and Σ v_j z_j²."""
+    """Count the row, and return v_j z_j of each entry, float32, and Σ v_j z_j²."""
     rates, q, length = np.empty(columns.size, np.float32), 0.0, 0.0
     for j in range(columns.size):
         square = np.float64(values[j]) * np.float64(values[j])

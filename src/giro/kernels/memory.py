@@ -1,9 +1,10 @@
 """Memory: which rewards still count in a world that changes, and how much.
 
-All of them, the last ones (a window), or recent ones more than old ones (a half-life). The age of a
-reward is the number of rewards that came after it, of any arm. Which memory a policy has is the
-class of it, so that only that is compiled: `Everything` costs nothing. Policies for worlds that
-change have the parameters `window` and `half_life`, of which at most one is given.
+Either all rewards count, or only the last ones (a window), or recent ones more than old ones (a
+half-life). The age of a reward is the number of rewards that came after it, of any arm. The class
+of a policy's memory says which of these it is, so that only that code is compiled: `Everything`
+costs nothing. Policies for worlds that change have the parameters `window` and `half_life`, of
+which at most one is given.
 """
 
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from giro.offer import Shape
 
 
 class Everything(NamedTuple):
-    """Every reward counts, and always will."""
+    """Every reward counts forever."""
 
     factor: float = 1.0  # nothing fades
 
@@ -29,28 +30,28 @@ class HalfLife(NamedTuple):
 
 
 class Window(NamedTuple):
-    """The last `size` rewards count, as they are; number n, from 0, is kept at place n % size."""
+    """Only the last `size` rewards count, in full. Reward n, from 0, is kept at place n % size."""
 
-    arms: np.ndarray  # [place] whose reward it is
+    arms: np.ndarray  # [place] arm of the reward
     rewards: np.ndarray  # [place]
-    rows: np.ndarray  # [place, column] of a regression; no columns where there is none
-    learned: np.ndarray  # [1] rewards so far, those that have left included
+    rows: np.ndarray  # [place, column] of a regression; without one there are no columns
+    learned: np.ndarray  # [1] rewards so far, including those that have left
     size: int
 
     def trimmed(self) -> "Window":
-        """Return what is in use."""
+        """Return the part in use."""
         used = min(int(self.learned[0]), self.size)
         arms, rewards, rows = self.arms[:used], self.rewards[:used], self.rows[:used]
         return self._replace(arms=arms, rewards=rewards, rows=rows)
 
 
 def half_life_memory(half_life: float) -> HalfLife:
-    """Return the memory in which a reward of age `half_life` counts one half."""
+    """Return the memory in which a reward of age `half_life` counts half."""
     return HalfLife(0.5 ** (1.0 / half_life))
 
 
 def empty_window(size: int, capacity: int, columns: int = 0) -> Window:
-    """Return a window without rewards, for `capacity` of them or all that it holds."""
+    """Return an empty window with room for `capacity` rewards, at most `size`."""
     capacity = min(size, capacity)
     return Window(
         np.empty(capacity, np.int64),
@@ -62,7 +63,7 @@ def empty_window(size: int, capacity: int, columns: int = 0) -> Window:
 
 
 def check_memory(policy: str, *, window: int | None, half_life: float | None = None) -> None:
-    """Check that at most one of them is given, window >= 1 and half_life > 0."""
+    """Check that at most one of both is given, window >= 1 and half_life > 0."""
     check(policy, optional(whole(1)), window=window)
     check(policy, optional(POSITIVE), half_life=half_life)
     if window is not None and half_life is not None:
@@ -72,7 +73,7 @@ def check_memory(policy: str, *, window: int | None, half_life: float | None = N
 def memory_of(
     shape: Shape, *, window: int | None, half_life: float | None = None
 ) -> Everything | HalfLife | Window:
-    """Return the memory that a policy's parameters ask for, without rewards."""
+    """Return an empty memory for the parameters of a policy."""
     if window is not None:
         return empty_window(int(window), shape.capacity)
     return Everything() if half_life is None else half_life_memory(half_life)
@@ -86,7 +87,7 @@ def next_place(window: Window) -> int:
 
 @inline_kernel
 def is_full(window: Window) -> bool:
-    """Tell whether a reward leaves when the next one comes: the one at the next place."""
+    """Return whether the next reward replaces the one at its place."""
     return bool(window.learned[0] >= window.size)
 
 
@@ -100,7 +101,7 @@ def keep(window: Window, arm: int, reward: float) -> None:
 
 @dispatched
 def exchange(memory: Any, arm: int, reward: float) -> tuple[int, float]:
-    """Keep a reward, if need be, and return the arm and the reward that leave; -1 if none does."""
+    """Keep a reward if needed, and return the arm and reward that leave, -1 if none does."""
     raise TypeError("replaced by dispatch")
 
 
@@ -119,7 +120,7 @@ def _exchange_oldest(memory: Window, arm: int, reward: float) -> tuple[int, floa
 
 @dispatched
 def fade(memory: Any, sums: np.ndarray, start: float) -> None:
-    """Let every sum lose what one more reward makes it lose; it was `start` without any."""
+    """Fade every sum by one more reward, towards `start`, its value without rewards."""
     raise TypeError("replaced by dispatch")
 
 

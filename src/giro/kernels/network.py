@@ -7,12 +7,12 @@ E of the hidden units
 
     W'x = W'base + W'δ    and    Σ x E' = base Σ E' + Σ δ E'
 
-so that there an entry costs what its changes cost, and the base costs the same however many entries
-there are. Dense columns are gone through as they are. Units are kept in `LANES` of which the last
-may be idle: with weights of zero they are never active, and stay at zero.
+so that there an entry costs as much as its changes, and the cost of the base does not grow with the
+number of entries. Dense columns are processed directly. Units are kept in `LANES`, of which the
+last may be idle: with weights of zero they are never active, and stay at zero.
 
-Training makes passes over a bootstrap sample in random order: in a pass every entry is taken once.
-By Adam (Kingma and Ba, 2015) each weight has its own rate.
+Training makes passes over a bootstrap sample in random order, each with every entry once. With Adam
+(Kingma and Ba, 2015) each weight has its own rate.
 """
 
 import math
@@ -36,13 +36,13 @@ from giro.kernels.draws.uniform import shuffle
 from giro.kernels.giro.pseudo_rewards import ONE, ZERO
 from giro.kernels.regression.rows import Rows
 
-LARGEST = 1e50  # weights are held within this: far from any fit, and no product overflows
-_FARTHEST = 500.0  # beyond which the output is 0 or 1 anyway, and exp would overflow
-_LINE = 8  # numbers that come from memory together
+LARGEST = 1e50  # bound of the weights: far from any fit, and no product overflows
+_FARTHEST = 500.0  # largest score: beyond it the output is 0 or 1, and exp would overflow
+_LINE = 8  # numbers in a line of memory
 
 
 class NetworkWeights(NamedTuple):
-    """Weights of one network; unit k of feature j is at j · width + k."""
+    """Weights of one network, with unit k of feature j at j · width + k."""
 
     hidden: np.ndarray  # [feature · unit] W
     output: np.ndarray  # [unit] v
@@ -50,7 +50,7 @@ class NetworkWeights(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """What the work on one batch needs."""
+    """Workspace for one batch."""
 
     level: np.ndarray  # [unit] W'base over the sparse columns, kept up to date
     units: np.ndarray  # [i · unit] sums of the hidden units, then their errors
@@ -62,7 +62,7 @@ class Workspace(NamedTuple):
 
 
 def width_of(hidden: int) -> int:
-    """Return how many units are kept, idle ones counted."""
+    """Return the number of units, including idle ones."""
     return -(-hidden // LANES) * LANES
 
 
@@ -81,7 +81,7 @@ def empty_workspace(n_features: int, width: int, batch: int) -> Workspace:
 
 
 def aligned_zeros(rows: int, columns: int) -> np.ndarray:
-    """Return zeros of which the first lies where memory lines begin: lanes lie in one line less."""
+    """Return zeros that begin at a line of memory, so that lanes touch one line less."""
     memory = np.zeros(rows * columns + _LINE)
     first = (-memory.ctypes.data // memory.itemsize) % _LINE
     return memory[first : first + rows * columns].reshape(rows, columns)
@@ -89,13 +89,13 @@ def aligned_zeros(rows: int, columns: int) -> np.ndarray:
 
 @kernel
 def row_of(entry: int) -> int:
-    """Return the row of an entry; see `entry_of`."""
+    """Return the row of an entry (see `entry_of`)."""
     return entry >> 2
 
 
 @kernel
 def entry_of(row: int, kind: int) -> int:
-    """Return a row and the kind of its reward (REAL, ONE, ZERO) as one number."""
+    """Encode a row and the kind of its reward (REAL, ONE, ZERO) as one number."""
     return row << 2 | kind
 
 
@@ -108,10 +108,10 @@ def take_step(
     ahead: np.ndarray,
     rate: float,
 ) -> None:
-    """Descend once along the gradient at these entries.
+    """Take one step down the gradient at these entries.
 
     `workspace.level` is W'base before and after. The entries `ahead`, which come next, are fetched
-    from memory meanwhile: they are anywhere, and waiting for them took as long as all the sums.
+    from memory in the meantime: they are scattered, and waiting for them took as long as all sums.
     """
     bias = spread_errors(network, workspace, rows, entries, ahead)
     step = rate / entries.size
@@ -131,7 +131,7 @@ def spread_errors(
     entries: np.ndarray,
     ahead: np.ndarray,
 ) -> float:
-    """Set the gradient's parts in the workspace, and return its bias; all are sums over entries."""
+    """Set the parts of the gradient in the workspace, as sums over entries, and return its bias."""
     _take_dense(workspace, rows, entries)
     _sum_dense(network, workspace, rows, entries.size)
     _sum_changes(network, workspace, rows, entries, ahead)
@@ -160,7 +160,7 @@ def gather_gradient(workspace: Workspace, rows: Rows, size: int) -> None:
 
 @kernel
 def score_of(network: NetworkWeights, context: np.ndarray) -> float:
-    """Return what goes into the output's sigmoid at this context, v'h + b."""
+    """Return the input of the output's sigmoid for this context, v'h + b."""
     width, score = network.output.size, float(network.bias[0])
     for k in range(0, width, LANES):
         sums = zeros()
@@ -187,7 +187,7 @@ def set_level(network: NetworkWeights, workspace: Workspace, rows: Rows) -> None
 
 @kernel
 def _take_dense(workspace: Workspace, rows: Rows, entries: np.ndarray) -> None:
-    """Copy the dense columns, and behind an odd number of entries zeros: they go in pairs."""
+    """Copy the dense columns, with zeros after an odd number of entries to complete the pair."""
     n = rows.filled[1]
     for i in range(entries.size):
         row = row_of(entries[i])
@@ -199,9 +199,9 @@ def _take_dense(workspace: Workspace, rows: Rows, entries: np.ndarray) -> None:
 
 @kernel
 def _sum_dense(network: NetworkWeights, workspace: Workspace, rows: Rows, size: int) -> None:
-    """Set the units' sums to the level and W'x over dense columns, two entries at a time.
+    """Set the units' sums to the level plus W'x over dense columns, two entries at a time.
 
-    The sums of the one go on while those of the other wait for their last addition.
+    The sums of one entry proceed while those of the other wait for their last addition.
     """
     width, x, n = workspace.level.size, workspace.dense, rows.filled[1]
     for i in range(0, size, 2):
@@ -257,7 +257,7 @@ def _set_errors(
             score += inner_product(where_positive(sums, sums), lanes_at(network.output, k))
         workspace.errors[i] = score
     for i in range(entries.size):
-        # the reward is read even if not used: a branch would be guessed wrong
+        # the reward is read even if it is not used: a branch would be mispredicted
         target, kind = rewards[row_of(entries[i])], entries[i] & 3
         target = 1.0 if kind == ONE else target
         target = 0.0 if kind == ZERO else target
@@ -269,9 +269,9 @@ def _set_errors(
 
 @kernel
 def clipped_sigmoid(score: float) -> float:
-    """Return 1 / (1 + exp(-score)) as it is written; a score beyond 500 counts as 500.
+    """Return 1 / (1 + exp(-score)) by this formula, with scores clipped to ±500.
 
-    For networks and problems, whose scores are moderate. See `regression.logistic.sigmoid` for
+    It is for networks and problems, whose scores are moderate. `regression.logistic.sigmoid` says
     why there are two.
     """
     return 1.0 / (1.0 + math.exp(-min(max(score, -_FARTHEST), _FARTHEST)))
@@ -298,7 +298,7 @@ def _spread_errors(network: NetworkWeights, workspace: Workspace, size: int) -> 
 
 @kernel
 def _gather_changes(workspace: Workspace, rows: Rows, entries: np.ndarray) -> None:
-    """Add up Σ δ E' over the sparse columns."""
+    """Sum Σ δ E' over the sparse columns."""
     width = workspace.level.size
     for i in range(entries.size):
         row = row_of(entries[i])
@@ -313,7 +313,7 @@ def _gather_changes(workspace: Workspace, rows: Rows, entries: np.ndarray) -> No
 
 @kernel
 def _descend_sparse(network: NetworkWeights, workspace: Workspace, rows: Rows, step: float) -> None:
-    """Move the weights of sparse columns by -step times the gradient, and the level with them."""
+    """Move the weights of sparse columns by -step times the gradient, and update the level."""
     width, base = workspace.level.size, rows.base
     for k in range(0, width, LANES):
         level, total = zeros(), lanes_at(workspace.total, k)
@@ -360,7 +360,7 @@ def train(
     how: tuple[float, int],
     rng: np.random.Generator,
 ) -> None:
-    """Go through the entries, each time in a new random order; `how` is the rate and the passes."""
+    """Train on the entries, in random order in each pass. `how` is the rate and the passes."""
     rate, passes = how
     for _ in range(passes):
         shuffle(entries, rng)
@@ -369,9 +369,9 @@ def train(
 
 @kernel
 def entries_of(positions: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return each row as often as it was drawn, with its kind of reward (see `entry_of`).
+    """Return an entry for each draw of a row, with its kind of reward (see `entry_of`).
 
-    Most counts are 0, 1 or 2: writing twice each time is quicker than finding out.
+    Most counts are 0, 1 or 2. Writing twice each time is faster than testing.
     """
     n = 0
     for i in range(positions.size):
@@ -394,7 +394,7 @@ def entries_of(positions: np.ndarray, counts: np.ndarray) -> np.ndarray:
 def descend(
     network: NetworkWeights, workspace: Workspace, rows: Rows, entries: np.ndarray, rate: float
 ) -> None:
-    """Go once through the entries as they are ordered, in batches; the last may be smaller."""
+    """Train on the entries once, in their order, in batches. The last batch may be smaller."""
     batch, n = workspace.errors.size, entries.size
     set_level(network, workspace, rows)
     for first in range(0, n, batch):
@@ -408,14 +408,14 @@ class AdamMoments(NamedTuple):
 
     mean: NetworkWeights
     square: NetworkWeights
-    missing: np.ndarray  # [2] by which they fall short: they begin at zero
+    missing: np.ndarray  # [2] share by which they fall short, as they begin at zero
 
 
 class Pace(NamedTuple):
-    """How far a step goes."""
+    """The length of a step."""
 
     rate: float
-    decay: float  # of the weights: times half their squared length is added to the loss
+    decay: float  # of the weights: decay times half their squared length is added to the loss
 
 
 @kernel
@@ -452,7 +452,7 @@ def _move(
     square: np.ndarray,
     how: Pace,
 ) -> None:
-    """Move weights by their gradient, of which `share` is the factor that makes it a mean."""
+    """Move weights by their gradient, which the factor `share` turns into a mean."""
     for i in range(weights.size):
         slope = share * gradient[i] + how.decay * weights[i]
         mean[i] = _MEAN * mean[i] + (1.0 - _MEAN) * slope

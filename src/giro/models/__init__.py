@@ -1,4 +1,4 @@
-"""Every reward model, one idea a file; being here is registration.
+"""Every reward model, one idea in each file. A file in this folder registers itself.
 
 >>> from giro.models import Linear
 """

@@ -17,37 +17,37 @@ from giro.models.linear import Linear
 from giro.models.online_network import OnlineNetwork
 from giro.offer import Context
 
-_IGNORED = 1e-4  # share below which a member is not asked
-_LOSING = 1e-2  # share below which it is fitted ever less often
+_IGNORED = 1e-4  # a member with a smaller share does not predict
+_LOSING = 1e-2  # a member with a smaller share is fitted ever less often
 _FORGETS, _KEEPS_UP, _REFITTED = 0, 1, 2  # incremental, online, and other members
 
 
 class _State(NamedTuple):
-    members: Any  # a tuple of their states
+    members: Any  # a tuple of the members' states
     follows: np.ndarray  # [member] how it is fitted
     loss: np.ndarray  # [member] squared errors of predictions made before learning
     share: np.ndarray  # [member] of the sum
-    seen: np.ndarray  # [slot] rows that predictions were made for
-    due: np.ndarray  # [slot, member] rows at which it is fitted again
+    seen: np.ndarray  # [slot] rows that were predicted
+    due: np.ndarray  # [slot, member] number of rows at which it is refitted
     eta: float
     growth: float
 
 
 @dispatched_call
 def _fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Let a member take in the last row, or fit it again if that is how it learns."""
+    """Update a member with the last row, or refit it, depending on its kind."""
     raise TypeError("replaced by dispatch")
 
 
 def _fit_in_python(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Do so with an estimator, whose class of states does not tell."""
+    """Update or refit an estimator, whose state class does not show its kind."""
     fit = partial_fit if hasattr(state.estimator, "partial_fit") else refit
     fit(state, slot, sample, rng)
 
 
 @kernel
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Judge the members by the last row, and let them take it in."""
+    """Score the members on the last row, and update them with it."""
     _judge(state, slot, sample)
     n, m = sample.positions.size, 0
     for member in unrolled(state.members):
@@ -63,7 +63,7 @@ def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Genera
 
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Judge the members by the rows that are new, and fit them all."""
+    """Score the members on the new rows, and fit them all."""
     _judge(state, slot, sample)
     for member in unrolled(state.members):
         refit(member, slot, sample, rng)
@@ -71,10 +71,10 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 @inlined  # members may be in Python
 def _judge(state: _State, slot: int, sample: Sample) -> None:
-    """Add the squared errors at rows that were not there the last time, and update the shares."""
+    """Add the squared errors on new rows, and update the shares."""
     n, m = sample.positions.size, 0
     for member in unrolled(state.members):
-        for i in range(max(state.seen[slot], 1), n):  # nothing is expected before the first row
+        for i in range(max(state.seen[slot], 1), n):  # there is no prediction before the first row
             row = sample.positions[i]
             error = value(member, slot, sample.rows.contexts[row]) - sample.rows.rewards[row]
             state.loss[m] += error * error
@@ -101,13 +101,13 @@ def _value(state: _State, slot: int, context: Context) -> float:
 
 @dataclass(frozen=True)
 class Auto(Model, name="auto"):
-    """What `members` expect, each with a weight of exp(-`eta` × its squared errors so far).
+    """The weighted mean of `members`, with weights exp(-`eta` × squared errors so far).
 
-    Errors are those of predictions made before the reward was learned, of all slots together. A
-    member is any model, from Python also a scikit-learn estimator. Linear and other incremental
-    members take in each row; online ones too, while they matter: with less than a hundredth of the
+    Errors are those of predictions made before the reward was learned, over all slots. A member is
+    any model, from Python also a scikit-learn estimator. Linear and other incremental members are
+    updated with each row. So are online ones while they matter: with less than a hundredth of the
     weight they are fitted when a slot's rows have grown by the factor `growth`. All others are
-    fitted again whenever rows have grown by that factor, by 2 if they do not matter.
+    refitted whenever rows have grown by that factor, or by 2 if they do not matter.
     """
 
     source = "Vovk 1990; Cesa-Bianchi and Lugosi 2006, Section 2.1"
@@ -124,7 +124,7 @@ class Auto(Model, name="auto"):
     growth: float = field(default=1.1, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check the parameters; wrap estimators."""
+        """Check the parameters and wrap estimators."""
         check(self.name, POSITIVE, eta=self.eta)
         check(self.name, at_least(1.0), growth=self.growth)
         if not isinstance(self.members, tuple | list) or not self.members:
@@ -137,7 +137,7 @@ class Auto(Model, name="auto"):
         return all(member.compiles for member in self.members)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
-        """Return members that know nothing and have equal shares."""
+        """Return unfitted members with equal shares."""
         n, states = len(self.members), []
         for member in self.members:
             states.append(start_model(member, slots, n_features, capacity, rng))

@@ -15,9 +15,9 @@ from giro.models.estimator import Estimator
 class Boosting(Model, name="boosting"):
     """Gradient-boosted trees: scikit-learn's HistGradientBoostingClassifier.
 
-    `trees` and `leaves` of each are fewer than its defaults, because a policy fits it often. It is
-    the estimator of `giro.models.estimator`, so runs are played in processes, and single
-    predictions take most of the time.
+    It has fewer `trees` and `leaves` than scikit-learn's default, because a policy fits it often.
+    It works like the estimators of `giro.models.estimator`: runs are played in processes, and
+    single predictions take most of the time.
     """
 
     source = "Ke et al. 2017; Pedregosa et al. 2011"

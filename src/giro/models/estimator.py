@@ -1,7 +1,4 @@
-"""Models given as objects or by name, and any scikit-learn estimator as one.
-
-What an estimator can do is found out before it is used.
-"""
+"""Estimator: any scikit-learn estimator as a model, checked before it is used."""
 
 import functools
 import inspect
@@ -28,18 +25,18 @@ _UNKNOWN = 0.5  # the middle of the rewards
 
 
 class Abilities(NamedTuple):
-    """How an estimator is to be fitted and asked."""
+    """How an estimator is fitted and how it predicts."""
 
     classifies: bool
     weighs: bool  # takes weights; otherwise rows are repeated
     weights: tuple[str, ...]  # parameters of `fit` for the weights
     weighs_parts: bool  # `partial_fit` takes weights
-    seeds: tuple[str, ...]  # parameters to be set to an integer before each fit
-    warm: str | None  # the parameter that lets a fit begin at the last one
+    seeds: tuple[str, ...]  # parameters that are set to an integer before each fit
+    warm: str | None  # the parameter that makes a fit start from the last one
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """Silence complaints that a fit has not converged, where the next one goes on from it."""
+        """Silence warnings that a fit has not converged, if the next one continues it."""
         if self.warm is None:
             yield
             return
@@ -51,9 +48,9 @@ class Abilities(NamedTuple):
 
 
 def abilities_of(estimator: Any) -> Abilities:
-    """Return what the estimator can do; it needs `fit`, and `predict` or `predict_proba`."""
+    """Return the abilities of an estimator with `fit`, and `predict` or `predict_proba`."""
     _check_methods(estimator)
-    seeds = tuple(  # those that would not repeat themselves, or share a generator
+    seeds = tuple(  # those that would not be repeatable, or would share a generator
         name
         for name, value in _parameters(estimator).items()
         if name == "random_state" or name.endswith("__random_state")
@@ -73,7 +70,7 @@ def abilities_of(estimator: Any) -> Abilities:
 def _check_methods(estimator: Any) -> None:
     if isinstance(estimator, type):
         name = estimator.__name__
-        raise BadParameter(f"expected an estimator, got its class: say {name}() for {name}")
+        raise BadParameter(f"expected an estimator, got its class: use {name}() for {name}")
     can_answer = hasattr(estimator, "predict") or hasattr(estimator, "predict_proba")
     if not hasattr(estimator, "fit") or not can_answer:
         raise BadParameter(
@@ -86,20 +83,20 @@ def _check_methods(estimator: Any) -> None:
     classifies = hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator)
     if classifies and not hasattr(estimator, "predict_proba"):
         raise BadParameter(
-            f"{estimator!r} is a classifier without predict_proba, which says how likely a reward "
-            "is: wrap it as sklearn.calibration.CalibratedClassifierCV(estimator)"
+            f"{estimator!r} is a classifier without predict_proba, which gives the probability of "
+            "a reward: wrap it as sklearn.calibration.CalibratedClassifierCV(estimator)"
         )
 
 
 def _parameters(estimator: Any) -> dict[str, Any]:
-    """Return the parameters, those of the steps and of estimators inside as `step__name`."""
+    """Return the parameters, with those of steps and inner estimators as `step__name`."""
     return dict(estimator.get_params(deep=True)) if hasattr(estimator, "get_params") else {}
 
 
 def _weight_parameters(estimator: Any) -> tuple[str, ...] | None:
-    """Return which parameters of `fit` take weights, or None if not all that is fitted does.
+    """Return the parameters of `fit` that take weights, or None if some step takes none.
 
-    If a step of a pipeline took no weights, it would see each row once, however often it was drawn.
+    A step of a pipeline without weights would see each row once, however often it was drawn.
     """
     import sklearn  # noqa: PLC0415  # quick start: only when needed
     from sklearn.utils import get_tags  # noqa: PLC0415  # likewise
@@ -133,7 +130,7 @@ def _warm_parameter(estimator: Any) -> str | None:
 
 
 class TrainingRows(NamedTuple):
-    """What to fit to; no weight is 0."""
+    """Rows to fit to, with weights above 0."""
 
     contexts: np.ndarray  # [i, feature]
     targets: np.ndarray  # [i] rewards, or classes 0 and 1
@@ -156,9 +153,9 @@ def _training_rows(
 ) -> TrainingRows:
     """Return the rows of a sample that were drawn.
 
-    A classifier is shown reward r as class 1 with weight r and as class 0 with weight 1 - r. If it
-    does not weigh, rows are repeated, which cannot be done 0.3 times: each draw is then one of the
-    two, class 1 with probability r, so that weights are whole.
+    A classifier sees reward r as class 1 with weight r and as class 0 with weight 1 - r. If it
+    takes no weights, rows are repeated, which is impossible 0.3 times. Each draw is then class 1
+    with probability r, otherwise class 0, so that weights are whole numbers.
     """
     s = sample.positions.size
     if abilities.classifies:
@@ -173,13 +170,13 @@ def _training_rows(
 
 
 def one_each(rows: TrainingRows) -> tuple[np.ndarray, np.ndarray]:
-    """Return contexts and targets with each row as often as its weight says."""
+    """Return contexts and targets, with each row repeated by its weight."""
     times = rows.weights.astype(np.int64)
     return np.repeat(rows.contexts, times, axis=0), np.repeat(rows.targets, times)
 
 
 def _classes(sample: Sample, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return targets and weights: class 1, then class 0."""
+    """Return targets and weights, class 1 first, then class 0."""
     s = sample.positions.size
     observed, real = sample.rows.rewards[sample.positions], sample.counts[:, REAL]
     if rng is not None and not np.isin(observed, (0.0, 1.0)).all():
@@ -191,11 +188,11 @@ def _classes(sample: Sample, rng: np.random.Generator | None) -> tuple[np.ndarra
     return np.repeat(np.array([1, 0]), s), weights
 
 
-def as_model(given: Any) -> Model:
-    """Return the model that a name, a model or a scikit-learn estimator stands for."""
-    if isinstance(given, Model | str):
-        return Model.parse(given)
-    return Estimator(given)
+def as_model(model: Any) -> Model:
+    """Return the model that a text, a model or a scikit-learn estimator stands for."""
+    if isinstance(model, Model | str):
+        return Model.parse(model)
+    return Estimator(model)
 
 
 class _State(NamedTuple):
@@ -203,24 +200,24 @@ class _State(NamedTuple):
     abilities: Abilities
     fewest: int
     fitted: list[Any]  # [slot] or None
-    works: np.ndarray  # [slot] whether the fitted one is asked
-    mean: np.ndarray  # [slot] reward in the last sample, expected in every context if it is not
-    whole: np.ndarray  # [slot] rows of the last fit
-    taken: np.ndarray  # [slot] rows of it and those that `partial_fit` has added
-    width: np.ndarray  # [slot] columns of the last fit; those that came since are not asked
+    works: np.ndarray  # [slot] whether the fitted estimator predicts
+    mean: np.ndarray  # [slot] reward in the last sample, the prediction if it does not
+    refitted: np.ndarray  # [slot] rows of the last full fit
+    taken: np.ndarray  # [slot] these rows and those that `partial_fit` has added
+    width: np.ndarray  # [slot] columns of the last fit, the only ones it predicts from
 
 
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Fit a copy, or the slot's last fit once more where that is a good start."""
+    """Fit a copy, or the slot's last fit again if that is a good start."""
     rows = _training_rows(sample, state.abilities, rng, weighs=state.abilities.weighs)
     width = sample.rows.contexts.shape[1]
     is_as_wide, state.width[slot] = state.width[slot] == width, width
-    state.whole[slot] = state.taken[slot] = sample.positions.size
+    state.refitted[slot] = state.taken[slot] = sample.positions.size
     state.mean[slot] = rows.mean if rows.draws > 0 else _UNKNOWN
     state.works[slot] = False
     if rows.draws < state.fewest or (state.abilities.classifies and rows.is_one_class):
         return
-    estimator, state.fitted[slot] = state.fitted[slot], None  # a fit that fails leaves half of one
+    estimator, state.fitted[slot] = state.fitted[slot], None  # a failed fit is unusable
     with _left_out_on_failure(state, "fitted"), state.abilities.quiet():
         if estimator is None or not (is_as_wide and goes_on(estimator, state.abilities)):
             estimator = fresh(state.estimator)
@@ -233,11 +230,11 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Pass new rows to `partial_fit`; fit all of them when they have doubled, or if that fails."""
-    n, known = sample.positions.size, state.taken[slot]
+    """Pass new rows to `partial_fit`, or fit all rows if they have doubled or if that fails."""
+    n, taken = sample.positions.size, state.taken[slot]
     is_as_wide = state.width[slot] == sample.rows.contexts.shape[1]
-    if state.works[slot] and is_as_wide and n < 2 * state.whole[slot]:
-        new = Sample(sample.rows, sample.positions[known:], sample.counts[known:])
+    if state.works[slot] and is_as_wide and n < 2 * state.refitted[slot]:
+        new = Sample(sample.rows, sample.positions[taken:], sample.counts[taken:])
         with _left_out_on_failure(state, "fitted further"):
             _take_in(state, state.fitted[slot], new, rng)
             state.taken[slot] = n
@@ -251,7 +248,9 @@ def _take_in(state: _State, estimator: Any, new: Sample, rng: np.random.Generato
     rows = _training_rows(new, abilities, rng, weighs=abilities.weighs_parts)
     if rows.draws == 0:
         return
-    if abilities.warm is not None:  # for `fit` alone: some would want all classes in each part
+    if (
+        abilities.warm is not None
+    ):  # for `fit` alone: some estimators would need all classes in each part
         estimator.set_params(**{abilities.warm: False})
     contexts, targets = rows.contexts, rows.targets
     extra: dict[str, Any] = {"classes": np.array([0, 1])} if abilities.classifies else {}
@@ -265,16 +264,16 @@ def _take_in(state: _State, estimator: Any, new: Sample, rng: np.random.Generato
 def _value(state: _State, slot: int, context: Context) -> float:
     if not state.works[slot]:
         return float(state.mean[slot])
-    asked, estimator = context[: state.width[slot]].reshape(1, -1), state.fitted[slot]
+    row, estimator = context[: state.width[slot]].reshape(1, -1), state.fitted[slot]
     answer = float(state.mean[slot])
-    with _left_out_on_failure(state, "asked"):
+    with _left_out_on_failure(state, "used to predict"):
         if state.abilities.classifies:
-            found = float(estimator.predict_proba(asked)[0, 1])
+            prediction = float(estimator.predict_proba(row)[0, 1])
         else:
-            found = float(np.ravel(estimator.predict(asked))[0])
-        if not math.isfinite(found):
-            raise ValueError(f"it expects a reward of {found}")
-        answer = found
+            prediction = float(np.ravel(estimator.predict(row))[0])
+        if not math.isfinite(prediction):
+            raise ValueError(f"it predicts a reward of {prediction}")
+        answer = prediction
     return answer
 
 
@@ -286,11 +285,11 @@ def fresh(estimator: Any) -> Any:
 
 
 def goes_on(fitted: Any, abilities: Abilities) -> bool:
-    """Let the next fit begin at the coefficients of the last, and tell whether it will.
+    """Make the next fit start from the last one if possible, and return whether it will.
 
-    With `warm_start` a linear model or a network starts from its coefficients, but a forest or
-    boosting keeps its trees, which were grown on another sample, and adds new ones. So only what
-    has `coef_` or `coefs_` and no `estimators_` goes on.
+    With `warm_start` a linear model or a network starts from its coefficients. A forest or boosting
+    would keep trees that were grown on another sample, and add new ones. So only estimators with
+    `coef_` or `coefs_` and without `estimators_` continue.
     """
     last = _last_step(fitted)
     has_coefficients = hasattr(last, "coef_") or hasattr(last, "coefs_")
@@ -306,7 +305,7 @@ def _last_step(estimator: Any) -> Any:
 
 
 def _seed(estimator: Any, abilities: Abilities, rng: np.random.Generator) -> None:
-    """Give the estimator integers to draw its random numbers from, new ones for each fit."""
+    """Set the estimator's seeds to new integers, which its random numbers follow from."""
     if abilities.seeds:
         drawn = integers_below(2**32, len(abilities.seeds), rng).tolist()
         estimator.set_params(**dict(zip(abilities.seeds, drawn, strict=True)))
@@ -314,7 +313,7 @@ def _seed(estimator: Any, abilities: Abilities, rng: np.random.Generator) -> Non
 
 @contextmanager
 def _left_out_on_failure(state: _State, doing: str) -> Iterator[None]:
-    """Go on after whatever the estimator raises, and warn once of each kind of failure."""
+    """Go on after any error of the estimator, and warn once of each kind of failure."""
     try:
         with _single_thread().limit(limits=1):
             yield
@@ -325,7 +324,7 @@ def _left_out_on_failure(state: _State, doing: str) -> Iterator[None]:
             reason = " ".join(str(error).split()).rstrip(".") or type(error).__name__
             warnings.warn(
                 f"{state.estimator} cannot be {doing}: {reason}; until it can, an arm's mean "
-                "reward is expected instead. If that is too few rows for it, say "
+                "reward replaces its predictions. If it had too few rows, use "
                 "giro.models.Estimator(model, fewest=30)",
                 ModelWarning,
                 stacklevel=2,
@@ -337,7 +336,7 @@ _warned: set[tuple[type, str]] = set()
 
 @functools.cache
 def _single_thread() -> Any:
-    """Return what limits BLAS and OpenMP: rows are few, and runs are played side by side."""
+    """Return a limit of one thread for BLAS and OpenMP, as rows are few and runs are parallel."""
     import threadpoolctl  # type: ignore[import-untyped]  # noqa: PLC0415  # as scikit-learn
 
     return threadpoolctl.ThreadpoolController()
@@ -347,18 +346,18 @@ def _single_thread() -> Any:
 class Estimator(Model, name="estimator"):
     """Any scikit-learn estimator or pipeline: classifiers by `predict_proba`, others by `predict`.
 
-    Bootstrap counts are its `sample_weight`; if it, or a step of the pipeline, takes none, rows are
-    repeated. A classifier sees a reward r as class 1 with weight r and class 0 with weight 1 - r
-    (a draw of one of them where rows are repeated). A sample of one class only, or of less than
-    `fewest` draws, is not fitted: its mean reward is expected everywhere. So it is if the estimator
-    raises an error or predicts what is no number: a `ModelWarning` says so, once, and it is fitted
-    again to all rows when the next fit is due.
+    Bootstrap counts become its `sample_weight`. If the estimator, or a step of the pipeline, takes
+    no weights, rows are repeated. A classifier sees a reward r as class 1 with weight r and class 0
+    with weight 1 - r, or as a draw of one of them if rows are repeated. A sample with only one
+    class, or with fewer than `fewest` draws, is not fitted: the prediction is its mean reward. The
+    same happens if the estimator raises an error or predicts something that is not a number. A
+    `ModelWarning` says so once, and the next fit that is due uses all rows again.
 
-    Fits begin at the last one where the estimator has `warm_start` and its coefficients (`coef_` or
-    `coefs_`) are what it continues from; those that would add trees begin from scratch. Where
-    a policy fits at every reward, an estimator with `partial_fit` takes in the new rows, and is
+    A fit starts from the last one if the estimator has `warm_start` and continues from its
+    coefficients (`coef_` or `coefs_`). Estimators that would add trees start from scratch. If a
+    policy fits at every reward, an estimator with `partial_fit` is updated with the new rows, and
     fitted to all of them whenever they have doubled. A `random_state` of None is drawn again for
-    each fit; an integer is left as it is. Your object is copied, and never fitted itself.
+    each fit. An integer stays unchanged. Your object is copied and never fitted itself.
     """
 
     source = "Pedregosa et al. 2011"
@@ -371,7 +370,7 @@ class Estimator(Model, name="estimator"):
     fewest: int = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check that it can be fitted and asked; keep an unfitted copy."""
+        """Check that the estimator can be fitted and can predict, and keep an unfitted copy."""
         check("estimator", whole(1), fewest=self.fewest)
         abilities_of(self.estimator)
         object.__setattr__(self, "estimator", fresh(self.estimator))
@@ -379,28 +378,28 @@ class Estimator(Model, name="estimator"):
 
     @property
     def text(self) -> str:
-        """A text to recognise it by; `parse` cannot read it."""
+        """A text that identifies the estimator, which `parse` cannot read."""
         described = " ".join(repr(self.estimator).split())
         fewest = f",fewest={self.fewest}" if self.fewest > 1 else ""
         return f"{self.name}:{described}{fewest}"
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether both are the same kind of estimator with the same parameters."""
+        """Return whether both are the same kind of estimator with the same parameters."""
         if not isinstance(other, Estimator):
             return NotImplemented
         first, second = self.estimator, other.estimator
         try:
-            same = first is second or pickle.dumps(first) == pickle.dumps(second)
+            is_same = first is second or pickle.dumps(first) == pickle.dumps(second)
         except (pickle.PicklingError, AttributeError, TypeError):
-            same = False  # what cannot be written out is unlike all others
-        return same and self.fewest == other.fewest
+            is_same = False  # an estimator that cannot be pickled equals no other
+        return is_same and self.fewest == other.fewest
 
     def __hash__(self) -> int:
         """Return a number that is the same for equal models."""
         return hash((type(self.estimator), self.fewest))
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
-        """Return slots without a fit, which expect 1/2."""
+        """Return slots without a fit, which predict 1/2."""
         fitted: list[Any] = [None] * slots
         return _State(
             self.estimator,

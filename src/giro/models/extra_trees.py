@@ -26,7 +26,7 @@ _UNKNOWN = 0.5  # the middle of the rewards
 class _State(NamedTuple):
     pool: Pool
     bins: Bins  # of all rows
-    due: np.ndarray  # [slot, tree] rows at which it is grown again
+    due: np.ndarray  # [slot, tree] number of rows at which it is grown again
     workspace: TreeWorkspace
     leaf: float
     growth: float
@@ -34,7 +34,7 @@ class _State(NamedTuple):
 
 @kernel
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Add the last row to its leaf of each tree, and grow again those that are due."""
+    """Add the last row to its leaf in each tree, and grow those trees again that are due."""
     n = sample.positions.size
     context = sample.rows.contexts[sample.positions[n - 1]]
     take_in(state.bins, sample.rows.contexts, sample.rows.filled[0])
@@ -75,7 +75,7 @@ def _grow(state: _State, tree: int, sample: Sample, rng: np.random.Generator) ->
 
 @kernel
 def _weigh(state: _State, sample: Sample, i: int) -> None:
-    """Note the mass of the sample's i-th row."""
+    """Record the mass of the sample's i-th row."""
     counts, row = sample.counts, sample.positions[i]
     reward, mass = sample.rows.rewards[row], state.workspace.mass[row]
     mass[WEIGHT] = counts[i, REAL] + counts[i, ONE] + counts[i, ZERO]
@@ -99,11 +99,11 @@ class ExtraTrees(Model, name="extra-trees"):
     """The mean of `trees` trees, each split at the best of a few thresholds drawn at random.
 
     A node draws `candidates` thresholds for every feature and takes the split that leaves the least
-    variance, unless a part would hold less than `leaf` draws. Trees are grown on all of the sample.
-    A new row is added to the leaves in which it falls; a tree is grown again when its rows have
-    grown by a factor drawn around `growth`, so that trees take turns and the cost of a reward
+    variance, unless a part would hold fewer than `leaf` draws. Trees are grown on the whole sample.
+    A new row is added to the leaf in which it falls in each tree. A tree is grown again when its
+    rows have grown by a factor drawn around `growth`. So trees take turns, and the cost of a reward
     grows no faster than the logarithm. Differs from the paper: thresholds are drawn uniformly from
-    a feature's bins, of which there are at most 255 (see `tree`), not from its range.
+    a feature's bins, at most 255 (see `tree`), and not from its range.
     """
 
     source = "Geurts, Ernst and Wehenkel 2006"
@@ -124,7 +124,7 @@ class ExtraTrees(Model, name="extra-trees"):
         check(self.name, at_least(1.0), growth=self.growth)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
-        """Return trees without a row, which expect 1/2."""
+        """Return trees without rows, which predict 1/2."""
         return _State(
             empty_pool(slots * self.trees, capacity),
             empty_bins(n_features, capacity),

@@ -32,9 +32,9 @@ class _State(NamedTuple):
 @kernel
 def _columns(state: _State, slot: int, entries: Entries) -> np.ndarray:
     """Return the columns of a row in a slot."""
-    columns, own = np.empty(entries.begin[1], np.int64), mixed(slot)
+    columns, slot_key = np.empty(entries.begin[1], np.int64), mixed(slot)
     for j in range(columns.size):
-        columns[j] = product_key(entries.key[j], own) & (state.table.squares.size - 1)
+        columns[j] = product_key(entries.key[j], slot_key) & (state.table.squares.size - 1)
     return columns
 
 
@@ -45,7 +45,7 @@ def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Genera
 
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Forget what the columns of these rows hold, and take in one row after the other."""
+    """Clear the columns of these rows, and learn one row after the other."""
     table = state.table
     state.seen[slot] = 0.0
     for i in range(sample.positions.size):
@@ -63,11 +63,11 @@ def _take_in(state: _State, slot: int, sample: Sample, i: int) -> None:
     row, table = sample.positions[i], state.table
     entries = round_entries(sample.rows.contexts[row], scales_of(table), True)
     columns = _columns(state, slot, entries)
-    own = TableRows(entries.begin, columns, entries.value[: columns.size])
-    mine = Table(
+    slot_rows = TableRows(entries.begin, columns, entries.value[: columns.size])
+    slot_table = Table(
         table.weights, table.squares, table.moments, state.seen[slot], table.rate, table.offset
     )
-    update_table(mine, own, sample.rows.rewards[row], sample.counts[i : i + 1])
+    update_table(slot_table, slot_rows, sample.rows.rewards[row], sample.counts[i : i + 1])
 
 
 @kernel
@@ -81,17 +81,18 @@ def _value(state: _State, slot: int, context: Context) -> float:
 
 @dataclass(frozen=True)
 class Hashed(Model, name="hashed"):
-    """Linear regression on any number of features: those with words for names, too, and products.
+    """Linear regression on any number of features, with names instead of columns, and products.
 
-    A feature's weight stands in one of 2^`bits` columns, found by hashing; features that meet there
-    share it. Each reward is taken in once, by a gradient step of size `rate` that adapts to every
-    column's past and cannot go beyond the reward; see `giro.kernels.hashed`. The size of
-    numbers does not matter. Where nothing was learned, `offset` is expected: 1 is optimistic.
+    A feature's weight is in one of 2^`bits` columns, found by hashing. Features with the same
+    column share a weight. Each reward is learned once, by a gradient step of size `rate` that
+    adapts to every column's past and cannot overshoot the reward (see `giro.kernels.hashed`). The
+    scale of numbers does not matter. Before anything is learned, the prediction is `offset`: 1 is
+    optimistic.
 
-    In `giro-ensemble`, `poisson-bootstrap`, `epsilon-greedy` and `squarecb` one table holds all
-    arms and replicas: its features are those of the round, those of the arm (where none are known,
-    the arm itself), and the products of both. There, features may be sparse, with names and words
-    instead of columns (see `giro.Bandit`). In other policies it is a model like others.
+    In `giro-ensemble`, `poisson-bootstrap`, `greedy`, `epsilon-greedy` and `squarecb` one table
+    holds all arms and replicas. Its features are those of the round, those of the arm (the arm
+    itself if it has none), and the products of both. There, features may be sparse, with names and
+    words instead of columns (see `giro.Bandit`). In other policies it is a model like any other.
     """
 
     source = "Weinberger et al. 2009; Karampatziakis and Langford 2011; Ross et al. 2013"
@@ -112,7 +113,7 @@ class Hashed(Model, name="hashed"):
         check(self.name, SHARE, offset=self.offset)
 
     def table(self, replicas: int) -> Table:
-        """Return a table for all arms, with the weights of this many replicas side by side."""
+        """Return a table for all arms, with weights for this many replicas."""
         return empty_table(self.bits, replicas, self.rate, self.offset)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:

@@ -25,11 +25,11 @@ from giro.offer import Context
 
 class _State(NamedTuple):
     theta: np.ndarray  # [slot, feature]
-    gram: np.ndarray  # [feature, feature] for the work on one fit
+    gram: np.ndarray  # [feature, feature] workspace for one fit
     factor: (
         np.ndarray
     )  # [slot, feature, feature] U with U'U = Σ w x x' + penalty I, see `partial_fit`
-    moment: np.ndarray  # [slot, feature] Σ z x of the rows taken in
+    moment: np.ndarray  # [slot, feature] Σ z x of the rows learned
     phase: np.ndarray  # [slot] whether the factor is in use, and whether θ lags behind it
     penalty: float
 
@@ -44,7 +44,7 @@ _REFITTED, _SOLVED, _BEHIND = 0, 1, 2  # phases of a slot
 
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Solve (Σ w x x' + penalty I) θ = Σ z x, z being the sum of a row's rewards."""
+    """Solve (Σ w x x' + penalty I) θ = Σ z x, where z is the sum of a row's rewards."""
     rows, positions = sample.rows, sample.positions
     w, z = weights_and_totals(sample.counts, rows.rewards, positions)
     weighted_gram(rows, positions, w, state.gram)
@@ -59,7 +59,7 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 @kernel
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Update the factor for one more row, in O(d²); θ follows when it is asked for."""
+    """Update the factor with one more row, in O(d²). θ is solved for when it is needed."""
     last = sample.positions.size - 1
     w, z = weights_and_totals(sample.counts[last:], sample.rows.rewards, sample.positions[last:])
     if state.phase[slot] == _REFITTED:
@@ -86,8 +86,9 @@ def _value(state: _State, slot: int, context: Context) -> float:
 class Linear(Model, name="linear"):
     """Ridge regression: least squares plus `penalty` times the squared length of θ.
 
-    The constant that policies add is penalised like every other coefficient. Fitted exactly, so
-    the slot's last fit does not matter. A slot is either refitted or takes in all its rows.
+    The constant that policies add is penalised like every other coefficient. Fits are exact, so
+    the slot's last fit does not matter. A slot is either refitted or learns all its rows one by
+    one.
     """
 
     source = "Hoerl and Kennard 1970"
@@ -109,7 +110,7 @@ class Linear(Model, name="linear"):
         return _State(
             np.zeros((slots, d)),
             np.empty((d, d)),
-            np.empty((slots, d, d)),  # memory that is taken only when written
+            np.empty((slots, d, d)),  # memory that is used only when written
             np.zeros((slots, d)),
             np.zeros(slots, np.int64),
             float(self.penalty),

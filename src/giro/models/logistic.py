@@ -29,7 +29,7 @@ class _State(NamedTuple):
 
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Maximise the likelihood, beginning at the slot's last fit."""
+    """Maximise the likelihood, starting from the slot's last fit."""
     rows, positions = sample.rows, sample.positions
     w, z = weights_and_totals(sample.counts, rows.rewards, positions)
     curvature = Curvature(state.factor[slot], state.factor_rows[slot : slot + 1])
@@ -46,10 +46,10 @@ def _value(state: _State, slot: int, context: Context) -> float:
 class Logistic(Model, name="logistic"):
     """Logistic regression: cross-entropy plus `penalty` times half the squared length of θ.
 
-    Rewards may be anything in [0, 1]. Fitted until the Newton decrement is below `tolerance`, that
-    is, until scores x'θ are exact to this share of their standard deviation: with 10⁻⁴ predictions
-    are off by about 10⁻⁶ at most. The constant that policies add is penalised like every other
-    coefficient.
+    Rewards may be any numbers in [0, 1]. A fit ends when the Newton decrement is below `tolerance`,
+    that is, when scores x'θ are exact to this share of their standard deviation. With 10⁻⁴,
+    predictions are off by about 10⁻⁶ at most. The constant that policies add is penalised like
+    every other coefficient.
     """
 
     source = "Berkson 1944"
@@ -70,7 +70,7 @@ class Logistic(Model, name="logistic"):
         d = n_features
         return _State(
             np.zeros((slots, d)),
-            np.empty((slots, d, d)),  # memory that is taken only when written
+            np.empty((slots, d, d)),  # memory that is used only when written
             np.zeros(slots, np.int64),
             float(self.penalty),
             float(self.tolerance),

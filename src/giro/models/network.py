@@ -40,7 +40,7 @@ class _State(NamedTuple):
 
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Go `passes` times through the sample in random order, from the slot's last weights."""
+    """Train on the sample `passes` times in random order, from the slot's last weights."""
     entries = entries_of(sample.positions, sample.counts)
     how = (state.rate, state.passes)
     train(_weights(state, slot), state.workspace, sample.rows, entries, how, rng)
@@ -48,7 +48,7 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 @kernel
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Go through the whole sample again: a network does not take in one row by itself."""
+    """Train on the whole sample again, because a network does not learn single rows."""
     _refit(state, slot, sample, rng)
 
 
@@ -64,15 +64,15 @@ def _weights(state: _State, slot: int) -> NetworkWeights:
 
 @dataclass(frozen=True)
 class Network(Model, name="network"):
-    """A network of `hidden` ReLU units and a sigmoid output, taught by descent in batches.
+    """A network of `hidden` ReLU units and a sigmoid output, trained by descent in batches.
 
     Each fit goes `passes` times through the sample in random order, in batches of `batch` entries,
-    and moves the weights by -`rate` times the mean gradient of the cross-entropy; it begins at the
-    slot's last weights. Defaults are those of Keras and of the paper. Weights begin uniform within
-    ±sqrt(6 / (inputs + outputs)) of their layer (Glorot and Bengio, 2010), the output's bias at 0.
-    Differs from Keras: hidden units have no bias beside the weight of the context's constant 1,
-    which begins at random like the others; and weights are held within ±1e50, so that contexts on
-    which descent goes astray give useless but finite values.
+    and moves the weights by -`rate` times the mean gradient of the cross-entropy. It starts from
+    the slot's last weights. Defaults are those of Keras and of the paper. Initial weights are
+    uniform within ±sqrt(6 / (inputs + outputs)) of their layer (Glorot and Bengio, 2010), and the
+    output's bias is 0. Differs from Keras: hidden units have no bias other than the weight of the
+    context's constant 1, which is initially random like the others. Weights are kept within ±1e50,
+    so that contexts on which descent diverges give useless but finite values.
     """
 
     source = "Rumelhart, Hinton and Williams 1986"

@@ -1,4 +1,4 @@
-"""Online logistic: logistic regression by one Newton step a reward (Hazan et al., 2007)."""
+"""Online logistic: logistic regression by one Newton step per reward (Hazan et al., 2007)."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -24,21 +24,21 @@ from giro.offer import Context
 class _State(NamedTuple):
     theta: np.ndarray  # [slot, feature]
     factor: np.ndarray  # [slot, feature, feature] U with U'U = penalty I + Σ w p(1-p) x x'
-    step: np.ndarray  # [feature] workspace for one
+    step: np.ndarray  # [feature] workspace for a step
     workspace: np.ndarray  # [feature]
     penalty: float
 
 
 @kernel
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Take in the last row, in O(d²)."""
+    """Learn the last row, in O(d²)."""
     last = sample.positions.size - 1
     _take_in(state, slot, sample, last)
 
 
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Begin again and take in one row after the other."""
+    """Start again and learn one row after the other."""
     set_penalty(state.factor[slot], state.penalty)
     state.theta[slot] = 0.0
     for i in range(sample.positions.size):
@@ -47,7 +47,7 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 @kernel
 def _take_in(state: _State, slot: int, sample: Sample, i: int) -> None:
-    """Add the row's curvature at the present θ, and go the Newton step of its loss."""
+    """Add the row's curvature at the present θ, and take the Newton step of its loss."""
     position = sample.positions[i : i + 1]
     w, z = weights_and_totals(sample.counts[i : i + 1], sample.rows.rewards, position)
     if w[0] == 0.0:
@@ -67,11 +67,11 @@ def _value(state: _State, slot: int, context: Context) -> float:
 
 @dataclass(frozen=True)
 class OnlineLogistic(Model, name="online-logistic"):
-    """Logistic regression that takes in each row once, by a Newton step of its cross-entropy.
+    """Logistic regression that learns each row once, by a Newton step of its cross-entropy.
 
     θ += A⁻¹x (r - p), where A = `penalty` I + Σ p(1-p) x x' over the rows so far, each with the
-    probability p expected of it before it was taken in. O(d²) a row, and no row is kept. Differs
-    from the paper: the curvature is that of the loss itself, and θ is not projected.
+    probability p that was predicted before it was learned. A row costs O(d²), and no row is kept.
+    Differs from the paper: the curvature is that of the loss itself, and θ is not projected.
     """
 
     source = "Hazan, Agarwal and Kale 2007, Figure 2"

@@ -1,4 +1,4 @@
-"""Online network: one hidden layer, a few steps of Adam a reward (Kingma and Ba, 2015)."""
+"""Online network: one hidden layer, a few steps of Adam per reward (Kingma and Ba, 2015)."""
 
 import math
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class _State(NamedTuple):
     workspace: Workspace
     pace: Pace
     steps: int
-    copies: int  # networks a slot
+    copies: int  # networks in a slot
 
     def widened(self, old: "_State") -> None:
         """Begin with weights of 0 for new columns, which stay 0 while these are."""
@@ -47,7 +47,7 @@ class _State(NamedTuple):
 
 @kernel
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Take some steps, each at the last row and at others drawn from the sample."""
+    """Take some steps, each with the last row and others drawn from the sample."""
     n, batch = sample.positions.size, state.batch[: min(sample.positions.size, state.batch.size)]
     for number in range(slot * state.copies, (slot + 1) * state.copies):
         for _ in range(state.steps):
@@ -59,7 +59,7 @@ def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Genera
 
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Go once through the sample in random order, from the slot's last weights."""
+    """Train on the sample once in random order, from the slot's last weights."""
     entries, size = entries_of(sample.positions, sample.counts), state.batch.size
     for number in range(slot * state.copies, (slot + 1) * state.copies):
         shuffle(entries, rng)
@@ -76,7 +76,7 @@ def _step(state: _State, number: int, sample: Sample, entries: np.ndarray) -> No
 
 @kernel
 def _of(weights: NetworkWeights, number: int) -> NetworkWeights:
-    """Return what belongs to one network."""
+    """Return the weights of one network."""
     return NetworkWeights(weights.hidden[number], weights.output[number], weights.bias[number])
 
 
@@ -90,11 +90,11 @@ def _value(state: _State, slot: int, context: Context) -> float:
 
 @dataclass(frozen=True)
 class OnlineNetwork(Model, name="online-network"):
-    """Networks of `hidden` ReLU units and a sigmoid output, trained at a constant cost a reward.
+    """Networks of `hidden` ReLU units and a sigmoid output, trained at a constant cost per reward.
 
     Each reward takes `steps` steps of Adam for each of the slot's `copies` networks, on `batch` of
-    its rows: the newest, and others drawn with replacement. The mean of the copies is expected;
-    they differ by their first weights and draws. Fitted to a whole sample, they go through it
+    its rows: the newest, and others drawn with replacement. The prediction is the mean of the
+    copies, which differ in their first weights and draws. A fit to a whole sample goes through it
     once. The loss is the cross-entropy plus `decay` times half the weights' squared length.
     """
 

@@ -2,8 +2,8 @@
 
 The settings are scikit-learn 1.9's defaults. Every entry of the sample in turn, in an order that is
 shuffled for each pass, moves θ against the gradient of its loss plus penalty |θ|² / 2. The passes
-end when the mean of these over a pass has failed to fall by more than the tolerance below the
-lowest so far, five times in a row.
+end when the mean loss of a pass has not fallen by more than the tolerance below the lowest so far,
+five times in a row.
 """
 
 import math
@@ -26,11 +26,11 @@ _MOST_PASSES = 1000
 _PATIENCE = 5  # passes without improvement
 _STEEPEST = 1e12  # larger slopes of the loss are cut
 _LARGE = 1e300  # half the largest number is larger
-_LARGEST = 1e6  # a coefficient beyond this was not learned but is an overshoot
+_LARGEST = 1e6  # a larger coefficient was not learned but comes from overshooting
 
 
 class SgdEntries(NamedTuple):
-    """Contexts with a target each, as many as the sample has entries."""
+    """Contexts and targets, one for each entry of the sample."""
 
     contexts: np.ndarray  # [row, feature]
     row: np.ndarray  # [entry]
@@ -39,7 +39,7 @@ class SgdEntries(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """What is minimised, and how long."""
+    """The loss to minimise, and when to stop."""
 
     logistic: bool  # cross-entropy of 1 / (1 + exp(-x'θ)), otherwise half the squared error of x'θ
     penalty: float
@@ -48,7 +48,7 @@ class Descent(NamedTuple):
 
 @kernel
 def sgd_entries(rows: Rows, positions: np.ndarray, counts: np.ndarray) -> SgdEntries:
-    """Return each row as often as it was drawn, with the rewards it was drawn with."""
+    """Return an entry for each draw of a row, with the reward of that draw."""
     row = np.empty(counts.sum(), np.int64)
     target, square = np.empty(row.size), np.empty(row.size)
     end = 0
@@ -68,10 +68,10 @@ def sgd_entries(rows: Rows, positions: np.ndarray, counts: np.ndarray) -> SgdEnt
 def sgd_descend(
     descent: Descent, entries: SgdEntries, theta: np.ndarray, rng: np.random.Generator
 ) -> int:
-    """Move θ towards the minimum; return the number of passes over the entries.
+    """Move θ towards the minimum, and return the number of passes over the entries.
 
-    Steps too long for large contexts can throw θ far off, where scikit-learn gives up with an
-    error; here θ is then 0, and the next fit begins there.
+    With large contexts, steps that are too long can make θ diverge. scikit-learn then gives up with
+    an error. Here θ becomes 0, and the next fit starts there.
     """
     lowest, without_improvement, passes = np.inf, 0, 0
     if entries.row.size == 0:
@@ -92,10 +92,10 @@ def sgd_descend(
 def _pass(
     descent: Descent, entries: SgdEntries, theta: np.ndarray, order: np.ndarray, t: float
 ) -> float:
-    """Take one step for each entry, the first being step t; return the mean loss and penalty.
+    """Take one step for each entry, from step t on, and return the mean loss and penalty.
 
-    The squared length of θ follows from what is known at each step, and the logarithms in the loss
-    are taken of a product of many terms.
+    The squared length of θ is updated at each step. The logarithms in the loss are taken of a
+    product of many terms.
     """
     total, product, length = 0.0, 1.0, dot(theta, theta)
     for i in range(order.size):
@@ -125,10 +125,10 @@ def _pass(
 
 @kernel
 def _rate(descent: Descent, t: float) -> float:
-    """Return the rate of step t = 1, 2, ...: called `optimal` and `invscaling` in scikit-learn.
+    """Return the rate of step t = 1, 2, ..., called `optimal` or `invscaling` in scikit-learn.
 
-    With cross-entropy 1 / (penalty (t₀ + t)), which begins at penalty^(-1/4) (Bottou, 2012); with
-    squared errors 0.01 t^(-1/4).
+    With cross-entropy it is 1 / (penalty (t₀ + t)), which starts at penalty^(-1/4) (Bottou, 2012).
+    With squared errors it is 0.01 t^(-1/4).
     """
     if descent.logistic:
         first = 1.0 / math.sqrt(math.sqrt(descent.penalty))
@@ -137,7 +137,7 @@ def _rate(descent: Descent, t: float) -> float:
 
 
 class _State(NamedTuple):
-    """Coefficients, and how they are found."""
+    """Coefficients, and how they are fitted."""
 
     theta: np.ndarray  # [slot, feature]
     descent: Descent
@@ -183,10 +183,10 @@ class _Sgd(Model):
 class LinearSgd(_Sgd, name="linear-sgd"):
     """Least squares by stochastic gradient descent with scikit-learn's default settings.
 
-    As `SGDRegressor()`: the rate 0.01 t^(-1/4), at most 1000 passes over the sample, until half the
-    squared error plus `penalty` times half the squared length of θ falls by less than `tolerance`.
-    Begins at the slot's last fit. Differs from the paper: contexts so large that it diverges, where
-    scikit-learn ends with an error, leave θ at 0.
+    Like `SGDRegressor()`, it has the rate 0.01 t^(-1/4) and makes at most 1000 passes over the
+    sample, until half the squared error plus `penalty` times half the squared length of θ falls by
+    less than `tolerance`. It starts from the slot's last fit. Differs from the paper: if contexts
+    are so large that it diverges, θ becomes 0, where scikit-learn raises an error.
     """
 
     source = "Kveton et al. 2019, Section 6.2"
@@ -196,9 +196,10 @@ class LinearSgd(_Sgd, name="linear-sgd"):
 class LogisticSgd(_Sgd, name="logistic-sgd"):
     """Logistic regression by stochastic gradient descent with scikit-learn's default settings.
 
-    As `SGDClassifier(loss="log_loss")`: the rate called `optimal`, at most 1000 passes over the
-    sample, until its cross-entropy plus `penalty` times half the squared length of θ falls by less
-    than `tolerance`. Begins at the slot's last fit. Rewards may be anything in [0, 1].
+    Like `SGDClassifier(loss="log_loss")`, it has the rate called `optimal` and makes at most 1000
+    passes over the sample, until its cross-entropy plus `penalty` times half the squared length of
+    θ falls by less than `tolerance`. It starts from the slot's last fit. Rewards may be any numbers
+    in [0, 1].
     """
 
     source = "Kveton et al. 2019, Section 6.2"

@@ -30,18 +30,18 @@ _UNKNOWN = 0.5  # the middle of the rewards
 
 
 class State(NamedTuple):
-    """Trees of all slots, and what they share."""
+    """Trees of all slots, with shared bins and workspaces."""
 
     trees: Trees
     bins: Bins  # of all rows
     mass: np.ndarray  # [i, column] workspace for the mass of a sample's rows
-    histogram: np.ndarray  # workspace for those of one node
+    histogram: np.ndarray  # workspace for the histograms of one node
     limits: Limits
 
 
 @kernel
 def refit(state: State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Note the sample; the tree grows when it is asked."""
+    """Record the sample. The tree grows when it predicts."""
     rows, positions, counts = sample.rows, sample.positions, sample.counts
     take_in(state.bins, rows.contexts, rows.filled[0])
     mass = state.mass[: positions.size]
@@ -69,11 +69,11 @@ def _value(state: State, slot: int, context: Context) -> float:
 class Tree(Model, name="tree"):
     """A decision tree, split where that leaves the least variance of rewards in the two parts.
 
-    For rewards 0 and 1 that is Gini's index. A node is split unless its rewards are equal, no
-    feature tells its rows apart, `depth` splits were made above it, or a part would hold less than
-    `leaf` draws. A leaf expects its mean reward. Splits are exact for features of up to 255
-    different values; beyond, values are shared out among 255 bins. All samples must be of the same
-    rows.
+    For rewards 0 and 1 this is Gini's index. A node is split unless its rewards are equal, no
+    feature tells its rows apart, `depth` splits were made above it, or a part would hold fewer than
+    `leaf` draws. The prediction of a leaf is its mean reward. Splits are exact for features with up
+    to 255 different values. Otherwise values are divided among 255 bins. All samples must be of the
+    same rows.
     """
 
     source = "Breiman et al. 1984"
@@ -89,7 +89,7 @@ class Tree(Model, name="tree"):
         check_limits("tree", depth=self.depth, leaf=self.leaf)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> State:
-        """Return trees without a row, which expect 1/2."""
+        """Return trees without rows, which predict 1/2."""
         return State(
             empty_trees(slots, capacity),
             empty_bins(n_features, capacity),

@@ -1,1 +1,1 @@
-"""What Kveton et al. (2019) state and show: theory, studies, claims and their commands."""
+"""The statements and figures of Kveton et al. (2019): theory, studies, claims and commands."""

@@ -1,14 +1,14 @@
 """A claim of the paper as a test of numbers: it holds, fails, or is undecided.
 
-A claim is a list of comparisons that should all be positive. Each is a two-sided paired t test; the
+A claim is a list of comparisons that should all be positive. Each is a two-sided paired t test. The
 level is shared equally among all comparisons of all claims (Bonferroni), so that the probability
 of any wrong verdict in the family is at most that level. A claim holds if every comparison is
-significantly positive, fails if any is significantly negative, and is undecided otherwise, also as
-long as something that it compares was not played. What was not played has its share of the level
-all the same, so that a verdict does not change because something else is played.
+significantly positive and fails if any is significantly negative. Otherwise it is undecided, also
+as long as some of its comparisons were not played. These have their share of the level all the
+same, so that a verdict does not change because something else is played.
 
-Comparisons are of regret and of reward per round on the same instances, and of how regret grows:
-whether log n or n explains it better over the last decade of rounds.
+Comparisons are of regret and of reward per round on the same instances, and of the growth of
+regret: whether log n or n explains it better over the last decade of rounds.
 """
 
 import math
@@ -26,11 +26,11 @@ from giro.tables import Column, Record, decimals_for, fixed
 LEVEL = 0.05
 
 _WORDS = {True: "holds", False: "fails", None: "undecided"}
-_SMALL = 1e-6  # below which digits of a difference say nothing
+_SMALL = 1e-6  # a smaller difference has no meaningful digits
 
 
 class Comparison(NamedTuple):
-    """Something that is positive, in expectation, if the claim is right."""
+    """A quantity that is positive, in expectation, if the claim is right."""
 
     what: str
     problem: str
@@ -49,7 +49,7 @@ class Claim(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A comparison with its two-sided p value, and what it says of the claim."""
+    """A comparison with its two-sided p value, and its verdict on the claim."""
 
     comparison: Comparison
     p_value: float
@@ -62,11 +62,11 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether a sentence of the paper is true of the numbers found, and these numbers."""
+    """Whether our numbers support a sentence of the paper, and these numbers."""
 
     claim: str
     holds: bool | None  # None: the numbers do not decide it
-    figures: str = ""  # in words, where there are no findings
+    figures: str = ""  # in words, if there are no findings
     number: str = ""
     findings: Sequence[Finding] = ()
     missing: int = 0  # comparisons of things not played yet
@@ -77,19 +77,19 @@ class Verdict(NamedTuple):
         return _WORDS[self.holds]
 
     @property
-    def said(self) -> str:
-        """The verdict, and how much of the claim was played if not all."""
+    def summary(self) -> str:
+        """The verdict and, if some of the claim was not played, how much was."""
         n = len(self.findings)
         return self.word + (f" ({n} of {n + self.missing} played)" if self.missing else "")
 
     @property
     def weakest(self) -> Finding:
-        """The finding that speaks most against the claim, or least for it: it decides."""
+        """The deciding finding: the strongest against the claim, or else the weakest for it."""
         return min(self.findings, key=_in_favour)
 
     @property
     def in_favour(self) -> int:
-        """How many comparisons are positive, significantly or not."""
+        """The number of positive comparisons, significant or not."""
         return sum(finding.comparison.gain.mean > 0.0 for finding in self.findings)
 
 
@@ -98,8 +98,8 @@ def judge(
 ) -> list[Verdict]:
     """Return a verdict on every claim, at a family-wise level over all their comparisons.
 
-    `family` is how many comparisons share the level if not just these: more where whole claims
-    were left out, and 1 to give each the whole level.
+    `family` is the number of comparisons that share the level, if not just these. It is larger if
+    claims were left out, and 1 to give each comparison the full level.
     """
     each = level / (max(1, size_of_family(claims)) if family is None else family)
     verdicts = []
@@ -107,32 +107,34 @@ def judge(
         if not comparisons:
             raise BadParameter(f"claim {number} compares nothing")
         findings = []
-        for one in comparisons:
-            p_value = p_value_of(one.gain, one.runs)
-            findings.append(Finding(one, p_value, one.gain.mean > 0 if p_value <= each else None))
-        found = {finding.holds for finding in findings}
-        holds = False if False in found else True if found == {True} and not missing else None
+        for comparison in comparisons:
+            gain, p_value = comparison.gain, p_value_of(comparison.gain, comparison.runs)
+            findings.append(
+                Finding(comparison, p_value, gain.mean > 0 if p_value <= each else None)
+            )
+        results = {finding.holds for finding in findings}
+        holds = False if False in results else True if results == {True} and not missing else None
         verdicts.append(Verdict(text, holds, "", number, findings, missing))
     return verdicts
 
 
 def size_of_family(claims: Sequence[Claim]) -> int:
-    """Return how many comparisons share the level, those not played yet among them."""
+    """Return the number of comparisons that share the level, including those not played yet."""
     return sum(len(claim.comparisons) + claim.missing for claim in claims)
 
 
 def _in_favour(finding: Finding) -> tuple[float, float]:
-    """Return how sure a finding is, negative if it speaks against; gains in errors break ties.
+    """Return the strength of a finding, negative if against the claim, and its gain in errors.
 
-    Errors of different numbers of runs are not alike: three of them are much from a hundred runs
-    and next to nothing from two.
+    The gain breaks ties. Standard errors of different numbers of runs are not comparable: three of
+    them are much for a hundred runs and next to nothing for two.
     """
     gain = finding.comparison.gain
     return math.copysign(1.0 - finding.p_value, gain.mean), _t(gain)
 
 
 def p_value_of(gain: Estimate, runs: int) -> float:
-    """Return the probability of a gain this far from 0, either way, if there were none."""
+    """Return the probability of a gain this far from 0, in either direction, if there were none."""
     t = _t(gain)
     if math.isinf(t) or t == 0.0:
         return 0.0 if t else 1.0
@@ -140,7 +142,7 @@ def p_value_of(gain: Estimate, runs: int) -> float:
 
 
 def _t(gain: Estimate) -> float:
-    """Return the gain in standard errors: infinite if it never varies, 0 if that is unknown."""
+    """Return the gain in standard errors, infinite if it never varies, 0 if these are unknown."""
     if gain.se > 0:
         return gain.mean / gain.se
     return math.copysign(math.inf, gain.mean) if gain.mean and gain.se == 0 else 0.0
@@ -150,7 +152,7 @@ def _t(gain: Estimate) -> float:
 
 
 class Played(NamedTuple):
-    """Traces found by policy and problem."""
+    """Traces by policy and problem."""
 
     traces: Sequence[Trace]
 
@@ -164,12 +166,12 @@ class Played(NamedTuple):
     def find(self, policy: str, problem: str) -> Trace | None:
         """Return the trace of one policy on one problem, None if there is none."""
         wanted = (policy, problem)
-        found = (t for t in self.traces if (t.setting.policy, t.setting.problem) == wanted)
-        return next(found, None)
+        matches = (t for t in self.traces if (t.setting.policy, t.setting.problem) == wanted)
+        return next(matches, None)
 
 
 def beats(winner: Trace, loser: Trace) -> Comparison:
-    """Return by how much less the winner regrets than the loser, on the same instances."""
+    """Return the regret that the winner saves against the loser, on the same instances."""
     gain = paired_difference(loser, winner)
     runs = np.intersect1d(winner.runs, loser.runs).size
     what = f"{winner.setting.policy} against {loser.setting.policy}"
@@ -177,7 +179,7 @@ def beats(winner: Trace, loser: Trace) -> Comparison:
 
 
 def earns_more(winner: Trace, loser: Trace) -> Comparison:
-    """Return by how much more the winner earns per round than the loser, on the same instances."""
+    """Return the reward per round that the winner gains on the loser, on the same instances."""
     gain = paired_difference(winner, loser, metric="reward")
     return _of_rewards(
         f"{winner.setting.policy} against {loser.setting.policy}", gain, winner, loser
@@ -185,15 +187,16 @@ def earns_more(winner: Trace, loser: Trace) -> Comparison:
 
 
 def earns_the_same(first: Trace, second: Trace, *, margin: float) -> Comparison:
-    """Return what is left of the margin by which the two may differ in reward per round.
+    """Return the margin minus the difference of the two in reward per round.
 
-    Positive beyond its error if both one-sided tests of equivalence say so (Schuirmann, 1987).
+    It is significantly positive if both one-sided tests of equivalence are significant (Schuirmann,
+    1987).
     """
     mean, se, low, high = paired_difference(first, second, metric="reward")
     least = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
-    left = Estimate(margin - abs(mean), se, margin - max(abs(low), abs(high)), margin - least)
+    reserve = Estimate(margin - abs(mean), se, margin - max(abs(low), abs(high)), margin - least)
     what = f"{first.setting.policy} within {margin} of {second.setting.policy}"
-    return _of_rewards(what, left, first, second)
+    return _of_rewards(what, reserve, first, second)
 
 
 def _of_rewards(what: str, gain: Estimate, first: Trace, second: Trace) -> Comparison:
@@ -221,21 +224,21 @@ def _comparison(trace: Trace, what: str, sign: float) -> Comparison:
 
 
 def log_fit_gains(trace: Trace) -> np.ndarray:
-    """Return, for each run, what it adds to R²(log n) - R²(n) of the mean curve, [run].
+    """Return the contribution of each run to R²(log n) - R²(n) of the mean curve, [run].
 
-    A run alone is a staircase and says little of either shape; what is logarithmic is expected
-    regret. So the fits are made to the mean over runs, from round n/10 to n, and the uncertainty
-    is found by leaving out one run at a time: these are the jackknife's pseudo-values, whose mean
-    is the estimate and whose standard error is that of any mean.
+    A single run is a staircase and shows neither shape. Expected regret is logarithmic. So the fits
+    are to the mean over runs, from round n/10 to n, and the uncertainty follows from leaving out
+    one run at a time. These are the jackknife's pseudo-values. Their mean is the estimate, and
+    their standard error is that of any mean.
     """
     rounds = trace.checkpoints[trace.checkpoints * 10 >= trace.setting.rounds]
     regret = trace.regret[:, -rounds.size :]
     n = trace.runs.size
-    whole = _fit_gain(rounds, regret.mean(axis=0, keepdims=True))
+    of_all = _fit_gain(rounds, regret.mean(axis=0, keepdims=True))
     if n == 1:
-        return whole
+        return of_all
     without_one = (regret.sum(axis=0) - regret) / (n - 1)
-    return np.asarray(n * whole - (n - 1) * _fit_gain(rounds, without_one))
+    return np.asarray(n * of_all - (n - 1) * _fit_gain(rounds, without_one))
 
 
 def _fit_gain(rounds: np.ndarray, curves: np.ndarray) -> np.ndarray:
@@ -293,7 +296,7 @@ def finding_records(verdict: Verdict) -> list[dict[str, Any]]:
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> tuple[list[Column], list[Record]]:
-    """Return verdicts as a table to print: with their figures, or the comparison that decides."""
+    """Return a table of verdicts with their figures, or with the comparison that decides."""
     if not any(verdict.findings for verdict in verdicts):
         columns = [
             Column("claim", "statement", words=True),
@@ -321,7 +324,7 @@ def _shown(verdict: Verdict) -> Record:
     return {
         "number": verdict.number,
         "claim": verdict.claim,
-        "verdict": verdict.said,
+        "verdict": verdict.summary,
         "estimate": show(gain.mean),
         "se": show(gain.se),
         "weakest": f"{comparison.what}, {problem}",

@@ -1,7 +1,7 @@
-"""Study: a figure or statement of the paper, what is played for it, and what that shows.
+"""Study: a figure or statement of the paper, with its experiments and its outcome.
 
-A study says which experiments it plays and what their traces show. Playing what is missing,
-progress, Ctrl-C, printing and writing are the same for all: `giro reproduce` does that.
+A study says which experiments it plays and what their traces show. Playing missing runs, progress,
+Ctrl-C, printing and writing are the same for all studies: `giro reproduce` does that.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,22 +23,22 @@ Tables = Mapping[str, Sequence[Record]]
 
 
 class Outcome(NamedTuple):
-    """What a study found."""
+    """The results of a study."""
 
     tables: Tables  # written as CSV files of these names
     document: Mapping[str, Any]  # printed with --json
-    show: Callable[[], None]  # prints it for people
+    show: Callable[[], None]  # prints the results for people
     figures: "Callable[[], Mapping[str, Figure]]" = dict  # written as files of these names
 
 
 class Study(NamedTuple):
-    """What is played for a figure or statement of the paper, and what that shows."""
+    """The experiments for a figure or statement of the paper, and how to get its outcome."""
 
-    command: str  # repeats it
-    outcome: Callable[[list[Trace], bool], Outcome]  # of traces, and whether all were finished
+    command: str  # repeats the study
+    outcome: Callable[[list[Trace], bool], Outcome]  # takes traces, and whether all are finished
     experiments: "Sequence[Experiment]" = ()  # played by this call
-    judged: "Sequence[Work]" = ()  # where kept runs of earlier calls are judged as well: all of it
-    runs: int = 0  # of each of these
+    judged: "Sequence[Work]" = ()  # all work, if kept runs of earlier calls are judged as well
+    runs: int = 0  # of each work that is judged
 
 
 def tables_of(
@@ -46,7 +46,7 @@ def tables_of(
 ) -> dict[str, list[Record]]:
     """Return final numbers, verdicts, the comparisons behind them, and curves.
 
-    Where single runs are kept for good, curves would be there twice.
+    If single runs are kept for good, curves would be stored twice.
     """
     points = [point for trace in traces for point in curve_records(trace)] if curves else []
     return ({"curves": points} if curves else {}) | {

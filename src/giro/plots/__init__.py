@@ -1,4 +1,4 @@
-"""Figures: regret against rounds, bounds beside it, estimates with their intervals."""
+"""Figures: regret by round with its bounds, and estimates with their intervals."""
 
 from giro.errors import needs_extra
 

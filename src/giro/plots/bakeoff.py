@@ -1,4 +1,4 @@
-"""What policies earn on many data sets, and how they rank."""
+"""Rewards and ranks of policies on many data sets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,8 +21,8 @@ def bakeoff_figure(
 ) -> Figure:
     """Return a figure of mean ranks, and of rewards on each set relative to the best.
 
-    `ranking` has library, policy and mean_rank, the best first; the policy of the first line is
-    drawn filled. `means` are rewards by (library, policy) and set.
+    `ranking` has library, policy and mean_rank, the best first. The first policy is drawn filled.
+    `means` are rewards by (library, policy) and set.
     """
     libraries = list(dict.fromkeys(line["library"] for line in ranking))
     colour = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(libraries)}
@@ -70,7 +70,7 @@ def _draw_rewards(
 ) -> None:
     """Draw the rewards of all policies on each set, as shares of the highest."""
     for place, name in enumerate(sets):
-        highest = max(value for (_, its), value in means.items() if its == name)
+        highest = max(value for (_, set_name), value in means.items() if set_name == name)
         for line in reversed(ranking):
             entrant = (line["library"], line["policy"])
             if (entrant, name) in means:

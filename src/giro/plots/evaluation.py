@@ -22,11 +22,11 @@ _MARKERS = "osD^vPX"
 def forest_figure(evaluation: "Evaluation") -> Figure:
     """Return a figure with a row for each estimate, grouped by policy.
 
-    An estimator has the same colour and marker under every policy; estimates that are not known
-    are left blank.
+    An estimator has the same colour and marker under every policy. Unknown estimates are left
+    blank.
     """
     if not any(math.isfinite(row.value) for row in evaluation.rows):
-        raise BadParameter("a figure needs at least one estimate that is known")
+        raise BadParameter("a figure needs at least one known estimate")
     groups = [list(rows) for _, rows in itertools.groupby(evaluation.rows, lambda row: row.policy)]
     names = list(dict.fromkeys(row.estimator for row in evaluation.rows))
     looks = {name: (COLOURS[i % 7], _MARKERS[i % 7]) for i, name in enumerate(names)}

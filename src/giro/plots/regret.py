@@ -50,13 +50,13 @@ def regret_figure(
 ) -> Figure:
     """Return a figure with a panel for each problem and a curve for each policy.
 
-    Bands are 95 % confidence intervals of the mean over runs, if there are three or more: of two
-    they would hide everything. A policy looks the same in every panel; its line differs from the
-    others in colour and in dashes. `names` are what to call policies and problems instead of their
-    texts; panels with such names share their axis of regret. Curves of `metric` "reward" are
-    rewards per round up to each round; without a metric it is what such problems are usually judged
-    by, regret unless all are classification. Of rewards, `closer` shows the part in which policies
-    end that earn more than half of what the best does.
+    Bands are 95 % confidence intervals of the mean over runs. They are drawn for three or more
+    runs: with two they would hide everything. A policy looks the same in every panel. Lines differ
+    in colour and in dashes. `names` maps the texts of policies and problems to other labels, and
+    panels then share their axis of regret. With `metric` "reward" a curve is the mean reward per
+    round so far. The default is the usual metric of the problems: regret, unless all are
+    classification. With rewards, `closer` shows only the range in which the better policies end,
+    those that earn more than half as much as the best.
     """
     if not traces:
         raise BadParameter("a figure needs at least one trace")
@@ -69,18 +69,18 @@ def regret_figure(
         shared = bool(names) and metric == "regret"
         panels = figure.subplots(1, len(problems), squeeze=False, sharey=shared)[0]
         for panel, problem in zip(panels, problems, strict=True):
-            here = [line for line in lines if line.problem == problem]
-            _draw(panel, here, looks)
+            panel_lines = [line for line in lines if line.problem == problem]
+            _draw(panel, panel_lines, looks)
             _finish(panel, problem, metric, x, y)
             if metric == "reward":
-                _fit_to_curves(panel, here, closer)
+                _fit_to_curves(panel, panel_lines, closer)
         panels[0].set_ylabel("cumulative regret" if metric == "regret" else "reward per round")
         _legend(figure, _handles(looks), columns)
     return figure
 
 
 class Beside(NamedTuple):
-    """What is drawn beside a trace."""
+    """Curves to draw beside a trace."""
 
     bound: np.ndarray | None = None  # [point] after each checkpoint of the trace
     exact: np.ndarray | None = None  # [n] exact regret after rounds 1, 2, ...
@@ -89,9 +89,9 @@ class Beside(NamedTuple):
 def bound_figure(
     traces: Sequence[Trace], besides: Sequence[Beside], *, names: Mapping[str, str]
 ) -> Figure:
-    """Return regret next to its bounds, and below it the first rounds next to exact regret.
+    """Return a figure of regret with its bounds and, below, of the first rounds with exact regret.
 
-    A bound is a thin line in the colour of the curve it belongs to, exact regret a row of dots.
+    A bound is a thin line in the colour of its curve. Exact regret is a row of dots.
     """
     lines = _lines(traces, "regret", names)
     looks = _looks(lines)
@@ -102,15 +102,15 @@ def bound_figure(
         figure, columns = _empty_figure(len(problems), list(handles), n_rows=2)
         rows = figure.subplots(2, len(problems), squeeze=False)
         for (above, below), problem in zip(rows.T, problems, strict=True):
-            here = [i for i, line in enumerate(lines) if line.problem == problem]
+            members = [i for i, line in enumerate(lines) if line.problem == problem]
             for panel in (above, below):
-                _draw(panel, [lines[i] for i in here], looks)
-                for i in here:
+                _draw(panel, [lines[i] for i in members], looks)
+                for i in members:
                     if (bound := besides[i].bound) is not None:
                         color = looks[lines[i].label].color
                         panel.plot(lines[i].curve.rounds, bound, color=color, linewidth=0.7)
             _finish(above, problem, "regret", "linear", "linear")
-            _show_first_rounds(below, [(lines[i], besides[i]) for i in here], looks)
+            _show_first_rounds(below, [(lines[i], besides[i]) for i in members], looks)
         rows[0, 0].set_ylabel("cumulative regret")
         rows[1, 0].set_ylabel("the first rounds")
         _legend(figure, handles, columns)
@@ -118,7 +118,7 @@ def bound_figure(
 
 
 def _lines(traces: Sequence[Trace], metric: Metric, names: Mapping[str, str]) -> list[_Line]:
-    """Return what is to be drawn, as plain numbers."""
+    """Return the curves to draw, as plain numbers."""
     differences, lines = _differences(traces), []
     for trace in traces:
         problem, curve = trace.setting.problem, curve_of(trace, metric)
@@ -132,7 +132,7 @@ def _lines(traces: Sequence[Trace], metric: Metric, names: Mapping[str, str]) ->
 
 
 def _differences(traces: Sequence[Trace]) -> list[str]:
-    """Return what tells traces apart when some policy occurs twice on the same problem."""
+    """Return the fields of a setting that tell traces apart if a policy occurs twice."""
     cells = {(trace.setting.policy, trace.setting.problem) for trace in traces}
     if len(cells) == len(traces):
         return []
@@ -142,7 +142,7 @@ def _differences(traces: Sequence[Trace]) -> list[str]:
 
 
 def _looks(lines: Sequence[_Line]) -> dict[str, _Look]:
-    """Return the look of each label, in the order in which they come."""
+    """Return the look of each label, in order of appearance."""
     labels = dict.fromkeys(line.label for line in lines)
     n = len(COLOURS)
     return {
@@ -186,7 +186,7 @@ def _draw(panel: Axes, lines: Sequence[_Line], looks: dict[str, _Look]) -> None:
 
 
 def _fit_to_curves(panel: Axes, lines: Sequence[_Line], closer: bool) -> None:
-    """Cut off bands of the first rounds, which may be much wider than the curves are apart."""
+    """Cut off bands of the first rounds, which may be much wider than the gaps between curves."""
     ends = np.array([line.curve.mean[-1] for line in lines])
     all_means = np.concatenate([line.curve.mean for line in lines])
     shown = ends[ends > ends.max() / 2] if closer else all_means
@@ -197,7 +197,7 @@ def _fit_to_curves(panel: Axes, lines: Sequence[_Line], closer: bool) -> None:
 def _show_first_rounds(
     panel: Axes, lines: Sequence[tuple[_Line, Beside]], looks: dict[str, _Look]
 ) -> None:
-    """Narrow a panel down to the rounds for which exact regret is known, and draw it."""
+    """Narrow a panel to the rounds with known exact regret, and draw it."""
     highest, last = 0.0, 1
     for line, beside in lines:
         if beside.exact is not None:

@@ -1,4 +1,4 @@
-"""What figures of giro look like, and how they are written."""
+"""Style: the look of giro's figures, and how they are written to files."""
 
 import io
 from pathlib import Path
@@ -12,8 +12,8 @@ from giro.files import write_whole
 
 _FORMATS = ("png", "svg", "pdf")
 
-# Okabe and Ito's colours without the yellow, which white paper swallows, each with its own
-# dashes: seven curves differ even in grey, and the dashes shift before a colour comes again.
+# Okabe and Ito's colours without the yellow, which is hard to see on white paper. Each has its own
+# dashes, so that seven curves differ even in grey. When colours repeat, the dashes shift.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 DASHES: tuple[Any, ...] = (
     "-",
@@ -25,7 +25,7 @@ DASHES: tuple[Any, ...] = (
     (0, (2.5, 1.2)),
 )
 
-STYLE: Any = {  # Any: matplotlib's type for it lists every key there is
+STYLE: Any = {  # Any: matplotlib's type lists every possible key
     "font.size": 9,
     "axes.titlesize": 9,
     "legend.fontsize": 8.5,
@@ -44,7 +44,7 @@ STYLE: Any = {  # Any: matplotlib's type for it lists every key there is
 
 
 def save(figure: Figure, path: Path, *, note: str | None = None) -> None:
-    """Write the figure; the same figure gives the same bytes. `note` is kept in the file."""
+    """Write the figure with `note` in its metadata. The same figure gives the same bytes."""
     kind = check_format(path)
     when_and_by_what = {"png": "Software", "svg": "Date", "pdf": "CreationDate"}
     says = {"png": "Description", "svg": "Description", "pdf": "Subject"}
@@ -56,7 +56,7 @@ def save(figure: Figure, path: Path, *, note: str | None = None) -> None:
 
 
 def check_format(path: Path) -> str:
-    """Return the format that a file's name ends with."""
+    """Return the format of a picture by its file name."""
     kind = path.suffix.lower().removeprefix(".")
     if kind not in _FORMATS:
         raise BadParameter(f"a picture is a .png, .svg or .pdf file, got '{path}'")

@@ -1,4 +1,4 @@
-"""Every policy, one a file; being here is registration.
+"""Every policy, one file for each. A file in this folder registers itself.
 
 >>> from giro.policies import GiroEnsemble
 """

@@ -1,7 +1,8 @@
-"""A reward model for each arm, or one for all, that follows what the arms pay.
+"""Reward models, one for each arm or one for all, that learn from the rewards of the arms.
 
-How it follows is the class of the `ArmModels`, so that only that is compiled. States that hold a
-model in Python cannot be handed to a kernel, so these functions are compiled into their callers.
+The class of the `ArmModels` says how they learn, so that only that code is compiled. States that
+hold a Python model cannot be passed to a kernel, so these functions are compiled into their
+callers.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,9 +39,9 @@ from giro.policy import Case, Offer, Policy, Shape
 
 
 class ModelPolicy(Policy):
-    """What policies with a `model` have in common; those that also do without have None then."""
+    """Base class of policies with a `model`, which is None if a policy goes without."""
 
-    if TYPE_CHECKING:  # a field of the policies, which put their own parameters first
+    if TYPE_CHECKING:  # a field of the subclasses, which list their own parameters first
         model: Model | None
 
     def __post_init__(self) -> None:
@@ -60,16 +61,16 @@ class ModelPolicy(Policy):
 
     @property
     def choose_mutates_state(self) -> bool:  # type: ignore[override]  # likewise
-        """Whether a model is fitted further in every round."""
+        """Whether a model is trained before every choice."""
         return self.model is not None and fits_to_choose(self.model)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether probabilities are known: not if a model is fitted further to choose."""
+        """Return whether probabilities are known: not if a model is trained before every choice."""
         return not self.choose_mutates_state and self.functions().propensities is not None
 
 
 class ArmModels(NamedTuple):
-    """Models and the histories that they need."""
+    """Models, and the histories they need."""
 
     rows: Rows  # only the last one, if the model is incremental
     pulls: np.ndarray  # [model] rows so far
@@ -80,34 +81,34 @@ class ArmModels(NamedTuple):
 
 
 class _Incremental(ArmModels):
-    """Models that take in each row as it comes."""
+    """Models that are updated with each row alone."""
 
     __slots__ = ()
 
 
 class _Online(ArmModels):
-    """Models that take in each row with the history at hand."""
+    """Models that are updated with each row, given the whole history."""
 
     __slots__ = ()
 
 
-class _Settling(ArmModels):
-    """Models that are fitted again to the history of the pulled arm."""
+class _RefitOnReward(ArmModels):
+    """Models that are refitted to the history of the pulled arm after each reward."""
 
     __slots__ = ()
 
 
-class _GoingOn(ArmModels):
-    """Models that are trained in every round on the histories of all arms (a network).
+class _TrainOnChoice(ArmModels):
+    """Models that are trained on the histories of all arms before every choice (a network).
 
-    Kveton et al. (2019), Section 6.2, do so.
+    This follows Kveton et al. (2019), Section 6.2.
     """
 
     __slots__ = ()
 
 
 class TableModel(NamedTuple):
-    """One table of hashed features for all arms, which need not even have numbers."""
+    """One table of hashed features for all arms, which need no numbers."""
 
     table: Table  # of one replica
     pulls: np.ndarray  # [1] rows so far
@@ -118,20 +119,20 @@ class TableModel(NamedTuple):
 def offered_rows(table: Table, offer: Offer) -> TableRows:
     """Return the rows of the arms on offer."""
     scales = scales_of(table)
-    known = round_entries(offer.context, scales, False)
-    return table_rows(table, known, arm_entries(offer.features, offer.arms, scales))
+    entries = round_entries(offer.context, scales, False)
+    return table_rows(table, entries, arm_entries(offer.features, offer.arms, scales))
 
 
 @inline_kernel
 def learned_row(table: Table, case: Case, arm: int) -> TableRows:
-    """Return the row of an arm that was chosen; the sizes of numbers are noted before."""
+    """Update the scales of numbers, and return the row of a chosen arm."""
     scales = scales_of(table)
-    known = round_entries(case.context, scales, True)
-    return table_rows(table, known, case_entries(case.features, arm, scales))
+    entries = round_entries(case.context, scales, True)
+    return table_rows(table, entries, case_entries(case.features, arm, scales))
 
 
 def start_any_models(model: Model, shape: Shape, rng: np.random.Generator) -> Any:
-    """Return models of no rewards, or one table for all arms if features are hashed."""
+    """Return models before any reward, or one table for all arms if features are hashed."""
     if not isinstance(model, Hashed):
         return start_models(model, shape, rng)
     counts = np.zeros((1, 3), np.int32)
@@ -140,7 +141,7 @@ def start_any_models(model: Model, shape: Shape, rng: np.random.Generator) -> An
 
 
 def start_models(model: Model, shape: Shape, rng: np.random.Generator) -> ArmModels:
-    """Return models of rows, without rewards."""
+    """Return models of rows before any reward."""
     kept = 1 if model.incremental else shape.capacity
     counts = np.zeros((kept, 3), np.int32)
     counts[:, REAL] = 1
@@ -157,17 +158,17 @@ def start_models(model: Model, shape: Shape, rng: np.random.Generator) -> ArmMod
 def _kind_of(model: Model) -> type[ArmModels]:
     if model.incremental:
         return _Incremental
-    return _Online if model.online else _Settling if model.deterministic else _GoingOn
+    return _Online if model.online else _RefitOnReward if model.deterministic else _TrainOnChoice
 
 
 def fits_to_choose(model: Model) -> bool:
-    """Tell whether the model is fitted further whenever it is asked."""
-    return _kind_of(model) is _GoingOn
+    """Return whether the model is trained before every choice."""
+    return _kind_of(model) is _TrainOnChoice
 
 
 @dispatched
 def fits_to_choose_now(models: Any) -> bool:
-    """Tell the same of models that were started."""
+    """Return whether these models are trained before every choice."""
     raise TypeError("replaced by dispatch")
 
 
@@ -181,12 +182,12 @@ def _always(models: Any) -> bool:
 
 @dispatched
 def expected(models: Any, offer: Offer, untried: float) -> np.ndarray:
-    """Return what the model of each arm on offer expects, `untried` of one without rewards."""
+    """Return the prediction of each arm's model, or `untried` for a model without rewards."""
     raise TypeError("replaced by dispatch")
 
 
 def _by_table(models: TableModel, offer: Offer, untried: float) -> np.ndarray:
-    """Return what the table expects; where nothing was learned, that is its offset."""
+    """Return the table's predictions. Before anything is learned, they are its offset."""
     return expected_by_replica(models.table, offered_rows(models.table, offer), 0, 0.0)
 
 
@@ -214,7 +215,7 @@ def _history_of(models: ArmModels, number: int) -> Sample:
 
 @dispatched
 def prepare(models: Any, arms: np.ndarray, rng: np.random.Generator) -> None:
-    """Train those models of these arms that are trained in every round."""
+    """Train the models of these arms, if they are trained before every choice."""
     raise TypeError("replaced by dispatch")
 
 
@@ -231,7 +232,7 @@ def _train(models: ArmModels, arms: np.ndarray, rng: np.random.Generator) -> Non
 
 @dispatched
 def take_case(models: Any, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-    """Let the model of an arm, or that of all, follow a reward."""
+    """Update the model of an arm, or that of all, with a reward."""
     raise TypeError("replaced by dispatch")
 
 
@@ -253,7 +254,7 @@ def _into_rows(
 def follow(
     models: ArmModels, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
 ) -> None:
-    """Add an observation to the history of a model, and let it follow."""
+    """Add an observation to the history of a model, and update the model."""
     raise TypeError("replaced by dispatch")
 
 
@@ -274,14 +275,14 @@ def _keep_up(
 
 
 def _fit_again(
-    models: _Settling, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
+    models: _RefitOnReward, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
 ) -> None:
     _add(models, x, number, reward)
     refit(models.model, number, _history_of(models, number), rng)
 
 
 def _note(
-    models: _GoingOn, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
+    models: _TrainOnChoice, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
 ) -> None:
     _add(models, x, number, reward)
 
@@ -289,12 +290,12 @@ def _note(
 for _kind, _follow, _prepare in (
     (_Incremental, _take_in, _nothing),
     (_Online, _keep_up, _nothing),
-    (_Settling, _fit_again, _nothing),
-    (_GoingOn, _note, _train),
+    (_RefitOnReward, _fit_again, _nothing),
+    (_TrainOnChoice, _note, _train),
 ):
     bind(follow, _kind, _follow)
     bind(prepare, _kind, _prepare)
-    bind(fits_to_choose_now, _kind, _always if _kind is _GoingOn else _never)
+    bind(fits_to_choose_now, _kind, _always if _kind is _TrainOnChoice else _never)
     bind(expected, _kind, _by_rows)
     bind(take_case, _kind, _into_rows)
 

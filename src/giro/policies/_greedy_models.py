@@ -1,4 +1,4 @@
-"""The arm whose model expects most, and now and then any arm."""
+"""Greedy choice by models, with random arms now and then."""
 
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ def exploring(epsilon: float, b: float, t: int) -> float:
 
 @kernel
 def choose_by_model(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    """Return any arm with probability ε, otherwise the one whose model expects most."""
+    """Return any arm with probability ε, otherwise the arm with the highest prediction."""
     prepare(state.models, offer.arms, rng)
     if rng.random() < exploring(state.epsilon, state.b, state.models.pulls.sum() + 1):
         return int(offer.arms[integer_below(offer.arms.size, rng)])
@@ -47,13 +47,13 @@ def choose_by_model(state: _State, offer: Offer, rng: np.random.Generator) -> in
 def learn_by_model(
     state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
-    """Add the observation, and let the arm's model follow."""
+    """Update the arm's model with the observation."""
     take_case(state.models, case, arm, reward, rng)
 
 
 @kernel
 def propensities_by_model(state: _State, offer: Offer) -> np.ndarray:
-    """Return the probability of each arm; empty where a model is trained further to choose."""
+    """Return the probability of each arm, or nothing if models are trained before every choice."""
     if fits_to_choose_now(state.models):
         return np.empty(0)
     values = expected(state.models, offer, np.inf)
@@ -75,7 +75,7 @@ def start_by_model(
 
 
 class MeansOrModels(ModelPolicy):
-    """What policies have in common that go by means, or by a `model` if there is one."""
+    """Base class of policies that go by means, or by a `model` if there is one."""
 
     @property
     def uses_contexts(self) -> bool:  # type: ignore[override]  # known with the model
@@ -88,7 +88,7 @@ class MeansOrModels(ModelPolicy):
         return self.model is not None
 
     def functions(self) -> Functions:
-        """Return those for means or for models."""
+        """Return the functions for means or for models."""
         if self.model is None:
             return super().functions()
         functions = Functions(choose_by_model, learn_by_model, propensities_by_model)

@@ -1,4 +1,4 @@
-"""A logistic regression for each arm, fitted again to all of its rewards after each of them."""
+"""A logistic regression for each arm, refitted to all its rewards after each of them."""
 
 import math
 from typing import NamedTuple
@@ -10,19 +10,19 @@ from giro.kernels.regression.linear_algebra import add_row, set_penalty, widen_f
 from giro.kernels.regression.logistic import Curvature, fit_logistic
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 
-TOLERANCE = 1e-9  # a score is off by at most that times its standard deviation
+TOLERANCE = 1e-9  # error of a score, in standard deviations of it
 
 
 class LogisticArms(NamedTuple):
-    """Of each arm θ that maximises the penalised likelihood, and V = penalty I + Σ x x'."""
+    """For each arm the θ of maximal penalised likelihood, and V = penalty I + Σ x x'."""
 
     rows: Rows
     theta: np.ndarray  # [arm, feature]
     factor: np.ndarray  # [arm, feature, feature] U with U'U = V
-    curvature: np.ndarray  # [arm, feature, feature] what a fit leaves for the next one
-    curved: np.ndarray  # [arm] rows that this was made from
+    curvature: np.ndarray  # [arm, feature, feature] kept from one fit to the next
+    curved: np.ndarray  # [arm] rows that the curvature was computed from
     weight: np.ndarray  # [i] workspace for the weights of an arm's rows
-    total: np.ndarray  # [i] workspace for their rewards
+    total: np.ndarray  # [i] workspace for the rewards of these rows
     workspace: np.ndarray  # [feature]
     penalty: float
 
@@ -35,7 +35,7 @@ class LogisticArms(NamedTuple):
 def empty_logistic_arms(
     n_arms: int, n_features: int, capacity: int, penalty: float
 ) -> LogisticArms:
-    """Return regressions on no rewards, θ = 0, that can hold `capacity` of them."""
+    """Return regressions before any reward, θ = 0, with room for `capacity` rewards."""
     d = n_features
     arms = LogisticArms(
         empty_rows(n_arms, d, capacity),
@@ -55,7 +55,7 @@ def empty_logistic_arms(
 
 @kernel
 def observe(arms: LogisticArms, context: np.ndarray, arm: int, reward: float) -> None:
-    """Take in one reward of the arm, and fit its θ again, beginning at the last fit."""
+    """Add one reward of the arm, and refit its θ, starting from the last fit."""
     append_row(arms.rows, context, arm, reward)
     add_row(arms.factor[arm], context, 1.0, arms.workspace)
     positions = positions_of(arms.rows, arm)
@@ -66,7 +66,7 @@ def observe(arms: LogisticArms, context: np.ndarray, arm: int, reward: float) ->
 
 @kernel
 def curvature_of(arms: LogisticArms, arm: int) -> Curvature:
-    """Return what the arm's last fit left for the next one."""
+    """Return the curvature that the arm's last fit left for the next one."""
     return Curvature(arms.curvature[arm], arms.curved[arm : arm + 1])
 
 

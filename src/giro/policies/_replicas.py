@@ -1,4 +1,4 @@
-"""Replicas of every arm's model, each fitted to its own weights of the same observations."""
+"""Replicas of every arm's model, each fitted to the same observations with its own weights."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,21 +23,21 @@ from giro.policies._arm_models import ModelPolicy, learned_row, offered_rows
 from giro.policy import Case, Functions, Offer, Shape
 
 _SPREAD_OF_TABLES = 0.1
-_EACH_TIME = 8  # rows up to which a model that is not incremental is refitted with every new one
+_EACH_TIME = 8  # rows: up to this many, a model that is not incremental is refitted every time
 
 
 class _State(NamedTuple):
     rows: Rows  # only the last one, if the model is incremental
     pulls: np.ndarray  # [model] rows so far
     model: Any  # fitted coefficients in slot model * replicas + replica
-    weights: np.ndarray  # [row, replica, kind] how often the replica takes a row; the last only,
+    weights: np.ndarray  # [row, replica, kind] how often the replica uses a row; only the last row,
     # if the model is incremental
     counts: np.ndarray  # [i, kind] workspace for the weights of one model's rows
-    due: np.ndarray  # [slot] rows of the model at which the slot is refitted next
+    due: np.ndarray  # [slot] number of rows at which the slot is refitted next
     only: np.ndarray  # [1] number of the only row, 0
     design: Design
     a: float  # mean weight of pseudo rewards of each kind
-    spread: float  # of replicas around their mean, as a share of what it is
+    spread: float  # factor of the replicas' distances from their mean
     growth: float  # of an arm's rows from one refit to the next
     incremental: bool
     ranking: np.ndarray  # order of tied arms
@@ -61,7 +61,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @inlined
 def _of_replicas(state: _State, model: int, x: np.ndarray) -> np.ndarray:
-    """Return what each replica of a model expects at a row."""
+    """Return the prediction of each replica of a model for a row."""
     values = np.empty(state.weights.shape[1])
     for replica in range(values.size):
         values[replica] = value(state.model, model * values.size + replica, x)
@@ -71,7 +71,7 @@ def _of_replicas(state: _State, model: int, x: np.ndarray) -> np.ndarray:
 
 @kernel
 def shrink(values: np.ndarray, spread: float) -> None:
-    """Leave to each replica's value only a share of its distance from the mean of all."""
+    """Multiply the distance of each replica's value from the mean of all by `spread`."""
     if spread == 1.0:
         return
     mean = 0.0
@@ -108,7 +108,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 @kernel
 def draw_weights(weights: np.ndarray, a: float, rng: np.random.Generator) -> None:
-    """Set weights[replica] of one observation: Poisson(1) of its reward, Poisson(a) of 1 and 0."""
+    """Draw weights[replica]: Poisson(1) for the observed reward, Poisson(a) for a 1 and a 0."""
     for replica in range(weights.shape[0]):
         weights[replica, REAL] = poisson(1.0, rng)
         weights[replica, ONE] = poisson(a, rng) if a > 0.0 else 0
@@ -117,7 +117,7 @@ def draw_weights(weights: np.ndarray, a: float, rng: np.random.Generator) -> Non
 
 @kernel
 def next_refit(n: int, growth: float) -> int:
-    """Return the number of rows at which a model fitted to n of them is fitted again."""
+    """Return the number of rows at which a model that was fitted to n rows is refitted."""
     return n + 1 if n < _EACH_TIME else max(n + 1, int(np.ceil(n * growth)))
 
 
@@ -125,7 +125,7 @@ def next_refit(n: int, growth: float) -> int:
 def replica_weights(
     weights: np.ndarray, positions: np.ndarray, replica: int, out: np.ndarray
 ) -> np.ndarray:
-    """Return the weights of these rows in one replica, [i, kind], written into `out`."""
+    """Write the weights of these rows in one replica into `out`, [i, kind], and return it."""
     for i in range(positions.size):
         for kind in range(3):
             out[i, kind] = weights[positions[i], replica, kind]
@@ -147,7 +147,7 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
 @kernel
 def _shares(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
-    """Return of each arm the share of replicas that prefer it, from values[i, replica]."""
+    """Return for each arm the share of replicas that prefer it, from values[i, replica]."""
     chances = np.zeros(values.shape[0])
     for replica in range(values.shape[1]):
         chances += argmax_probabilities(np.ascontiguousarray(values[:, replica]), ranking)
@@ -156,7 +156,7 @@ def _shares(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
 
 @inlined
 def _values(state: _State, offer: Offer) -> np.ndarray:
-    """Return [i, replica] what each replica expects of each arm on offer."""
+    """Return the prediction of each replica for each arm on offer, [i, replica]."""
     replicas, x = state.weights.shape[1], round_row(state.design, offer.context)
     values = np.full((offer.arms.size, replicas), np.inf)
     for i in range(offer.arms.size):
@@ -168,9 +168,9 @@ def _values(state: _State, offer: Offer) -> np.ndarray:
 
 class _TableState(NamedTuple):
     table: Table  # of all arms
-    counts: np.ndarray  # [replica, kind] how often it takes the last row
+    counts: np.ndarray  # [replica, kind] how often it uses the last row
     a: float  # mean weight of pseudo rewards of each kind
-    spread: float  # of replicas around their mean, as a share of what it is
+    spread: float  # factor of the replicas' distances from their mean
     ranking: np.ndarray  # order of tied arms
 
 
@@ -201,15 +201,16 @@ def _propensities_by_table(state: _TableState, offer: Offer) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ReplicaPolicy(ModelPolicy):
-    """Pulls the arm of which one replica of its model, drawn for each arm, expects most.
+    """Pulls the arm with the highest prediction of a random replica, drawn for each arm.
 
     If arms have features they share a model, and one replica is drawn for all of them.
 
-    A replica counts with what lies a share `spread` of the way from the mean of all to itself: less
-    than 1, the default, explores less. Each observation enters each replica with weights drawn
-    once. Incremental models take it in at a cost that does not grow (linear: O(d²) per replica);
-    others are fitted again when the arm's history has grown by the factor `growth`. An untried arm
-    is pulled first.
+    `spread` multiplies the distances of the replicas' predictions from their mean. Values below the
+    default of 1 explore less. Each observation enters each replica with weights drawn once.
+    Incremental models learn it at a cost that does not grow (linear: O(d²) per replica). Others are
+    refitted when the arm's history has grown by the factor `growth`. An untried arm is pulled
+    first.
+
     With the model `hashed` all arms share one table, and `spread` is 0.1 by default: models of many
     features differ more than exploring needs (docs/howto/arms-with-features.md has figures).
     """
@@ -220,7 +221,7 @@ class ReplicaPolicy(ModelPolicy):
     uses_arm_features = True
     choose_mutates_state = False  # replicas are fitted when rewards come
 
-    if TYPE_CHECKING:  # fields of the policies, which put their own parameters first
+    if TYPE_CHECKING:  # fields of the subclasses, which list their own parameters first
         model: Model
         replicas: int
 
@@ -229,14 +230,14 @@ class ReplicaPolicy(ModelPolicy):
     ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check the parameters; wrap an estimator."""
+        """Check the parameters and wrap an estimator."""
         check(self.name, whole(1), replicas=self.replicas)
         check(self.name, at_least(1.0), growth=self.growth)
         check(self.name, optional(SHARE), spread=self.spread)
         super().__post_init__()
 
     def functions(self) -> Functions:
-        """Return those for models, or for one table of hashed features."""
+        """Return the functions for models, or for one table of hashed features."""
         if isinstance(self.model, Hashed):
             return Functions(_choose_by_table, _learn_by_table, _propensities_by_table)
         return super().functions()

@@ -1,4 +1,4 @@
-"""What the policies with a confidence width share."""
+"""Widths: the parameters and formulas of policies with a confidence width."""
 
 import math
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ NOISE = 0.5  # rewards in [0, 1] are sub-Gaussian with this R or sigma (Hoeffdin
 
 @dataclass(frozen=True)
 class OptimisticPolicy(Policy):
-    """Parameters of policies that add a width to what an arm is expected to pay."""
+    """Parameters of policies that add a width to the expected reward of an arm."""
 
     uses_arm_features = True
 
@@ -38,7 +38,7 @@ class OptimisticPolicy(Policy):
 def scores_and_widths(
     design: Design, offer: Offer, theta: np.ndarray, factor: np.ndarray, workspace: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return x'θ and (x'V⁻¹x)^(1/2) of each arm on offer, factor[model] being U with U'U = V."""
+    """Return x'θ and (x'V⁻¹x)^(1/2) for each arm on offer, with V = U'U and U = factor[model]."""
     scores, widths = np.empty(offer.arms.size), np.empty(offer.arms.size)
     x = round_row(design, offer.context)
     for i in range(scores.size):

@@ -12,7 +12,7 @@ from giro.kernels.giro.history import Rewards, no_rewards, remember, rewards_of
 from giro.kernels.highest.ties import Ties, beats_in_tie, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 
-_ROUNDING = 1e-12  # per reward: the same rewards added up in another order still tie
+_ROUNDING = 1e-12  # per reward, so that the same rewards added in another order still tie
 
 
 class _State(NamedTuple):
@@ -26,7 +26,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     level = 0
     while (1 << level) < arms.size:
         level += 1
-    for parts in range(level, 0, -1):  # neighbours among 2^parts parts of the arms duel
+    for parts in range(level, 0, -1):  # neighbours duel among 2^parts parts of the arms
         for part in range(0, 1 << parts, 2):
             first, middle = (part * arms.size) >> parts, ((part + 1) * arms.size) >> parts
             if first < middle < ((part + 2) * arms.size) >> parts:
@@ -36,10 +36,10 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @kernel
 def _winner(state: _State, a: int, b: int, rng: np.random.Generator) -> int:
-    """Return the arm with the higher sum of n rewards, n the pulls of the less pulled arm.
+    """Return the arm with the higher sum of n rewards, where n is the pulls of the less pulled arm.
 
-    Those of the other arm are drawn without replacement.
-    A tie goes to the less pulled arm, so an arm never pulled beats any that was.
+    The n rewards of the other arm are drawn without replacement. A tie goes to the less pulled arm,
+    so an arm that was never pulled beats any that was.
     """
     rewards, pulls = state.rewards, state.rewards.history.length
     if pulls[a] > pulls[b]:
@@ -64,8 +64,9 @@ def _winner(state: _State, a: int, b: int, rng: np.random.Generator) -> int:
 def subsampled_sum(rewards: np.ndarray, n: int, rng: np.random.Generator) -> float:
     """Return the sum of n of the rewards, drawn without replacement.
 
-    The first n steps of a Fisher-Yates shuffle, done in place and taken back, because choosing an
-    arm must leave its history as it was. Costs n draws however many rewards there are.
+    These are the first n steps of a Fisher-Yates shuffle, done in place and undone, because a
+    choice must not change the history of an arm. The cost is n draws, whatever the number of
+    rewards.
     """
     positions = np.empty(n, np.int64)
     total = 0.0
@@ -90,12 +91,12 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 @dataclass(frozen=True)
 class Besa(Policy, name="besa"):
-    """Lets arms duel in a random tournament: the higher mean of equally many rewards wins.
+    """Pulls the winner of a random tournament, in which arms duel on equally many rewards.
 
-    The champions of both halves of the arms, in random order, meet in the last duel, and so on.
-
-    The arm with more rewards is represented by a sample of them, drawn without replacement. A tie
-    goes to the arm pulled less often; `ties` decides where both were pulled equally often.
+    The higher mean wins a duel. The arms are in random order, and the winners of both halves meet
+    in the last duel, and so on. The arm with more rewards is represented by a sample of them, drawn
+    without replacement. A tie goes to the arm pulled less often. If both were pulled equally often,
+    `ties` decides.
     """
 
     source = "Baransi et al. 2014, Algorithms 1 and 2"

@@ -1,4 +1,4 @@
-"""Bootstrap: giro without pseudo rewards, which can fail forever (Kveton et al., 2019, Lemma 1)."""
+"""Bootstrap: Giro without pseudo rewards, which can fail forever (Kveton et al., 2019, Lemma 1)."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -62,8 +62,8 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 class Bootstrap(Policy, name="bootstrap"):
     """Pulls the arm with the highest mean in a bootstrap sample of its rewards.
 
-    Each arm is first pulled `pulls` times, the first arm first. Ties go by a fixed rule drawn in
-    advance, as the lower bound of the paper's Lemma 1 assumes.
+    Each arm is first pulled `pulls` times, in the order of the arms. Ties follow a fixed rule drawn
+    in advance, as the lower bound of the paper's Lemma 1 assumes.
     """
 
     source = "Kveton et al. 2019, Section 3.1"
@@ -80,7 +80,7 @@ class Bootstrap(Policy, name="bootstrap"):
         check(self.name, whole(1), pulls=self.pulls)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether the probabilities are known: while all rewards are 0 or 1."""
+        """Return whether the probabilities are known: only while all rewards are 0 or 1."""
         return binary
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:

@@ -73,9 +73,10 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 class BootstrapThompson(Policy, name="bootstrap-thompson"):
     """Pulls the arm with the highest mean in a bootstrap of its rewards and of a few prior ones.
 
-    The prior rewards, `zeros` and `ones` of them, are added once and not per pull as in giro.
-    `multinomial` weights are drawing with replacement; `exponential` ones are the Bayesian
-    bootstrap, with which rewards 0 and 1 give Thompson sampling under a Beta(ones, zeros) prior.
+    The prior rewards, `zeros` and `ones` of them, are added once and not per pull as in Giro.
+    `multinomial` weights are those of drawing with replacement. `exponential` ones are those of the
+    Bayesian bootstrap. With them, rewards 0 and 1 give Thompson sampling under a Beta(ones, zeros)
+    prior.
     """
 
     source = "Osband and Van Roy 2015"
@@ -98,7 +99,7 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
         check(self.name, whole(0), zeros=self.zeros, ones=self.ones)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether the probabilities are known: while all rewards are 0 or 1."""
+        """Return whether the probabilities are known: only while all rewards are 0 or 1."""
         return binary and (self.weights == "multinomial" or min(self.zeros, self.ones) > 0)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:

@@ -60,12 +60,12 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 class ContextualGiro(ModelPolicy, name="contextual-giro"):
     """Pulls the arm whose model, fitted to a bootstrap sample of its history, expects most.
 
-    In each round and for each arm the history, with `a` pseudo rewards 0 and 1 at each observed
-    context, is resampled and the model fitted to it, so a round costs as much as going through all
-    of the past. If arms have features, they share one history and one model. `model` is linear,
-    logistic, network, another of `giro.models`, or from Python any scikit-learn estimator. An
-    untried arm has the value infinity. Differs from the paper: real `a` is allowed as in Section
-    6.1, and models have a penalty, without which few rows have no fit.
+    The history of an arm has `a` pseudo rewards 0 and 1 at each observed context. In each round
+    every arm's history is resampled and its model fitted to the sample, so a round costs as much as
+    a pass through all of the past. If arms have features, they share one history and one model.
+    `model` is linear, logistic, network, another of `giro.models`, or from Python any scikit-learn
+    estimator. An untried arm has the value infinity. Differs from the paper: real `a` is allowed as
+    in Section 6.1, and models have a penalty, without which few rows would have no fit.
     """
 
     source = "Kveton et al. 2019, Algorithm 3"
@@ -79,7 +79,7 @@ class ContextualGiro(ModelPolicy, name="contextual-giro"):
     ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check the parameters; wrap an estimator."""
+        """Check the parameters and wrap an estimator."""
         check(self.name, NOT_NEGATIVE, a=self.a)
         super().__post_init__()
 
@@ -89,7 +89,7 @@ class ContextualGiro(ModelPolicy, name="contextual-giro"):
         return not self.model.refits_from_scratch
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
-        """Return empty histories and models that are not fitted."""
+        """Return empty histories and unfitted models."""
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         return _State(
             empty_rows(shape.n_models, shape.width, shape.capacity),

@@ -1,4 +1,4 @@
-"""The default, for those who do not want to choose."""
+"""Default: the policy to use without choosing one."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ _WITH_CONTEXTS = RandUcb(model=Auto())
 
 @dataclass(frozen=True)
 class Default(Policy, name="default"):
-    """Giro where nothing is known of rounds and arms, otherwise RandUCB around several models.
+    """Giro without contexts and features of arms, otherwise RandUCB around several models.
 
     With contexts or features of arms it is `rand-ucb:model=auto` with its defaults, which were
     chosen on one half of the data sets of the bake-off and judged on the other (docs/bakeoff.md).
@@ -24,16 +24,16 @@ class Default(Policy, name="default"):
     choose_mutates_state = True  # as Giro's does
 
     def resolved(self, *, contextual: bool) -> Policy:
-        """Return one of the two."""
+        """Return the policy that decides: one of the two."""
         return _WITH_CONTEXTS if contextual else _WITHOUT_CONTEXTS
 
     def functions(self) -> Functions:
-        """Return nothing: those of the two differ."""
+        """Raise, because the functions of the two policies differ."""
         raise NotImplementedError(
-            "what is done follows from the shape of a state: use `functions_for`"
+            "the functions of default depend on the shape of a state: use `functions_for`"
         )
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether both know their probabilities."""
+        """Return whether both policies know their probabilities."""
         both = (_WITH_CONTEXTS, _WITHOUT_CONTEXTS)
         return all(each.has_propensities(binary=binary, shared=shared) for each in both)

@@ -43,7 +43,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @inline_kernel
 def _solve(state: _State, arm: int, x: np.ndarray) -> None:
-    """Set the workspace to A⁻¹x: its product with a model's moment is what the model expects."""
+    """Set the workspace to A⁻¹x, whose product with a model's moment is the model's prediction."""
     for j in range(x.size):
         state.workspace[j] = x[j]
     solve(state.factor[arm], state.workspace)
@@ -51,7 +51,7 @@ def _solve(state: _State, arm: int, x: np.ndarray) -> None:
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-    """Show every model the reward with its own noise."""
+    """Add the reward to every model, with noise of its own."""
     x, arm = case_row(state.design, case), model_of(state.design, arm)
     if x.size == 1:
         state.factor[arm, 0, 0] = math.sqrt(state.factor[arm, 0, 0] ** 2 + 1.0)
@@ -66,7 +66,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 @kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    """Return the share of models that think each arm on offer best."""
+    """Return for each arm on offer the share of models that consider it best."""
     models, x = state.moment.shape[1], round_row(state.design, offer.context)
     values = np.empty((models, offer.arms.size))
     for i in range(offer.arms.size):
@@ -82,15 +82,16 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Ensemble(Policy, name="ensemble"):
-    """Draws one of its models and pulls the arm which that model thinks best.
+    """Draws one of its models and pulls the arm that this model considers best.
 
     Each model starts from its own draw of every arm's N(1/2, prior_sd^2) prior, sees every reward
-    with its own N(0, noise_sd^2) added, and values an arm at the posterior mean given these. So a
-    model's value is a draw from the posterior, were rewards Gaussian. `noise_sd` is by default the
-    largest standard deviation of a reward in [0, 1]; with `prior_sd` the same, the prior is worth
-    one reward. With contexts, an arm's value is 1/2 + x'θ with a N(0, prior_sd^2 I) prior of θ.
+    with its own N(0, noise_sd^2) added, and values an arm at the posterior mean given these. With
+    Gaussian rewards, a model's value would be a draw from the posterior. `noise_sd` is by default
+    the largest standard deviation of a reward in [0, 1]. If `prior_sd` is the same, the prior is
+    worth one reward. With contexts, an arm's value is 1/2 + x'θ with a N(0, prior_sd^2 I) prior of
+    θ.
 
-    Differs from the paper: a θ for each arm, unless arms have features.
+    Differs from the paper: each arm has its own θ, unless arms have features.
     """
 
     source = "Lu and Van Roy 2017, Algorithm 1"

@@ -21,7 +21,7 @@ _PAPER_SHARE = 0.01  # Kveton et al. (2019), Section 6.2
 
 @kernel
 def means_of(pulls: np.ndarray, total: np.ndarray, arms: np.ndarray) -> np.ndarray:
-    """Return the mean reward of each of these arms, and infinity for an arm never pulled."""
+    """Return the mean reward of each of these arms, infinity for an arm never pulled."""
     means = np.full(arms.size, np.inf)
     for i in range(arms.size):
         if pulls[arms[i]] > 0:
@@ -77,8 +77,8 @@ def b_for_share(share: float, rounds: int) -> float:
         return float(rounds)
     t = np.arange(1, rounds + 1)
     tails = np.append(np.cumsum(1.0 / t[::-1])[::-1], 0.0)  # [m] 1/(m+1) + ... + 1/rounds
-    whole = np.arange(rounds + 1) * (1.0 + tails)  # [m] the sum for b = m
-    m = int(np.searchsorted(whole, share * rounds, side="right")) - 1
+    sums = np.arange(rounds + 1) * (1.0 + tails)  # [m] the sum for b = m
+    m = int(np.searchsorted(sums, share * rounds, side="right")) - 1
     return float((share * rounds - m) / tails[m])
 
 
@@ -86,11 +86,11 @@ def b_for_share(share: float, rounds: int) -> float:
 class EpsilonGreedy(MeansOrModels, name="epsilon-greedy"):
     """Pulls any arm with probability ε, otherwise the one with the highest mean or prediction.
 
-    ε is fixed (`epsilon`), or min(1, b/t) in round t (`b`), or that with b such that the expected
-    share of exploring rounds is `share`. At most one of them is given; without any, share is 1%,
-    as in Kveton et al. (2019), Section 6.2. An arm never pulled has the highest mean. With a
-    `model` (linear, logistic, network, or from Python a scikit-learn estimator), the mean is what
-    the arm's model, fitted to its history, expects in the context.
+    ε is fixed (`epsilon`), or it is min(1, b/t) in round t (`b`), or b follows from the expected
+    share of exploring rounds (`share`). At most one of the three is given. The default is a share
+    of 1%, as in Kveton et al. (2019), Section 6.2. An arm that was never pulled has the highest
+    mean. With a `model` (linear, logistic, network, or from Python a scikit-learn estimator), the
+    mean is the prediction of the arm's model, fitted to its history, in the context.
     """
 
     source = "Auer et al. 2002, Figure 3"
@@ -105,7 +105,7 @@ class EpsilonGreedy(MeansOrModels, name="epsilon-greedy"):
     ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check the parameters; without any, take the paper's share."""
+        """Check the parameters. The default is the paper's share."""
         given = [value for value in (self.epsilon, self.b, self.share) if value is not None]
         if len(given) > 1:
             raise BadParameter("epsilon-greedy takes one of epsilon, b and share, not several")

@@ -49,9 +49,9 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-    gone, its_reward = exchange(state.memory, arm, reward)
-    if gone >= 0:
-        _forget(state, gone, its_reward)
+    old_arm, old_reward = exchange(state.memory, arm, reward)
+    if old_arm >= 0:
+        _forget(state, old_arm, old_reward)
     add(state.samples, arm, reward)
     if is_empty(state.samples.rewards):
         _set_value(state, arm)
@@ -60,12 +60,12 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 @inline_kernel
 def _set_value(state: _State, arm: int) -> None:
     """Set the distribution of the value of an arm whose rewards are 0 and 1."""
-    its = state.samples.rewards.arms[arm]
-    floor, share = pseudo_count_distribution(state.a, its.pulls)
+    history = state.samples.rewards.arms[arm]
+    floor, share = pseudo_count_distribution(state.a, history.pulls)
     for variant in range(2 if share > 0.0 else 1):
         k = floor + variant
-        m = its.pulls + 2 * k  # draws, of which (ones + k) / m are 1
-        set_variant(state.values, arm, variant, 0.0, m, (its.total + k) / m, m)
+        m = history.pulls + 2 * k  # draws, of which (ones + k) / m are 1
+        set_variant(state.values, arm, variant, 0.0, m, (history.total + k) / m, m)
     set_share(state.values, arm, share)
 
 
@@ -89,7 +89,7 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Giro(Policy, name="giro"):
-    """Pulls the arm with the best bootstrap mean, of its history and `a` zeros and ones per pull.
+    """Pulls the arm with the best bootstrap mean of its history and `a` zeros and ones per pull.
 
     The chosen arm has exactly the distribution of Algorithm 2, at a cost that hardly grows with the
     history: see `binomial_argmax` for rewards 0 and 1, `lazy_argmax` for any others. An untried arm
@@ -97,10 +97,10 @@ class Giro(Policy, name="giro"):
     each kind, drawn in each round. Differs from the paper: ties are broken at random each time
     unless `ties=fixed`, and values of fractional rewards that agree to 12 digits count as tied.
 
-    For worlds that change, the history is that of the last `window` rewards of all arms (a window
-    as in Garivier and Moulines, 2011), and all else is the same; an arm all of whose rewards have
-    left it is untried again. There is no half-life: a history whose entries fade has no bootstrap
-    sample of its own length, so it would be another algorithm, of which we know no source.
+    For worlds that change, the history holds only the last `window` rewards of all arms (a window
+    as in Garivier and Moulines, 2011). An arm whose rewards have all left the window is untried
+    again. There is no half-life: a history whose entries fade has no bootstrap sample of its own
+    length, so it would be another algorithm, for which we know no source.
     """
 
     source = "Kveton et al. 2019, Algorithm 2"
@@ -108,7 +108,7 @@ class Giro(Policy, name="giro"):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
-    choose_mutates_state = True  # tail tests are tuned, for rewards inside (0, 1)
+    choose_mutates_state = True  # it tunes tail tests for rewards inside (0, 1)
 
     a: float = 1.0
     ties: Ties = field(default="random", kw_only=True)
@@ -120,7 +120,7 @@ class Giro(Policy, name="giro"):
         check_memory(self.name, window=self.window)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether the probabilities are known: while all rewards are 0 or 1."""
+        """Return whether the probabilities are known: only while all rewards are 0 or 1."""
         return binary
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:

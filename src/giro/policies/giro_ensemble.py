@@ -14,18 +14,18 @@ from giro.policy import Shape
 
 @dataclass(frozen=True)
 class GiroEnsemble(ReplicaPolicy, name="giro-ensemble"):
-    """Pulls the arm that one of its replicas, with fixed weights of rewards and 0s and 1s, prefers.
+    """Pulls the arm that a random replica prefers, with fixed weights of rewards and of 0s and 1s.
 
-    A replica takes each observed reward Poisson(1) times and, at the same context, a 1 and a 0
-    Poisson(a) times each, drawn once when the reward is learned. These are Giro's bootstrap counts
-    but for the fixed length of a sample, and for being the same in later rounds; that is what makes
+    A replica uses each observed reward Poisson(1) times and, at the same context, a 1 and a 0
+    Poisson(a) times each, drawn once when the reward is learned. These are Giro's bootstrap counts,
+    except that a sample has no fixed length, and that later rounds use the same counts. That makes
     a round cheap. One replica is drawn per arm and round.
 
     The defaults were chosen on synthetic problems and Statlog, and are those of giro 0.1.0. In many
-    dimensions they explore too much: docs/bakeoff.md shows what is better.
+    dimensions they explore too much: docs/bakeoff.md shows better ones.
 
-    Differs from the paper: it names an ensemble as the way to save computation and gives no
-    algorithm; weights are Poisson, because the length of a history that grows cannot be fixed.
+    Differs from the paper: the paper suggests an ensemble to save computation, but gives no
+    algorithm. Weights are Poisson, because the length of a growing history cannot be fixed.
     """
 
     source = "Kveton et al. 2019, Section 8; Oza and Russell 2001"

@@ -55,13 +55,13 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 class GlmUcb(OptimisticPolicy, name="glm-ucb"):
     """Pulls the arm with the highest mean of a logistic model plus a multiple of its width.
 
-    The mean is μ(x'θ), with θ the maximum likelihood estimate of the arm's parameters, the multiple
-    ρ(t) = (2 k κ R / c) (2 d log(t) log(2 d n / δ))^(1/2) for n rounds, rewards up to R = 1, slopes
-    of μ between c and k = 1/4 for parameters no longer than `norm` and contexts no longer than 1,
-    and κ = (3 + 2 log(1 + 2 / penalty))^(1/2); `scale` takes its place. Differs from the paper:
-    parameters are shared between arms only if arms have features; likelihood and M have a penalty
-    in place of first rounds that make M invertible (it stands for their least eigenvalue in κ), and
-    of projecting θ.
+    The mean is μ(x'θ), with θ the maximum likelihood estimate of the arm's parameters. The multiple
+    is ρ(t) = (2 k κ R / c) (2 d log(t) log(2 d n / δ))^(1/2) for n rounds, rewards up to R = 1,
+    slopes of μ between c and k = 1/4 for parameters no longer than `norm` and contexts no longer
+    than 1, and κ = (3 + 2 log(1 + 2 / penalty))^(1/2). `scale` replaces it. Differs from the paper:
+    parameters are shared between arms only if arms have features. Likelihood and M have a penalty
+    instead of first rounds that make M invertible (in κ it stands for their least eigenvalue) and
+    instead of projecting θ.
     """
 
     source = "Filippi et al. 2010, Algorithm 1"
@@ -70,7 +70,7 @@ class GlmUcb(OptimisticPolicy, name="glm-ucb"):
     propensities = staticmethod(_propensities)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
-        """Return models fitted to nothing."""
+        """Return models before any reward."""
         d, width = shape.width, self.scale
         if width is None:
             kappa = math.sqrt(3 + 2 * math.log(1 + 2 / self.penalty))

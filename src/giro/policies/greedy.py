@@ -45,11 +45,11 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Greedy(MeansOrModels, name="greedy"):
-    """Pulls the arm with the highest mean, untried arms first; never explores again.
+    """Pulls the arm with the highest mean, untried arms first, and never explores again.
 
     With a `model` (linear, hashed, another of `giro.models`, or from Python a scikit-learn
-    estimator), the mean is what the arm's model, or that of all arms if these have features,
-    expects in the context.
+    estimator), the mean is the prediction of the arm's model in the context. Arms with features
+    share one model.
     """
 
     source = "Sutton and Barto 2018, Section 2.2"
@@ -61,7 +61,7 @@ class Greedy(MeansOrModels, name="greedy"):
     ties: Ties = field(default="random", kw_only=True)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
-        """Return counts and sums of zero, or models of nothing."""
+        """Return counts and sums of zero, or models before any reward."""
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         if self.model is not None:
             return start_by_model(self.model, 0.0, 0.0, ranking, shape, rng)

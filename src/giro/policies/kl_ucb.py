@@ -15,7 +15,7 @@ from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 
 _MARGIN = 1e-10  # far above the error of an index, so that no tie is missed
-_LAST_STEP = 4e-16  # relative step of Newton's method below which nothing is left to gain
+_LAST_STEP = 4e-16  # relative step at which Newton's method has converged
 
 
 class _State(NamedTuple):
@@ -27,10 +27,10 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    """Return the arm with the highest index; most indices need not be computed for that.
+    """Return the arm with the highest index, without computing most of the indices.
 
-    The most pulled arm comes first, as it mostly wins; another arm is looked at only if its index
-    can reach the best one so far.
+    The most pulled arm comes first, because it usually wins. The index of another arm is computed
+    only if it can reach the best one so far.
     """
     pulls, first = _pulls_of(state, offer.arms)
     budget, best = _budget(pulls + 1, state.c), first
@@ -50,7 +50,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @kernel
 def _pulls_of(state: _State, arms: np.ndarray) -> tuple[int, int]:
-    """Return the pulls of these arms together, and the first of those pulled most."""
+    """Return the sum of the pulls of these arms, and the most pulled arm."""
     pulls, most = 0, int(arms[0])
     for arm in arms:
         pulls += state.pulls[arm]
@@ -61,7 +61,7 @@ def _pulls_of(state: _State, arms: np.ndarray) -> tuple[int, int]:
 
 @kernel
 def _budget(t: int, c: float) -> float:
-    """Return log t + c log log t in round t, with log log t taken as 0 where it is negative."""
+    """Return log t + c log log t in round t, with log log t replaced by 0 where it is negative."""
     log_t = math.log(t)
     return log_t + c * math.log(max(log_t, 1.0))
 
@@ -75,9 +75,9 @@ def _index(state: _State, arm: int, budget: float) -> float:
 
 @kernel
 def _is_below(state: _State, arm: int, highest: float, budget: float) -> bool:
-    """Tell, without solving for it, that the arm's index is less than `highest`.
+    """Return whether the arm's index is less than `highest`, without solving for it.
 
-    Pinsker's inequality, kl >= 2 (q - mean)^2, often tells it without a logarithm.
+    Pinsker's inequality, kl >= 2 (q - mean)^2, often decides without a logarithm.
     """
     n = state.pulls[arm]
     if n == 0 or highest == np.inf:
@@ -105,8 +105,8 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 def kl(p: float, q: float) -> float:
     """Return the divergence of Ber(q) from Ber(p), p log(p/q) + (1-p) log((1-p)/(1-q)).
 
-    It is infinite where q is 0 or 1 and p is not. Close to p its relative error is the rounding
-    error over the distance q - p.
+    It is infinite if q is 0 or 1 and p is not. Close to p its relative error is the rounding error
+    divided by the distance q - p.
     """
     if q <= 0.0 or q >= 1.0:
         return 0.0 if p == q else np.inf
@@ -127,9 +127,9 @@ def _log_ratio(p: float, q: float, gap: float) -> float:
 def kl_upper(p: float, level: float) -> float:
     """Return the largest q in [p, 1] with kl(p, q) <= level, to the last digits.
 
-    Newton's method from the right: kl(p, .) is convex and rises from p on, so each step stays at
-    or above the solution. The start is the smaller of two bounds of it, by Pinsker's inequality
-    and by p log(p/q) >= p log p.
+    This is Newton's method from the right: kl(p, .) is convex and increases from p on, so each step
+    stays at or above the solution. The start is the smaller of two upper bounds, by Pinsker's
+    inequality and by p log(p/q) >= p log p.
     """
     if p >= 1.0 or level <= 0.0:
         return p

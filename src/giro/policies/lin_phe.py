@@ -73,11 +73,11 @@ class LinPhe(Policy, name="lin-phe"):
     In each round and for each arm, Z ~ Binomial(a, 1/2) is added to every observed reward Y, and
     θ = G⁻¹ Σ X (Y + Z) with G = (a + 1) (Σ X X' + penalty I). For real `a` an arm's s-th pull has
     ceil(a s) - ceil(a (s - 1)) coins, so that s pulls have ceil(a s), as in `phe`. A round costs as
-    much as going through all of the past. If arms have features, they share one history and θ, and
-    s counts the pulls of all. Differs from the paper: parameters are shared only then, and since
-    contexts cannot be picked to span the space at first, an arm whose θ has no reward goes first.
-    With one θ for all, features that were never seen are worth 0, and may stay untried permanently.
-    Values that agree to 12 decimals count as tied.
+    much as a pass through all of the past. If arms have features, they share one history and θ, and
+    s counts the pulls of all. Differs from the paper: parameters are shared only in that case.
+    Contexts cannot be picked to span the space at first, so an arm whose θ has no reward goes
+    first. With one θ for all, features that were never seen are worth 0, and may stay untried
+    forever. Values that agree to 12 decimals count as tied.
     """
 
     source = "Kveton et al. 2019 (UAI), Algorithm 1"

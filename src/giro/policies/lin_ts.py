@@ -39,7 +39,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @kernel
 def _posterior(state: _State, offer: Offer) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and deviation of x'θ for each arm on offer, θ being N(B⁻¹f, v² B⁻¹)."""
+    """Return mean and deviation of x'θ for each arm on offer, where θ is N(B⁻¹f, v² B⁻¹)."""
     ridge = state.ridge
     means, widths = scores_and_widths(
         state.design, offer, ridge.theta, ridge.factor, ridge.workspace
@@ -56,10 +56,10 @@ def _drawn_values(state: _State, offer: Offer, rng: np.random.Generator) -> np.n
     ridge, v, x = state.ridge, _spread(state), round_row(state.design, offer.context)
     theta, factor = np.empty(x.size), ridge.factor[0]
     for j in range(theta.size - 1, -1, -1):
-        rest = standard_normal(rng)
+        remainder = standard_normal(rng)
         for k in range(j + 1, theta.size):
-            rest -= factor[j, k] * theta[k]
-        theta[j] = rest / factor[j, j]
+            remainder -= factor[j, k] * theta[k]
+        theta[j] = remainder / factor[j, j]
     for j in range(theta.size):
         theta[j] = ridge.theta[0, j] + v * theta[j]
     values = np.empty(offer.arms.size)
@@ -71,7 +71,7 @@ def _drawn_values(state: _State, offer: Offer, rng: np.random.Generator) -> np.n
 
 @kernel
 def _spread(state: _State) -> float:
-    """Return v = R (9 d log(t / δ))^(1/2), t being the round; or what was given in its place."""
+    """Return v = R (9 d log(t / δ))^(1/2) in round t, or the scale that replaces it."""
     if state.scale >= 0.0:
         return state.scale
     d, t = state.ridge.workspace.size, state.rewards[0] + 1
@@ -97,16 +97,16 @@ class LinTs(Policy, name="lin-ts"):
     """Pulls the arm with the highest reward under parameters drawn from their posterior.
 
     Each arm's parameters are N(θ, v² B⁻¹) with the ridge estimate θ and B = penalty I + Σ x x'.
-    Only x'θ matters, and arms are independent: one normal draw an arm is distributed as if whole
-    vectors were drawn. `scale` takes the place of v, as the standard deviation of the noise;
-    theory's v is R (9 d log(t / δ))^(1/2) with R = 1/2 for rewards in [0, 1], as in the authors'
-    last version on arXiv (1209.3352; the proceedings have 24 / epsilon in place of 9). Differs from
-    the paper: parameters are shared between arms only if arms have features (one draw of the vector
-    then is that of all arms), d is the length of one row, and its penalty is 1.
+    Only x'θ matters and arms are independent, so one normal draw for each arm has the same
+    distribution as drawing whole vectors. `scale` replaces v and is the standard deviation of the
+    noise. The v of the theory is R (9 d log(t / δ))^(1/2) with R = 1/2 for rewards in [0, 1], as in
+    the authors' last version on arXiv (1209.3352; the proceedings have 24 / epsilon instead of 9).
+    Differs from the paper: parameters are shared between arms only if arms have features (then one
+    vector is drawn for all arms), d is the length of one row, and the paper's penalty is 1.
 
     For worlds that change, only the last `window` rewards of all arms count (as in Cheung et al.,
     2019), or a reward counts half as much after every `half_life` further ones (as in Russac et
-    al., 2019), in B and in θ; the penalty always counts in full, and t is still the round.
+    al., 2019), in B and in θ. The penalty always counts in full, and t is still the round.
     """
 
     source = "Agrawal and Goyal 2013 (linear payoffs), Algorithm 1"
@@ -127,7 +127,7 @@ class LinTs(Policy, name="lin-ts"):
         check_memory(self.name, window=self.window, half_life=self.half_life)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether the probabilities are known: not where arms share a draw."""
+        """Return whether the probabilities are known: not if arms share a draw."""
         return not shared
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:

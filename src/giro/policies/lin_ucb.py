@@ -75,16 +75,16 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 class LinUcb(OptimisticPolicy, name="lin-ucb"):
     """Pulls the arm with the highest reward that a confidence ellipsoid of its parameters allows.
 
-    Each arm has its own ridge regression, and the radius of Theorem 2, which holds in all
-    rounds at once with probability 1 - `delta` for an arm (1 - K `delta` for all K of them) if its
-    parameters are no longer than `norm` (S) and rewards lie in [0, 1] (R = 1/2). `scale` takes the
-    place of the radius, as alpha does in Li et al. (2010). An arm never pulled has a bound as any
+    Each arm has its own ridge regression, with the radius of Theorem 2. It holds in all rounds at
+    once with probability 1 - `delta` for an arm (1 - K `delta` for all K of them), if the arm's
+    parameters are no longer than `norm` (S) and rewards lie in [0, 1] (R = 1/2). `scale` replaces
+    the radius, like alpha in Li et al. (2010). An arm that was never pulled has a bound like any
     other. Differs from the paper: parameters are shared between arms only if arms have features.
 
     For worlds that change, only the last `window` rewards of all arms count (SW-UCB of Cheung et
     al., 2019), or a reward counts half as much after every `half_life` further ones (D-LinUCB of
-    Russac et al., 2019), in V and θ; the penalty always counts in full. The radius is that of this
-    V, with its determinant. Differs from Russac et al.: the width is (x'V⁻¹x)^(1/2), which is never
+    Russac et al., 2019), in V and θ. The penalty always counts in full. The radius uses the
+    determinant of this V. Differs from Russac et al.: the width is (x'V⁻¹x)^(1/2), which is never
     less than theirs.
     """
 
@@ -102,7 +102,7 @@ class LinUcb(OptimisticPolicy, name="lin-ucb"):
         check_memory(self.name, window=self.window, half_life=self.half_life)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
-        """Return regressions on nothing, and the radius that goes with them."""
+        """Return regressions before any reward, with their radius."""
         bias = math.sqrt(self.penalty) * self.norm
         radius = _radius(0.0, self.delta) + bias if self.scale is None else self.scale
         return _State(

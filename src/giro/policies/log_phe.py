@@ -28,8 +28,8 @@ from giro.policy import Case, Offer, Policy, Shape
 class _State(NamedTuple):
     arms: LogisticArms  # θ fits the mean of the perturbed histories; weights are 1 + pseudo
     pseudo: np.ndarray  # [i] pseudo rewards at the context of a model's i-th reward
-    start: Curvature  # workspace for that of the fit which the others begin at
-    ones: np.ndarray  # [i] workspace for how many of them are 1
+    start: Curvature  # workspace for the curvature of the fit from which the others start
+    ones: np.ndarray  # [i] workspace for how many pseudo rewards are 1
     design: Design
     ranking: np.ndarray  # order of tied arms
 
@@ -48,13 +48,13 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @kernel
 def _perturb(state: _State, model: int, rng: np.random.Generator) -> None:
-    """Fit θ, the workspace, to rewards and fresh pseudo rewards, beginning at their mean's fit."""
+    """Fit θ, the workspace, to rewards and fresh pseudo rewards, starting from the mean's fit."""
     arms, pulls = state.arms, state.arms.rows.of_arm.length[model]
     throw(state.pseudo[:pulls], state.ones[:pulls], rng)
     _set_totals(state, model, state.ones[:pulls], 1.0)
     theta = arms.workspace
     assign(theta, arms.theta[model])
-    for j in range(theta.size):  # a copy: what is chosen leaves no trace
+    for j in range(theta.size):  # a copy: a choice leaves no trace
         assign(state.start.factor[j], arms.curvature[model, j])
     state.start.rows[0] = arms.curved[model]
     fit(arms, model, theta, state.start)
@@ -81,13 +81,13 @@ class LogPhe(Policy, name="log-phe"):
     """Pulls the arm with the best logistic fit to its rewards and `a` fresh coins at each context.
 
     In each round and for each arm, a logistic regression is fitted to every observed reward and,
-    at its context, `a` pseudo rewards 0 or 1 with equal chances. For real `a` an arm's s-th pull
-    has ceil(a s) - ceil(a (s - 1)) of them, so that s pulls have ceil(a s), as in `phe`. A fit
-    begins at that to the mean of all perturbed histories, so it takes few passes over the past.
-    If arms have features, they share one history and model, and s counts the pulls of all. Differs
-    from the paper: parameters are shared only then, and since contexts cannot be picked to span
-    the space at first, an arm whose model has no reward goes first. Scores that agree to 6 decimals
-    count as tied.
+    at its context, `a` pseudo rewards that are 0 or 1 with equal probability. For real `a` an arm's
+    s-th pull has ceil(a s) - ceil(a (s - 1)) of them, so that s pulls have ceil(a s), as in `phe`.
+    A fit starts from the fit to the mean of all perturbed histories, so it takes few passes over
+    the past. If arms have features, they share one history and model, and s counts the pulls of
+    all. Differs from the paper: parameters are shared only in that case. Contexts cannot be picked
+    to span the space at first, so an arm whose model has no reward goes first. Scores that agree to
+    6 decimals count as tied.
     """
 
     source = "Kveton et al. 2019 (UAI), Section 4"

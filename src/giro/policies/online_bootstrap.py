@@ -1,4 +1,4 @@
-"""Online bootstrap: replicas of every arm, each of which sees half of the rewards."""
+"""Online bootstrap: replicas of every arm that each see half of the rewards."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -51,9 +51,9 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 class OnlineBootstrap(Policy, name="online-bootstrap"):
     """Pulls the arm with the highest mean in one of its replicas, drawn for each arm.
 
-    A reward enters each replica of the pulled arm with probability 1/2: the double-or-nothing
-    bootstrap, where we count a kept reward once, which only rescales the prior. Replicas start
-    with `alpha` ones and `beta` zeros, so none is ever without a mean.
+    A reward enters each replica of the pulled arm with probability 1/2. This is the
+    double-or-nothing bootstrap, except that we count a kept reward once, which only rescales the
+    prior. Replicas start with `alpha` ones and `beta` zeros, so each always has a mean.
     """
 
     source = "Eckles and Kaptein 2014"
@@ -73,7 +73,7 @@ class OnlineBootstrap(Policy, name="online-bootstrap"):
         check(self.name, POSITIVE, alpha=self.alpha, beta=self.beta)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
-        """Return replicas that have seen the prior only."""
+        """Return replicas that have seen only the prior."""
         total = np.full((shape.n_arms, self.replicas), float(self.alpha))
         size = np.full(total.shape, float(self.alpha + self.beta))
         return _State(total, size, tie_ranking(self.ties, shape.n_arms, rng))

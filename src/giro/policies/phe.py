@@ -38,7 +38,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     state.pulls[arm] += 1
     state.total[arm] += reward
     below, share = pseudo_count_distribution(state.a, state.pulls[arm])
-    n = below + 1 if share > 0.0 else below  # ceil(a s), but for rounding
+    n = below + 1 if share > 0.0 else below  # ceil(a s), up to rounding
     set_variant(state.values, arm, 0, state.total[arm], n, 0.5, state.pulls[arm] + n)
     set_share(state.values, arm, 0.0)
 

@@ -1,4 +1,4 @@
-"""Poisson bootstrap: replicas that take each observation a Poisson number of times."""
+"""Poisson bootstrap: replicas that use each observation a Poisson number of times."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +13,11 @@ from giro.policy import Shape
 
 @dataclass(frozen=True)
 class PoissonBootstrap(ReplicaPolicy, name="poisson-bootstrap"):
-    """Pulls the arm that one of its replicas, with Poisson(1) weights of the rewards, prefers.
+    """Pulls the arm that a random replica prefers, with Poisson(1) weights of the rewards.
 
-    Giro's ensemble without pseudo rewards. One replica is drawn per arm and round. Differs from the
-    paper: an arm is pulled once before the bootstrap begins, and models are those of `giro.models`.
+    This is `giro-ensemble` without pseudo rewards. One replica is drawn per arm and round. Differs
+    from the paper: an arm is pulled once before the bootstrap begins, and models are those of
+    `giro.models`.
     """
 
     source = "Tang et al. 2015, Section 4"

@@ -1,8 +1,8 @@
 """RandUCB: one random multiple of the confidence width for all arms (Vaswani et al., 2020).
 
-An arm is chosen for its mean + u width, with one u = |N(0, 1)| for all. As u grows from 0, the
-highest of these lines changes along their upper envelope, from an arm to one with a larger width.
-An arm's probability is that of u falling into its stretch.
+The chosen arm has the highest mean + u width, with one u = |N(0, 1)| for all arms. As u grows from
+0, the highest of these lines changes along their upper envelope, each time to an arm with a larger
+width. An arm's probability is that of u falling into its stretch.
 """
 
 import math
@@ -32,8 +32,8 @@ from giro.policies._arm_models import (
 from giro.policies._widths import NOISE, scores_and_widths
 from giro.policy import Case, Functions, Offer, Shape
 
-_UNTRIED = 1.0  # what is expected of an arm without rewards
-_LIKELY = 0.5  # an arm expected to pay less was pulled to explore
+_UNTRIED = 1.0  # prediction for an arm without rewards
+_LIKELY = 0.5  # an arm with a lower prediction was pulled to explore
 
 
 class _State(NamedTuple):
@@ -74,7 +74,7 @@ class _ModelState(NamedTuple):
     models: ArmModels
     ridge: Ridge  # for the widths
     sd: float  # at most
-    shortfall: np.ndarray  # [2] likely rewards, and the sum of their squared distances from 1
+    shortfall: np.ndarray  # [2] number of likely rewards, sum of their squared distances from 1
     ranking: np.ndarray
 
 
@@ -101,7 +101,7 @@ def _learn_by_model(
 
 @kernel
 def _sd(highest: float, shortfall: np.ndarray) -> float:
-    """Return the highest standard deviation, or less if rewards are nearer to 1 than 1/2 is."""
+    """Return the highest standard deviation, or less if rewards are nearer to 1 than to 1/2."""
     return highest * min(1.0, float(shortfall[1] / shortfall[0]) / NOISE**2)
 
 
@@ -124,11 +124,11 @@ def _propensities_by_model(state: _ModelState, offer: Offer) -> np.ndarray:
 def envelope_probabilities(
     means: np.ndarray, widths: np.ndarray, ranking: np.ndarray
 ) -> np.ndarray:
-    """Return the probability [i] that line i is the highest; equal lines as `ranking` says.
+    """Return the probability that line i is the highest, [i], with ties broken by `ranking`.
 
-    Each step goes from one line of the envelope to the next, in O(arms); widths are >= 0.
+    Each step goes from one line of the envelope to the next, in O(arms). Widths are >= 0.
     """
-    found, line, low = np.zeros(means.size), 0, 0.0
+    chances, line, low = np.zeros(means.size), 0, 0.0
     for i in range(1, means.size):
         if means[i] > means[line] or (means[i] == means[line] and widths[i] > widths[line]):
             line = i
@@ -142,21 +142,21 @@ def envelope_probabilities(
                 ):
                     following, high = i, crossing
         stretch = math.erfc(low / math.sqrt(2.0)) - math.erfc(high / math.sqrt(2.0))
-        _share(found, stretch, means, widths, line, ranking)
+        _share(chances, stretch, means, widths, line, ranking)
         line, low = following, high
-    return found
+    return chances
 
 
 @kernel
 def _share(
-    found: np.ndarray,
+    chances: np.ndarray,
     stretch: float,
     means: np.ndarray,
     widths: np.ndarray,
     line: int,
     ranking: np.ndarray,
 ) -> None:
-    """Add a stretch to the lines that equal this one, or to the one of them with most rank."""
+    """Share a stretch among the lines equal to this one, or give it to the highest in rank."""
     best, tied = line, 0
     for i in range(means.size):
         if means[i] == means[line] and widths[i] == widths[line]:
@@ -164,30 +164,32 @@ def _share(
             if ranking.size > 0 and ranking[i] > ranking[best]:
                 best = i
     if ranking.size > 0:
-        found[best] += stretch
+        chances[best] += stretch
         return
     for i in range(means.size):
         if means[i] == means[line] and widths[i] == widths[line]:
-            found[i] += stretch / tied
+            chances[i] += stretch / tied
 
 
 @dataclass(frozen=True)
 class RandUcb(ModelPolicy, name="rand-ucb"):
     """Pulls the arm with the highest mean + u width, with one random u for all arms.
 
-    Each arm has a ridge regression; its width is s (x'V⁻¹x)^(1/2), the standard deviation of x'θ if
+    Each arm has a ridge regression. Its width is s (x'V⁻¹x)^(1/2), the standard deviation of x'θ if
     rewards had noise of standard deviation s, and u is the absolute value of a standard normal
-    draw. s = min(1/2, `scale` / √d), where d counts the columns of x: widths that do not fall with
-    √d explore too much in many dimensions. An arm that has seen only zeros keeps its width. The
-    arms' probabilities are exact: they follow from the upper envelope of the lines mean + u width.
+    draw. s = min(1/2, `scale` / √d), where d is the number of columns of x: widths that do not
+    shrink with √d explore too much in many dimensions. An arm that has seen only zeros keeps its
+    width. The arms' probabilities are exact: they follow from the upper envelope of the lines
+    mean + u width.
+
     With a `model` (auto, another of `giro.models`, or from Python a scikit-learn estimator) the
-    mean is what that expects, 1 of an arm never pulled, and only the widths are the regression's.
-    Where little can be gained they are smaller: s is multiplied by min(1, 4q), where q is the mean
-    of (1 - reward)² over the rewards so far that the model expected to be at least 1/2, and over
-    `prior` made-up ones of 1/2; a large `prior` leaves s as it is. That regret can be the smaller
-    the nearer to 1 the best arms pay is known of other policies (Foster and Krishnamurthy 2021).
-    Differs from the paper: u is not cut off, the width is that of ridge regression without theory's
-    constant, and parameters are shared between arms only if arms have features.
+    mean is the model's prediction, or 1 for an arm never pulled, and the regression gives only the
+    widths. These are smaller if little can be gained: s is multiplied by min(1, 4q), where q is the
+    mean of (1 - reward)² over the rewards for which the model predicted at least 1/2, and over
+    `prior` made-up ones of 1/2. A large `prior` leaves s unchanged. For other policies it is known
+    that regret can be smaller if the best arms pay nearly 1 (Foster and Krishnamurthy 2021).
+    Differs from the paper: u is not truncated, the width is that of ridge regression without the
+    constant of the theory, and parameters are shared between arms only if arms have features.
     """
 
     source = "Vaswani et al. 2020, Section 3"
@@ -210,14 +212,14 @@ class RandUcb(ModelPolicy, name="rand-ucb"):
         super().__post_init__()
 
     def functions(self) -> Functions:
-        """Return those for regressions or for models."""
+        """Return the functions for regressions or for models."""
         if self.model is None:
             return super().functions()
         functions = Functions(_choose_by_model, _learn_by_model, _propensities_by_model)
         return functions if self.compiles else functions.in_python
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
-        """Return regressions and models of nothing."""
+        """Return regressions and models before any reward."""
         ridge = empty_ridge(shape.n_models, shape.width, self.penalty)
         sd = min(NOISE, self.scale / math.sqrt(shape.width))
         ranking = tie_ranking(self.ties, shape.n_arms, rng)

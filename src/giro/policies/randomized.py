@@ -36,8 +36,8 @@ def _value(draw: Draw, history: np.ndarray, rng: np.random.Generator) -> float:
 class Randomized(Policy, name="randomized"):
     """Pulls the arm with the highest value that `draw(history, rng)` returns.
 
-    `draw` gets the rewards of one arm, at least one, and draws from `rng` only. It is for trying
-    out a sampling distribution in a few lines of Python, and not compiled.
+    `draw` gets the rewards of one arm, at least one, and draws from `rng` only. It serves to try
+    out a sampling distribution in a few lines of Python, and is not compiled.
 
     >>> def bootstrap_mean(history, rng):
     ...     return history[(rng.random(history.size) * history.size).astype(int)].mean()

@@ -1,4 +1,4 @@
-"""SquareCB: the further an arm is expected to fall behind the best, the rarer it is pulled."""
+"""SquareCB: pull an arm more rarely the further it is expected to fall behind the best."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from giro.policies._arm_models import (
 )
 from giro.policy import Case, Offer, Shape
 
-_UNTRIED = 1.0  # what is expected of an arm without rewards
+_UNTRIED = 1.0  # prediction for an arm without rewards
 
 
 class _State(NamedTuple):
@@ -35,17 +35,17 @@ class _State(NamedTuple):
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     prepare(state.models, offer.arms, rng)
-    left, chances = rng.random(), _probabilities(state, offer)
+    remainder, chances = rng.random(), _probabilities(state, offer)
     for i in range(chances.size - 1):
-        left -= chances[i]
-        if left < 0.0:
+        remainder -= chances[i]
+        if remainder < 0.0:
             return int(offer.arms[i])
     return int(offer.arms[chances.size - 1])
 
 
 @kernel
 def _probabilities(state: _State, offer: Offer) -> np.ndarray:
-    """Return 1 / (K + γ gap) of each of K arms, and the rest to the best, shared if several are."""
+    """Return 1 / (K + γ gap) for each of K arms, with the remainder shared by the best arms."""
     values, pulls = expected(state.models, offer, _UNTRIED), state.models.pulls.sum()
     gamma, k, total = state.gamma * (pulls + 1.0) ** state.exponent, values.size, 0.0
     best = argmax_probabilities(values, of_arms(state.ranking, offer.arms))
@@ -63,7 +63,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 @kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    """Return the probability of each arm; empty where a model is trained further to choose."""
+    """Return the probability of each arm, or nothing if models are trained before every choice."""
     if fits_to_choose_now(state.models):
         return np.empty(0)
     return _probabilities(state, offer)
@@ -71,13 +71,13 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
 @dataclass(frozen=True)
 class SquareCb(ModelPolicy, name="squarecb"):
-    """Pulls each of K arms with probability 1 / (K + γ gap), and the best with what remains.
+    """Pulls each of K arms with probability 1 / (K + γ gap), and the best with the remainder.
 
-    The gap is how much less the arm's model expects of it than that of the best arm, and
-    γ = `gamma` t^`exponent` in round t: inverse gap weighting. `model` is any of `giro.models`, or
-    from Python a scikit-learn estimator; an untried arm is expected to pay 1. Probabilities are
-    exact. Differs from the paper: γ grows with the rounds instead of being chosen for all of them,
-    and arms that are best together share what remains.
+    This is inverse gap weighting. The gap is the difference between the predictions for the best
+    arm and for this one, and γ = `gamma` t^`exponent` in round t. `model` is any of `giro.models`,
+    or from Python a scikit-learn estimator. The prediction for an untried arm is 1. Probabilities
+    are exact. Differs from the paper: γ grows with the rounds instead of being fixed in advance,
+    and tied best arms share the remainder.
     """
 
     source = "Foster and Rakhlin 2020, Algorithm 1; Abe and Long 1999"
@@ -92,13 +92,13 @@ class SquareCb(ModelPolicy, name="squarecb"):
     ties: Ties = field(default="random", kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check the parameters; wrap an estimator."""
+        """Check the parameters and wrap an estimator."""
         check(self.name, NOT_NEGATIVE, gamma=self.gamma)
         check(self.name, SHARE, exponent=self.exponent)
         super().__post_init__()
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
-        """Return models of no rewards."""
+        """Return models before any reward."""
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         models = start_any_models(self.model, shape, rng)
         return _State(models, float(self.gamma), float(self.exponent), ranking)

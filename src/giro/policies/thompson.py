@@ -33,7 +33,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @inline_kernel
 def _highest(alpha: np.ndarray, beta: np.ndarray, is_whole: bool, rng: np.random.Generator) -> int:
-    """Return the place of the highest draw."""
+    """Return the index of the highest draw."""
     if is_whole:
         return beta_argmax(alpha, beta, rng)
     best, highest = 0, -1.0
@@ -47,10 +47,10 @@ def _highest(alpha: np.ndarray, beta: np.ndarray, is_whole: bool, rng: np.random
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     one = bernoulli_rounded(reward, rng)
-    gone, its_one = exchange(state.memory, arm, one)
-    if gone >= 0:
-        state.alpha[gone] -= its_one
-        state.beta[gone] -= 1.0 - its_one
+    old_arm, old_one = exchange(state.memory, arm, one)
+    if old_arm >= 0:
+        state.alpha[old_arm] -= old_one
+        state.beta[old_arm] -= 1.0 - old_one
     fade(state.memory, state.alpha, state.prior[0])
     fade(state.memory, state.beta, state.prior[1])
     state.alpha[arm] += one
@@ -67,12 +67,12 @@ class Thompson(Policy, name="thompson"):
     """Pulls the arm with the highest draw from its beta posterior.
 
     A reward inside (0, 1) is first rounded at random to 0 or 1 with the same mean. Every arm
-    starts with a Beta(alpha, beta) prior. With a prior of whole numbers most arms are not drawn, at
-    the same probabilities of the arms (see `beta_argmax`).
+    starts with a Beta(alpha, beta) prior. With a prior of whole numbers most arms need no draw, and
+    the probabilities of the arms are the same (see `beta_argmax`).
 
     For worlds that change, only the last `window` rewards of all arms count (Trovò et al., 2020),
-    or a reward counts half as much after every `half_life` further ones (Raj and Kalyani, 2017);
-    the prior always counts in full.
+    or a reward counts half as much after every `half_life` further ones (Raj and Kalyani, 2017).
+    The prior always counts in full.
     """
 
     source = "Agrawal and Goyal 2013, Algorithm 1"

@@ -19,7 +19,7 @@ from giro.policy import Case, Context, Offer, Policy, Shape
 
 class _State(NamedTuple):
     rows: Rows
-    trees: Trees  # a slot an arm
+    trees: Trees  # a slot for each arm
     counts: np.ndarray  # [i, kind] workspace for the bootstrap sample of one arm
     design: Design
     zeros: int  # prior rewards
@@ -37,7 +37,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @kernel
 def _resampled_value(state: _State, context: Context, arm: int, rng: np.random.Generator) -> float:
-    """Return the mean in the leaf of the context, of a tree fitted to a bootstrap sample."""
+    """Return the mean in the context's leaf of a tree fitted to a bootstrap sample."""
     positions = positions_of(state.rows, arm)
     counts = state.counts[: positions.size]
     zeros, ones = _draw(counts, state.zeros, state.ones, rng)
@@ -53,7 +53,7 @@ def _resampled_value(state: _State, context: Context, arm: int, rng: np.random.G
 def _draw(
     counts: np.ndarray, zeros: int, ones: int, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Resample rows and prior rewards together; return how many prior zeros and ones were drawn."""
+    """Resample rows and prior rewards together, and return the numbers of prior zeros and ones."""
     s = counts.shape[0]
     counts[:] = 0
     drawn_zeros, drawn_ones = 0.0, 0.0
@@ -77,13 +77,13 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 class TreeBootstrap(Policy, name="tree-bootstrap"):
     """Pulls the arm whose decision tree, fitted to a bootstrap sample of its history, expects most.
 
-    A round costs as much as going through the arms' histories a few times: only the path of the
-    present context through each tree is grown (see `giro.kernels.tree.grow`). `depth` and `leaf`
-    are those of the model `tree`. Without prior rewards an arm never pulled has the value infinity.
+    A round costs as much as a few passes through the arms' histories: only the path of the present
+    context through each tree is grown (see `giro.kernels.tree.grow`). `depth` and `leaf` are those
+    of the model `tree`. Without prior rewards an arm never pulled has the value infinity.
 
-    Differs from the paper: prior rewards, `zeros` failures and `ones` successes an arm, are
-    resampled with the history, but have no context. Those drawn count in whichever leaf is asked,
-    so no leaf is certain of its arm after a few equal rewards.
+    Differs from the paper: prior rewards, `zeros` failures and `ones` successes for each arm, are
+    resampled with the history, but have no context. Those drawn count in every leaf, so no leaf is
+    certain of its arm after a few equal rewards.
     """
 
     source = "Elmachtoub et al. 2017, Algorithm 1"

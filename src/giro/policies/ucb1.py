@@ -15,7 +15,7 @@ from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
-    pulls: np.ndarray  # [arm] that count; with a half-life the sum of their weights
+    pulls: np.ndarray  # [arm] rewards that count; with a half-life the sum of their weights
     total: np.ndarray  # [arm] sum of rewards
     memory: Any  # which rewards count, see `kernels/memory.py`
     ranking: np.ndarray  # order of tied arms
@@ -40,7 +40,7 @@ def _bounds_of(pulls: np.ndarray, total: np.ndarray) -> np.ndarray:
     n = pulls[0]
     for i in range(1, pulls.size):
         n += pulls[i]
-    log_n = math.log(n) if n > 1 else 0.0  # weights of arms long not on offer sum to less
+    log_n = math.log(n) if n > 1 else 0.0  # old weights may sum to less than 1
     for i in range(bounds.size):
         n_j = pulls[i]
         if n_j > 0:
@@ -50,10 +50,12 @@ def _bounds_of(pulls: np.ndarray, total: np.ndarray) -> np.ndarray:
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-    gone, its_reward = exchange(state.memory, arm, reward)
-    if gone >= 0:
-        state.pulls[gone] -= 1
-        state.total[gone] = state.total[gone] - its_reward if state.pulls[gone] > 0 else 0.0
+    old_arm, old_reward = exchange(state.memory, arm, reward)
+    if old_arm >= 0:
+        state.pulls[old_arm] -= 1
+        state.total[old_arm] = (
+            state.total[old_arm] - old_reward if state.pulls[old_arm] > 0 else 0.0
+        )
     fade(state.memory, state.pulls, 0.0)
     fade(state.memory, state.total, 0.0)
     state.pulls[arm] += 1
@@ -67,12 +69,12 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Ucb1(Policy, name="ucb1"):
-    """Pulls the arm with the highest mean plus sqrt(2 log n / pulls), n those of all on offer.
+    """Pulls the arm with the highest mean plus sqrt(2 log n / pulls), with n the pulls of all arms.
 
-    For worlds that change, only the last `window` rewards of all arms count (SW-UCB with ξ = 2), or
-    a reward counts half as much after every `half_life` further ones (D-UCB with ξ = 1/2), in means
-    and pulls alike (Garivier and Moulines, 2011). An arm all of whose rewards have left the window
-    is pulled again.
+    n counts the pulls of the arms on offer. For worlds that change, only the last `window` rewards
+    of all arms count (SW-UCB with ξ = 2), or a reward counts half as much after every `half_life`
+    further ones (D-UCB with ξ = 1/2), in means and pulls alike (Garivier and Moulines, 2011). An
+    arm whose rewards have all left the window is pulled again.
     """
 
     source = "Auer et al. 2002, Figure 1"

@@ -21,7 +21,7 @@ from giro.policy import Case, Offer, Shape
 class _State(NamedTuple):
     arms: LogisticArms
     alpha: float
-    tau: int  # rewards before which arms are drawn, or -1: as many as there are parameters
+    tau: int  # rewards of arms drawn uniformly; -1 for as many as there are parameters
     design: Design
     ranking: np.ndarray  # order of tied arms
 
@@ -35,7 +35,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @kernel
 def _draws(state: _State, offer: Offer) -> bool:
-    """Tell whether arms are still drawn uniformly."""
+    """Return whether arms are still drawn uniformly."""
     parameters = state.design.row.size * (1 if state.design.shared else offer.arms.size)
     tau = state.tau if state.tau >= 0 else parameters
     return bool(state.arms.rows.filled[0] < tau)
@@ -69,10 +69,10 @@ class UcbGlm(OptimisticPolicy, name="ucb-glm"):
     estimate of the arm's parameters and the multiple is that of Theorem 2,
     α = (σ / κ) (d/2 log(1 + 2n/d) + log(1/δ))^(1/2), for n rounds, σ = 1/2, and the least slope κ
     of the logistic function within 1 of parameters no longer than `norm`, for contexts no longer
-    than 1; `scale` takes its place. Differs from the paper: parameters are shared between arms only
-    if arms have features; likelihood and V have a penalty, because V may stay singular; and `tau`,
-    for which the paper's condition depends on the unknown, is by default as many as there are
-    parameters of the arms on offer.
+    than 1. `scale` replaces it. Differs from the paper: parameters are shared between arms only if
+    arms have features. Likelihood and V have a penalty, because V may stay singular. The paper's
+    condition for `tau` depends on unknown quantities, so its default is the number of parameters of
+    the arms on offer.
     """
 
     source = "Li et al. 2017, Algorithm 1"
@@ -88,7 +88,7 @@ class UcbGlm(OptimisticPolicy, name="ucb-glm"):
         check(self.name, optional(whole(0)), tau=self.tau)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
-        """Return models fitted to nothing."""
+        """Return models before any reward."""
         d, alpha = shape.width, self.scale
         if alpha is None:
             squared = d / 2 * math.log(1 + 2 * shape.rounds / d) - math.log(self.delta)

@@ -1,4 +1,4 @@
-"""Uniform: pull any arm, whatever was learned; the yardstick from below."""
+"""Uniform: pull any arm and learn nothing, as a baseline."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
-    nothing: np.ndarray  # there is nothing to remember
+    nothing: np.ndarray  # empty: there is nothing to remember
 
 
 @kernel
@@ -39,7 +39,7 @@ class Uniform(Policy, name="uniform"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
     prefers_untried = False
-    uses_arm_features = True  # by ignoring them, as it ignores all else
+    uses_arm_features = True  # by ignoring them
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return an empty state."""

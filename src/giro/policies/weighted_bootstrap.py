@@ -76,8 +76,8 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
     sampling for Gaussian rewards.
 
     Differs from the paper: Gaussian weights whose sum is not positive define no mean and are drawn
-    again; `sd` is by default the largest that a reward in [0, 1] can have, 1/2; and pseudo rewards
-    are kept with all weights.
+    again. `sd` is by default the largest that a reward in [0, 1] can have, 1/2. Pseudo rewards are
+    kept with all kinds of weights.
     """
 
     source = "Vaswani et al. 2018"
@@ -102,7 +102,7 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
         check(self.name, POSITIVE, sd=self.sd)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether probabilities are known: Thompson sampling's, while rewards are 0 or 1."""
+        """Return whether probabilities are known: if exponential, while rewards are 0 or 1."""
         return binary and self.weights == "exponential" and min(self.zeros, self.ones) > 0
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:

@@ -1,4 +1,4 @@
-"""Every family of problems, one a file; being here is registration.
+"""Every family of problems, one file for each. A file in this folder registers itself.
 
 >>> from giro.problems import Bernoulli
 """

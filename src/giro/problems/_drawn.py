@@ -1,4 +1,4 @@
-"""Problems whose means follow from drawn contexts, or features of arms, and drawn parameters."""
+"""Problems whose means depend on drawn parameters and drawn contexts, or features of arms."""
 
 import math
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from giro.problem import Problem
 
 
 class Drawn(NamedTuple):
-    """What a run draws, and where a round writes to; the next round overwrites it."""
+    """The draws of a run, and buffers that every round overwrites."""
 
     theta: np.ndarray  # [model, column] parameters of each arm, or those that all arms share
     arms: np.ndarray  # [arm] all of them
@@ -41,7 +41,7 @@ def draw_round(drawn: Drawn, rng: np.random.Generator) -> Offer:
 
 @kernel
 def draw_direction(direction: np.ndarray, rng: np.random.Generator) -> None:
-    """Write a uniform point of the unit sphere: normal numbers, divided by their length."""
+    """Write a uniform point of the unit sphere: normal numbers divided by their length."""
     square = 0.0
     while square == 0.0:
         for i in range(direction.size):
@@ -54,7 +54,7 @@ def draw_direction(direction: np.ndarray, rng: np.random.Generator) -> None:
 
 @kernel
 def score(theta: np.ndarray, x: np.ndarray) -> float:
-    """Return (x, 1)'θ, term by term: compiled and plain Python give the same bits."""
+    """Return (x, 1)'θ, term by term, so that compiled and plain Python give the same bits."""
     total = 0.0
     for i in range(x.size):
         total += theta[i] * x[i]
@@ -63,12 +63,12 @@ def score(theta: np.ndarray, x: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class DrawnProblem(Problem):
-    """Arms whose mean depends on a drawn context through its own parameters.
+    """Arms whose means depend on a drawn context through parameters of their own.
 
     A context is a point of the unit sphere with `dimension` coordinates, drawn uniformly in each
     round. An arm's parameters, one for each coordinate and a constant, are drawn uniformly from a
-    sphere in each run. With `shared`, there is no context: each arm has features, drawn in the same
-    way in each round, and all arms share the same parameters.
+    sphere in each run. With `shared`, there is no context. Each arm then has features, drawn in the
+    same way in each round, and all arms share the same parameters.
     """
 
     n_arms: int = 10
@@ -86,11 +86,11 @@ class DrawnProblem(Problem):
 
     @property
     def n_arm_features(self) -> int:  # type: ignore[override]  # known with the parameters
-        """Numbers known of each arm."""
+        """Features of each arm."""
         return self.dimension if self.shared else 0
 
     def draw(self, rng: np.random.Generator, *, length: float) -> Drawn:
-        """Return the arms of one run, whose parameters are vectors of this length."""
+        """Return the arms of one run, with parameter vectors of this length."""
         theta = np.empty((1 if self.shared else self.n_arms, self.dimension + 1))
         for row in theta:
             draw_direction(row, rng)

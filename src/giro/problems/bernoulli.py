@@ -1,6 +1,6 @@
 """Bernoulli arms: a reward is 1 with the arm's mean as probability, and otherwise 0.
 
-Also what other arms that are set by their means share: the means are given, or drawn in each run.
+Also the base class of all problems that are set by their means, given or drawn in each run.
 """
 
 from collections.abc import Mapping
@@ -19,13 +19,13 @@ from giro.problem import Means, Problem
 
 @kernel
 def reveal_means(instance: Any, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
-    """Return what is the same in every round: all arms, the means, and the highest."""
+    """Return all arms, the means and the highest mean, the same in every round."""
     return instance.offer, instance.means, instance.best
 
 
 @dataclass(frozen=True)
 class MeansProblem(Problem):
-    """Arms whose distribution of rewards is set by its mean.
+    """Arms whose distribution of rewards is set by their mean.
 
     `n_arms` means are drawn uniformly from [low, high] in each run (Kveton et al., 2019,
     Section 6.1), or `means` are the same in all runs.
@@ -37,7 +37,7 @@ class MeansProblem(Problem):
     means: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        """Check the parameters; given means decide the number of arms."""
+        """Check the parameters. Given means set the number of arms."""
         if self.means is not None:
             object.__setattr__(self, "means", tuple(float(mean) for mean in self.means))
             object.__setattr__(self, "n_arms", len(self.means))

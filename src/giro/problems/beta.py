@@ -1,4 +1,4 @@
-"""Beta arms: rewards in (0, 1) around the arm's mean, the closer the larger v."""
+"""Beta arms: rewards in (0, 1) around the arm's mean, closer to it for a larger v."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -30,7 +30,7 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
 
 @dataclass(frozen=True)
 class Beta(MeansProblem, name="beta"):
-    """Rewards from Beta(v m, v (1 - m)), m the arm's mean; an arm of mean 0 or 1 is constant."""
+    """Rewards from Beta(v m, v (1 - m)) for an arm of mean m. Means 0 and 1 are constant."""
 
     source = "Kveton et al. 2019, Section 6.1"
     reveal = staticmethod(reveal_means)

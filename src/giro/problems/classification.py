@@ -28,15 +28,15 @@ from giro.offer import NO_FEATURES, Offer
 from giro.problem import Means, Problem
 
 _KEPT = 2  # sets of rows of each kind: Covertype takes 255 MB
-_one_at_a_time = threading.Lock()  # threads that start together are to make rows once
+_one_at_a_time = threading.Lock()  # threads that start together make the rows once
 
 
 class LabelledRows(NamedTuple):
-    """What the runs of a classification problem share; nothing of it can be written to."""
+    """Read-only rows that all runs of a classification problem share."""
 
     contexts: np.ndarray  # [row, feature] scaled
     labels: np.ndarray  # [row] the arm with reward 1
-    classes: tuple[object, ...]  # [arm] what the arms are called
+    classes: tuple[object, ...]  # [arm] the label that the arm stands for
 
 
 def labelled_rows(dataset: Dataset, scale: Scale) -> LabelledRows:
@@ -69,14 +69,14 @@ def _file_rows(path: Path, label: str, scale: Scale, stamp: tuple[int, int] | No
 
 
 def digest_of(rows: LabelledRows) -> str:
-    """Return a short text that differs for other rows."""
+    """Return a short digest of the rows."""
     digest = hashlib.sha256(repr((rows.contexts.shape, rows.classes)).encode())
     digest.update(rows.contexts.data)
     digest.update(rows.labels.data)
     return digest.hexdigest()[:16]
 
 
-_ARRAYS = "arrays-"  # and a digest: data that came from Python and have no name
+_ARRAYS = "arrays-"  # followed by a digest: data that came from Python and have no name
 
 
 class _Instance(NamedTuple):
@@ -91,9 +91,9 @@ class _Instance(NamedTuple):
 
 @kernel
 def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offer, Means, float]:
-    """Reveal a row that was not visited in this pass through all of them.
+    """Reveal a row that this pass through all rows has not visited yet.
 
-    Fisher and Yates' shuffle, one step a round; a new pass starts from the order of the last.
+    This is one step of Fisher and Yates' shuffle. A new pass starts from the order of the last.
     """
     order, means = instance.order, instance.means
     i = t % order.size
@@ -113,16 +113,16 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
 
 @dataclass(frozen=True)
 class Classification(Problem, name="classification"):
-    """Rows of a data set in random order; the arm of the row's class has reward 1, others 0.
+    """Rows of a data set in random order, with reward 1 for the arm of the row's class, else 0.
 
     `data` is adult, covertype or statlog, or a Parquet or CSV file with its classes in column
-    `label`; there, words become a feature for each word. Every run visits all rows in its own
-    order before any row comes again. `scale` is what is done to the features: `column` gives each
-    mean 0 and standard deviation 1 over the data set, `unit` does so and then gives each row length
-    one, `range` maps each to [0, 1], `none` leaves them.
+    `label`. In a file, each word of a column of words becomes a feature. Every run visits all rows
+    in its own order before any row comes again. `scale` is the scaling of the features: `column`
+    gives each mean 0 and standard deviation 1 over the data set, `unit` also gives each row length
+    one, `range` maps each to [0, 1], and `none` leaves them unchanged.
 
-    With `graded=true` the classes are numbers, and guesses near the right one earn a part: of K
-    classes in increasing order, arm k has reward 1 - |k - the place of the row's class| / (K - 1).
+    With `graded=true` the classes are numbers, and guesses near the right one earn a part. With K
+    classes in increasing order, arm k has reward 1 - |k - index of the row's class| / (K - 1).
 
     >>> problem = Classification("adult")
     >>> problem.n_arms, problem.n_features
@@ -142,10 +142,10 @@ class Classification(Problem, name="classification"):
     _own: LabelledRows | None = field(init=False, repr=False, compare=False, default=None)
 
     def __post_init__(self) -> None:
-        """Check the parameters; a file is read, the paper's data are when a run starts."""
+        """Check the parameters and read a file. The paper's data are read when a run starts."""
         if self.scale not in get_args(Scale):
-            known = ", ".join(get_args(Scale))
-            raise BadParameter(f"classification needs a scale of {known}; got '{self.scale}'")
+            scales = ", ".join(get_args(Scale))
+            raise BadParameter(f"classification needs a scale of {scales}; got '{self.scale}'")
         if is_file_name(self.data):
             if self.label is None:
                 raise BadParameter(
@@ -161,7 +161,7 @@ class Classification(Problem, name="classification"):
                 "data set", self.data, known=[*SHAPES, *(f"FILE{f}" for f in FORMATS)]
             )
         elif self.graded:
-            raise BadParameter(f"classes of {self.data} have no order: leave graded out")
+            raise BadParameter(f"the classes of {self.data} have no order: leave graded out")
         elif self.label is not None:
             raise BadParameter(
                 f"{self.data} has its own classes, got label={self.label}: leave it out"
@@ -172,11 +172,11 @@ class Classification(Problem, name="classification"):
 
     @classmethod
     def from_arrays(cls, X: Any, y: Any, *, scale: Scale = "column", graded: bool = False) -> Self:  # noqa: N803  # as everywhere
-        """Return the problem of guessing labels `y` from rows `X`, finite numbers.
+        """Return the problem of guessing labels `y` from rows `X` of finite numbers.
 
-        Labels can be of any kind that can be sorted; the arms are the classes in sorted order,
+        Labels can be of any kind that can be sorted. The arms are the classes in sorted order,
         `problem.classes`. The text of such a problem names the data by a digest: it tells results
-        apart, and cannot be parsed.
+        apart but cannot be parsed.
 
         >>> problem = Classification.from_arrays([[0.1], [0.7], [0.9]], ["no", "yes", "yes"])
         >>> problem.n_arms, problem.n_features, problem.classes
@@ -191,7 +191,7 @@ class Classification(Problem, name="classification"):
 
     @property
     def classes(self) -> tuple[Any, ...]:
-        """What the arms stand for: [arm] the label whose rows it has reward 1 in."""
+        """The label that each arm stands for, [arm]."""
         return self.rows.classes
 
     @property
@@ -208,14 +208,14 @@ class Classification(Problem, name="classification"):
         return _Instance(rows.contexts, rows.labels, order, means, arms, NO_FEATURES, reach)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take in what pickle kept; it forgets that arrays cannot be written to."""
+        """Restore a pickled problem, and make its arrays read-only again."""
         self._set(**state)
         if self._own is not None:
             frozen(self._own.contexts)
             frozen(self._own.labels)
 
     def _take(self, rows: LabelledRows) -> None:
-        """Keep rows that do not come with giro; they travel with the problem."""
+        """Keep rows that do not come with giro, so that they travel with the problem."""
         if self.graded and not all(isinstance(label, int | float) for label in rows.classes):
             raise BadParameter(f"graded classes are numbers, got {rows.classes[0]!r}")
         n_features = rows.contexts.shape[1]

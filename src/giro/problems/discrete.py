@@ -1,4 +1,4 @@
-"""Discrete arms: a few possible rewards, each with its probability (ratings, revenue steps)."""
+"""Discrete arms: a few possible rewards with their probabilities (ratings, revenue steps)."""
 
 import math
 from dataclasses import dataclass, field
@@ -15,8 +15,8 @@ from giro.problems.bernoulli import reveal_means
 Row: TypeAlias = tuple[float, ...]
 Rows: TypeAlias = tuple[Row, ...]
 
-_SUM_TO_ONE = 1e-9  # how far from 1 probabilities may add up
-_DIGITS = 12  # of a mean: arms that are equal on paper are equal here, whatever the rounding
+_SUM_TO_ONE = 1e-9  # tolerance of the sum of probabilities
+_DIGITS = 12  # of a mean: arms that are equal on paper are equal here, despite rounding
 
 
 class _Instance(NamedTuple):
@@ -37,9 +37,9 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
 
 @dataclass(frozen=True)
 class Discrete(Problem, name="discrete"):
-    """Rewards among given `values`, with an arm's own probabilities.
+    """Rewards from given `values`, with probabilities for each arm.
 
-    `probabilities` has a row for each arm; `values` are shared by all arms, or one row for each.
+    `probabilities` has a row for each arm. `values` is one row for all arms, or a row for each.
     """
 
     source = "ratings or revenue steps scaled to [0, 1]"
@@ -81,7 +81,7 @@ class Discrete(Problem, name="discrete"):
 
 
 def _tuples(key: str, numbers: Any) -> Any:
-    """Return nested lists or arrays as nested tuples, which can be compared and hashed."""
+    """Return nested lists or arrays as nested tuples, which are comparable and hashable."""
     if isinstance(numbers, tuple | list | np.ndarray):
         return tuple(_tuples(key, inner) for inner in numbers)
     try:
@@ -116,7 +116,7 @@ def _check_arm(arm: int, values: Row, probabilities: Row) -> None:
 
 
 def _rectangle(rows: Rows) -> np.ndarray:
-    """Return the rows as one array, short ones filled up with zeros."""
+    """Return the rows as one array, with short rows padded with zeros."""
     table = np.zeros((len(rows), max(map(len, rows))))
     for row, numbers in zip(table, rows, strict=True):
         row[: len(numbers)] = numbers

@@ -25,7 +25,7 @@ def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offe
     offer, highest = draw_round(instance.drawn, rng), 0.0
     for arm in range(instance.means.size):
         mean = 0.5 + instance.drawn.scores[arm]
-        instance.means[arm] = min(max(mean, 0.0), 1.0)  # in [0, 1] but for rounding
+        instance.means[arm] = min(max(mean, 0.0), 1.0)  # outside [0, 1] only by rounding
         highest = max(highest, instance.means[arm])
     return offer, instance.means, highest
 
@@ -44,10 +44,10 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
 class Linear(DrawnProblem, name="linear"):
     """Rewards 0 and 1 with mean 1/2 + (x, 1)·θ, where x is the context and θ the arm's parameters.
 
-    x is a uniform point of the unit sphere in `dimension` coordinates, drawn in each round; each
+    x is a uniform point of the unit sphere in `dimension` coordinates, drawn in each round. Each
     arm's θ is a uniform point of the sphere of radius 1/√8, drawn in each run. As |(x, 1)| = √2,
-    means lie in [0, 1]. With `shared`, x are features of the arm, drawn for each arm in each round,
-    and θ is the same for all arms. With `v`, rewards are Beta(v m, v (1 - m)) at mean m.
+    means lie in [0, 1]. With `shared`, x are the features of the arm, drawn for each arm in each
+    round, and θ is the same for all arms. With `v`, rewards of mean m are Beta(v m, v (1 - m)).
     """
 
     source = "the model of Abbasi-Yadkori et al. 2011, with parameters per arm unless shared"

@@ -12,7 +12,7 @@ from giro.offer import Offer
 from giro.problem import Means
 from giro.problems._drawn import Drawn, DrawnProblem, draw_round
 
-_STRONGEST = 500.0  # above, exp(-x·θ) is not always finite
+_STRONGEST = 500.0  # above this, exp(-x·θ) may overflow
 
 
 class _Instance(NamedTuple):
@@ -38,9 +38,9 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
 class Logistic(DrawnProblem, name="logistic"):
     """Rewards 0 and 1 with mean 1 / (1 + exp(-(x, 1)·θ)), x the context, θ the arm's parameters.
 
-    x is a uniform point of the unit sphere in `dimension` coordinates, drawn in each round; each
+    x is a uniform point of the unit sphere in `dimension` coordinates, drawn in each round. Each
     arm's θ is a uniform point of the sphere of radius `strength`, drawn in each run. With `shared`,
-    x are features of the arm, drawn for each arm in each round, and θ is the same for all arms.
+    x are the features of the arm, drawn for each arm in each round, and θ is the same for all arms.
     """
 
     source = "Kveton et al. 2019, Section 2, Equation (2)"

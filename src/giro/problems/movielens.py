@@ -1,4 +1,4 @@
-"""MovieLens: which of ten films a user likes best."""
+"""MovieLens: find the film that a user likes best among ten."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,10 +24,10 @@ class _Instance(NamedTuple):
     contexts: np.ndarray  # [user, feature]
     films: Any  # [film, feature], or `SparseRows`
     users: np.ndarray  # [i] those with enough ratings
-    places: np.ndarray  # [i] of the ratings of this round among the user's, ascending
-    arms: np.ndarray  # [i] their films
+    places: np.ndarray  # [i] indices of this round's ratings among the user's, ascending
+    arms: np.ndarray  # [i] films of these ratings
     means: np.ndarray  # [arm] 0 for films that are not on offer
-    features: Any  # of the films on offer, as those of all
+    features: Any  # of the films on offer, in the form of `films`
 
 
 @kernel
@@ -50,10 +50,10 @@ def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offe
 
 @inline_kernel
 def _draw_some(places: np.ndarray, n: int, rng: np.random.Generator) -> None:
-    """Write different ones of 0, ..., n - 1 in ascending order; all sets are as likely.
+    """Write distinct numbers below n in ascending order, with all sets equally likely.
 
-    In each step one of those up to `last` joins, or `last` itself if that one has before (Floyd, in
-    Bentley, 1987, Programming Pearls: a sample of brilliance).
+    Each step adds a random number up to `last`, or `last` itself if that number is already there
+    (Floyd, in Bentley, 1987, Programming Pearls: a sample of brilliance).
     """
     for size in range(places.size):
         last = n - places.size + size
@@ -69,7 +69,7 @@ def _draw_some(places: np.ndarray, n: int, rng: np.random.Generator) -> None:
 
 @dispatched
 def _features_of(films: Any, arms: np.ndarray, out: Any) -> Any:
-    """Return the features of some films, written into `out`."""
+    """Write the features of some films into `out` and return it."""
     raise TypeError("replaced by dispatch")
 
 
@@ -103,17 +103,17 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
 
 @dataclass(frozen=True)
 class Movielens(Problem, name="movielens"):
-    """A user and ten films that he or she rated; the reward is (stars - 1) / 4 for the one chosen.
+    """A user and ten films that the user rated, with reward (stars - 1) / 4 for the chosen one.
 
     In each round the user is drawn among those with ten ratings or more, and the films among those
-    that the user rated, all sets of ten as likely. The context tells the age group, the gender and
-    the occupation, 1 for each that holds. Features of a film are its genres and its decade and, if
-    `ids`, its own column; these are sparse, without `ids` they are dense and few. Regret is
-    counted against the best of the ten. Films that are not on offer have mean 0.
+    that the user rated, all sets of ten equally likely. The context holds the age group, the gender
+    and the occupation, as columns of 0 and 1. Features of a film are its genres, its decade and,
+    with `ids`, a column of its own. With `ids` features are sparse, without they are dense and few.
+    Regret is counted against the best of the ten. Films that are not on offer have mean 0.
 
-    The ratings are the 100,000 of MovieLens inside the package recbole 1.2.1, which is looked for
-    in `path` (a folder with ml-100k.inter, .item and .user, or a wheel), then in the environment's
-    GIRO_MOVIELENS, then among the installed packages (pip install --no-deps recbole==1.2.1).
+    The ratings are the 100,000 of MovieLens in the package recbole 1.2.1. They are read from `path`
+    (a folder with ml-100k.inter, .item and .user, or a wheel), else from the environment variable
+    GIRO_MOVIELENS, else from the installed package (pip install --no-deps recbole==1.2.1).
     """
 
     source = "ratings of Harper and Konstan 2015; ten films a round are giro's own"
@@ -129,23 +129,23 @@ class Movielens(Problem, name="movielens"):
     ratings: Ratings = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check the parameters and read the ratings; they travel with the problem."""
+        """Check the parameters and read the ratings, which travel with the problem."""
         if self.path is not None:
             check_word(self.path)
         ratings = read_movielens(None if self.path is None else Path(self.path))
         if not (np.diff(ratings.begin) >= ON_OFFER).any():
             raise BadParameter(f"movielens needs users with {ON_OFFER} ratings, got none")
-        n_arms, n_known = ratings.films.shape
+        n_arms, n_shared = ratings.films.shape
         for key, value in (
             ("ratings", ratings),
             ("n_arms", n_arms),
             ("n_features", ratings.users.shape[1]),
-            ("n_arm_features", n_known + (n_arms if self.ids else 0)),
+            ("n_arm_features", n_shared + (n_arms if self.ids else 0)),
         ):
             object.__setattr__(self, key, value)
 
     def start(self, rng: np.random.Generator) -> _Instance:
-        """Return the ratings, and where to write a round; nothing is drawn."""
+        """Return the ratings and buffers for a round, without drawing anything."""
         data = self.ratings
         users = np.flatnonzero(np.diff(data.begin) >= ON_OFFER)
         films: np.ndarray | SparseRows = data.films
@@ -165,7 +165,7 @@ class Movielens(Problem, name="movielens"):
 
 
 def _with_ids(films: np.ndarray) -> SparseRows:
-    """Return the features of films that are not zero, each row ending with the film's own."""
+    """Return the nonzero features of films, with the film's own column last in each row."""
     n = films.shape[0]
     rows, columns = np.nonzero(np.column_stack([films, np.eye(n)]))
     begin = np.searchsorted(rows, np.arange(n + 1))

@@ -15,12 +15,12 @@ from giro.kernels.network import clipped_sigmoid
 from giro.offer import Offer
 from giro.problem import Means, Problem
 
-_CONSTANT, _SPREAD = -2.0, 0.5  # of log odds: of a new article of mean appeal, of qualities
+_CONSTANT, _SPREAD = -2.0, 0.5  # log odds of a new average article, deviation of qualities
 
 
 class _Instance(NamedTuple):
     tastes: np.ndarray  # [kind, topic] of readers
-    topic: np.ndarray  # [arm] of the article that has this number
+    topic: np.ndarray  # [arm] of the article with this number
     quality: np.ndarray  # [arm]
     age: np.ndarray  # [arm] rounds since it appeared; -1 while the number is free
     arms: np.ndarray  # [i] articles on offer, ascending
@@ -59,7 +59,7 @@ def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offe
 
 @kernel
 def _renew(instance: _Instance, rng: np.random.Generator) -> None:
-    """Let all articles grow older by a round, and some give way to new ones."""
+    """Age all articles by a round, and replace some by new ones."""
     arms, gone = instance.arms, 0
     for i in range(arms.size):
         instance.age[arms[i]] += 1
@@ -77,7 +77,7 @@ def _renew(instance: _Instance, rng: np.random.Generator) -> None:
 
 @kernel
 def _publish(instance: _Instance, rng: np.random.Generator) -> int:
-    """Return the number of a new article: the next that is free, from 0 again after the last."""
+    """Publish an article, and return its number: the next free one, from 0 again after the last."""
     arm, n_arms = instance.next[0], instance.age.size
     while instance.age[arm % n_arms] >= 0:
         arm += 1
@@ -96,20 +96,20 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
 
 @dataclass(frozen=True)
 class News(Problem, name="news"):
-    """Articles that come, grow old and go; a reader clicks on the one shown, or does not.
+    """Articles that come, grow old and go, and readers who click on the one shown or do not.
 
     In each round `on_offer` articles can be shown. Each is replaced with probability 1 / `lifetime`
     before the round, by one of age 0 with a topic drawn from `topics` and a quality from N(0, 1/4).
     The reader is of one of `kinds` kinds, drawn in each round. A click, reward 1, has the log odds
     taste(kind, topic) + quality - 2 - age / lifetime, where the age is in rounds. Tastes are drawn
-    from N(0, 1) before the first round; then in each round one of them, drawn among all, becomes
+    from N(0, 1) before the first round. Then, in each round, a random one of them becomes
     √(1 - drift²) taste + drift z with z from N(0, 1), so that their distribution stays the same.
 
-    The context tells the kind, features of an article its topic, each 1 in its own column, and
-    then age / lifetime. Quality is not shown. Articles are numbered as they appear; after number
-    n_arms - 1 comes 0 again, and numbers still on offer are skipped. So a number stands for
-    different articles in a long run, about n_arms lifetime / on_offer rounds apart. Arms that are
-    not on offer have mean 0.
+    The context is the kind, as a column of its own. The features of an article are its topic, as a
+    column of its own, and age / lifetime. Quality is not shown. Articles are numbered as they
+    appear. After number n_arms - 1 comes 0 again, and numbers still on offer are skipped. So a
+    number stands for different articles in a long run, about n_arms lifetime / on_offer rounds
+    apart. Arms that are not on offer have mean 0.
     """
 
     source = "after Li et al. 2010, articles of a front page; the distribution is giro's own"
@@ -143,7 +143,7 @@ class News(Problem, name="news"):
 
     @property
     def n_arm_features(self) -> int:  # type: ignore[override]  # likewise
-        """Numbers known of each article."""
+        """Features of each article."""
         return self.topics + 1
 
     def start(self, rng: np.random.Generator) -> _Instance:

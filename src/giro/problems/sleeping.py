@@ -1,4 +1,4 @@
-"""Sleeping: arms of another problem, of which only some are awake in a round."""
+"""Sleeping: the arms of another problem, only some of them awake in a round."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -47,10 +47,10 @@ def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generato
 
 @dataclass(frozen=True)
 class Sleeping(Wrapping, name="sleeping"):
-    """Arms of `problem`, of which each is awake with probability `awake` in a round.
+    """The arms of `problem`, each awake with probability `awake` in a round.
 
-    Arms wake up independently of each other and of all else; a round in which none would is drawn
-    again. Regret is counted against the best arm that is awake.
+    Arms wake up independently of each other and of everything else. A round without an awake arm is
+    drawn again. Regret is counted against the best arm that is awake.
 
     >>> Sleeping.parse("sleeping:problem=[bernoulli:n_arms=3]").n_arms
     3
@@ -72,7 +72,7 @@ class Sleeping(Wrapping, name="sleeping"):
             raise BadParameter(f"sleeping needs 0 < awake <= 1, got awake={self.awake}")
 
     def start(self, rng: np.random.Generator) -> _Instance:
-        """Return an instance of the problem, and where to write who is awake."""
+        """Return an instance of the problem, and buffers for the arms that are awake."""
         inner = start_problem(self.problem, rng)
         arms, features = (
             np.empty(self.n_arms, np.int64),

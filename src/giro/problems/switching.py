@@ -1,4 +1,4 @@
-"""Switching: one problem, and from some round on another in its place."""
+"""Switching: one problem that another replaces from some round on."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ class _Instance(NamedTuple):
     first: Any  # the instances of the two problems
     second: Any
     at: int
-    switched: np.ndarray  # [1] whether the present round is one of the second
+    switched: np.ndarray  # [1] whether the present round belongs to the second
 
 
 @kernel
@@ -42,7 +42,7 @@ class Switching(Wrapping, name="switching"):
     """The problem `first` for `at` rounds, and then the problem `second`, with the same arms.
 
     Regret is counted against the best arm of the present round. If the second is itself switching,
-    the world changes twice, and so on; rounds are always counted from the beginning.
+    the world changes twice, and so on. Rounds are always counted from the beginning.
 
     >>> Switching(Problem.parse("bernoulli:n_arms=3"), Problem.parse("beta:n_arms=3"), 50).n_arms
     3
@@ -66,8 +66,8 @@ class Switching(Wrapping, name="switching"):
         )
         if first != second:
             raise BadParameter(
-                "switching needs two problems with as many arms, features of contexts and features "
-                f"of arms, got {first} and {second}"
+                "switching needs two problems with equal numbers of arms, context features and arm "
+                f"features, got {first} and {second}"
             )
 
     def start(self, rng: np.random.Generator) -> _Instance:

@@ -1,1 +1,1 @@
-"""Many runs of a policy on a problem, and what happened in them."""
+"""Many runs of policies on problems, and their results."""

@@ -1,11 +1,11 @@
-"""Runs that are kept: one file an experiment, and which of them the present code plays again.
+"""Kept: runs of an experiment in one file, and which of them the present code reproduces.
 
-Numbers are repeatable bit for bit, so kept runs are recognised by what they play, whatever the code
-looks like: before runs are added to a setting, the beginning of one of its runs is played again. If
-the numbers are the same, the setting goes on. If not, its runs stay in the file under the version
-of giro that made them, and the present code's are kept beside them. They draw other numbers from
-the same distribution, so they are as good as evidence; but run 7 of one version and run 7 of
-another are not the same instance, so that these runs are never paired.
+Numbers are repeatable bit for bit, so the numbers, and not the code, decide which runs belong
+together. Before runs are added to a setting, the beginning of one of its runs is played again. If
+the numbers are the same, the new runs join the old ones. If not, the old runs stay in the file
+under the version of giro that made them, and the new ones are kept beside them. Both are draws from
+the same distribution, so both are evidence. But run 7 of one version and run 7 of another are
+different instances, so such runs are never paired.
 """
 
 import dataclasses
@@ -25,44 +25,44 @@ from giro.version import __version__
 
 FILE = "runs.parquet"
 
-_SAVE_EVERY = 20.0  # seconds, for each second (at least one) that saving takes
+_SAVE_EVERY = 20.0  # seconds, times the seconds (at least one) that saving takes
 _SHARE, _LEAST = 40, 100  # the beginning of a run: a fortieth of it, at least 100 rounds
 
 
 class Evidence(NamedTuple):
-    """What an experiment is judged by."""
+    """The traces that an experiment is judged by."""
 
     traces: list[Trace]
-    version: str  # which made all of them, or all but those of settings that it did not play
-    is_present: bool  # whether the present code plays the same
+    version: str  # which made the traces of all settings that it played
+    is_present: bool  # whether the present code reproduces them
 
 
 class Kept:
-    """The runs of an experiment, and the file of a folder that holds them if there is a folder."""
+    """The runs of an experiment, and the file that holds them if there is a folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        """Read what the folder holds."""
+        """Read the runs in the folder."""
         self.folder = folder
         self._file = folder / FILE if folder else None
-        self._traces = {trace.setting: trace for trace in _read(folder)}  # in order of beginning
+        self._traces = {trace.setting: trace for trace in _read(folder)}  # in order of their start
         self._reproduced: dict[Setting, bool] = {}
         self._is_saved, self._stamp = True, _stamp(self._file)
         self._next_save = time.monotonic() + _SAVE_EVERY
 
     def check(self, all_work: Iterable[Work]) -> None:
-        """Find out which of the kept runs of this work the present code plays again."""
+        """Find out which kept runs of this work the present code reproduces."""
         for work in all_work:
             for trace in self._of(work.setting):
                 if trace.setting not in self._reproduced:
                     self._reproduced[trace.setting] = is_reproduced(work, trace)
 
     def present(self, setting: Setting) -> Trace | None:
-        """Return the runs of a setting that the present code plays again, of those checked."""
-        found = (trace for trace in self._of(setting) if self._reproduced.get(trace.setting))
-        return next(found, None)
+        """Return the checked runs of a setting that the present code reproduces."""
+        reproduced = (trace for trace in self._of(setting) if self._reproduced.get(trace.setting))
+        return next(reproduced, None)
 
     def newest(self, setting: Setting) -> Trace | None:
-        """Return the runs of a setting that the present code plays, or if none, the newest."""
+        """Return the runs of a setting that the present code reproduces, else the newest."""
         return self.present(setting) or next(self._of(setting), None)
 
     def label(self, setting: Setting) -> Setting:
@@ -71,7 +71,7 @@ class Kept:
         return present.setting if present else _made_by(self._version(), setting)
 
     def put(self, trace: Trace) -> None:
-        """Keep what the present code has played."""
+        """Keep runs that the present code has played."""
         self._add(trace)
         self._reproduced[trace.setting] = True
         self._is_saved = False
@@ -82,9 +82,9 @@ class Kept:
         return time.monotonic() > self._next_save
 
     def save(self) -> None:
-        """Write the file if there is one and something new for it.
+        """Write the file, if there is one and there are new runs.
 
-        What another process has added meanwhile is not lost.
+        Runs that another process has added in the meantime are not lost.
         """
         if self._file is None or self._is_saved:
             return
@@ -97,10 +97,10 @@ class Kept:
         self._next_save = time.monotonic() + _SAVE_EVERY * max(1.0, time.monotonic() - began)
 
     def evidence(self, all_work: Sequence[Work], *, runs: int) -> Evidence:
-        """Return what this work is judged by: runs of one version, that with most of them.
+        """Return the runs that this work is judged by: those of the version with most of them.
 
-        Of two with as many, the newer; the present code's are newest. A setting that this version
-        did not play has the runs of another, which are not paired with the rest.
+        Ties go to the newer version. The present code counts as the newest. For a setting that this
+        version did not play, the runs of another are returned. They are not paired with the rest.
         """
         self.check(all_work)
         settings = list(dict.fromkeys(work.setting for work in all_work))
@@ -108,41 +108,41 @@ class Kept:
         played = [self.present(setting) for setting in settings]
         choices = [*made, (self._version(), played)]
         version, chosen = max(reversed(choices), key=lambda choice: _count(choice[1], runs))
-        found = [
+        evidence = [
             dataclasses.replace(trace, setting=_made_by(version, setting))
             if trace
             else self.newest(setting)
             for setting, trace in zip(settings, chosen, strict=True)
         ]
-        asked_for = [trace.only(runs) for trace in found if trace]
+        asked_for = [trace.only(runs) for trace in evidence if trace]
         return Evidence([t for t in asked_for if t.runs.size], version, chosen is played)
 
     def _add(self, trace: Trace) -> None:
-        there = self._traces.get(trace.setting)
-        self._traces[trace.setting] = merge([there, trace]) if there else trace
+        older = self._traces.get(trace.setting)
+        self._traces[trace.setting] = merge([older, trace]) if older else trace
 
     def _of(self, setting: Setting) -> Iterator[Trace]:
-        """Yield what each version has played of a setting, the newest first."""
+        """Yield the runs of a setting by version, the newest first."""
         for version in reversed(self._versions()):
             trace = self._traces.get(_made_by(version, setting))
             if trace:
                 yield trace
 
     def _versions(self) -> list[str]:
-        """Return the versions that have played, in order of beginning."""
+        """Return the versions that have played, in order of their start."""
         return list(dict.fromkeys(setting.version for setting in self._traces))
 
     def _version(self) -> str:
-        """Return what the present code is called: its version, numbered if others had that name."""
-        others = {setting.version for setting, same in self._reproduced.items() if not same}
+        """Return the name of the present code: its version, numbered if other code has the name."""
+        taken = {setting.version for setting, same in self._reproduced.items() if not same}
         names = itertools.chain([__version__], (f"{__version__}+{i}" for i in itertools.count(1)))
-        return next(name for name in names if name not in others)
+        return next(name for name in names if name not in taken)
 
 
 def is_reproduced(work: Work, kept: Trace) -> bool:
-    """Tell whether the present code plays the beginning of the first run that is kept.
+    """Return whether the present code reproduces the beginning of the first kept run.
 
-    Of a policy whose text does not say all about it, that is never said.
+    It is False for a policy that its text does not describe completely.
     """
     try:
         if Policy.parse(work.policy.text) != work.policy:  # a user's function has only a name
@@ -152,11 +152,11 @@ def is_reproduced(work: Work, kept: Trace) -> bool:
     rounds, seed, run = kept.setting.rounds, kept.setting.seed, int(kept.runs[0])
     enough = min(rounds, max(rounds // _SHARE, _LEAST))
     points = 1 + int(np.searchsorted(kept.checkpoints, enough))
-    for upto in (1, points):  # others mostly differ at once
+    for upto in (1, points):  # most changes show at once
         stops = kept.checkpoints[:upto]
         record = play_run(work.policy, work.problem, stops, seed=seed, run=run, rounds=rounds)
-        same = (record.regret, kept.regret), (record.reward, kept.reward), (record.best, kept.best)
-        if not all(np.array_equal(now, then[0, :upto]) for now, then in same):
+        pairs = (record.regret, kept.regret), (record.reward, kept.reward), (record.best, kept.best)
+        if not all(np.array_equal(now, then[0, :upto]) for now, then in pairs):
             return False
     return True
 
@@ -172,7 +172,10 @@ def load_folder(folder: Path) -> list[Trace]:
 
 
 def _read(folder: Path | None) -> list[Trace]:
-    """Return the traces of a folder in order of beginning; older versions wrote a file for each."""
+    """Return the traces of a folder in order of their start.
+
+    Older versions wrote a file for each trace.
+    """
     if folder is None:
         return []
     if (folder / FILE).exists():
@@ -186,12 +189,12 @@ def _made_by(version: str, setting: Setting) -> Setting:
 
 
 def _count(traces: Iterable[Trace | None], runs: int) -> int:
-    """Return how many of the runs asked for are there."""
+    """Return how many of the first `runs` runs the traces hold."""
     return sum(int((trace.runs < runs).sum()) for trace in traces if trace)
 
 
 def _stamp(path: Path | None) -> tuple[int, int] | None:
-    """Return what changes when a file is replaced, None while there is none."""
+    """Return a mark that changes when the file is replaced, None if there is no file."""
     if path is None or not path.exists():
         return None
     status = path.stat()

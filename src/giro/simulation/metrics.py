@@ -45,10 +45,10 @@ def estimate(values: np.ndarray) -> Estimate:
 
 
 def usual_metric(traces: Iterable[Trace]) -> Metric:
-    """Return what such problems are usually judged by.
+    """Return the metric by which such problems are usually judged.
 
-    That is regret, and the reward where all problems are classification: there it says which
-    share of the rows was classified rightly, and regret is just the number of the others.
+    This is regret, unless all problems are classification. There the reward is the share of rows
+    that were classified correctly, and regret is just the number of the others.
     """
     names = {trace.setting.problem.partition(":")[0] for trace in traces}
     return "reward" if names == {"classification"} else "regret"
@@ -117,9 +117,12 @@ def paired_difference(first: Trace, second: Trace, *, metric: Metric = "regret")
 
 
 def pairable(first: Trace, second: Trace) -> bool:
-    """Tell whether runs of the same number met the same instance; other versions draw others."""
-    same = ("problem", "rounds", "seed", "version")
-    return all(getattr(first.setting, key) == getattr(second.setting, key) for key in same)
+    """Return whether runs with the same number met the same instance.
+
+    Different versions draw different instances.
+    """
+    keys = ("problem", "rounds", "seed", "version")
+    return all(getattr(first.setting, key) == getattr(second.setting, key) for key in keys)
 
 
 def rounds_per_second(trace: Trace) -> float:

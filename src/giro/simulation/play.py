@@ -17,9 +17,9 @@ from giro.simulation.trace import Setting, Trace
 
 
 class Work(NamedTuple):
-    """What to play, besides the numbers of the runs.
+    """A policy and a problem to play, without the numbers of the runs.
 
-    Objects and not their text, because the text of a user's function does not say all about it.
+    They are objects, not texts, because a text does not describe a user's function completely.
     """
 
     policy: Policy
@@ -36,7 +36,7 @@ class Streams(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What is kept of one run. Curves are sums over the rounds up to each checkpoint."""
+    """The results of one run. Curves are sums over the rounds up to each checkpoint."""
 
     checkpoints: np.ndarray  # [point] numbers of rounds, ascending, the last is all of them
     regret: np.ndarray  # [point] sum of highest mean minus mean of the pulled arm
@@ -48,9 +48,9 @@ class Record(NamedTuple):
 
 @kernel
 def play(state: Any, instance: Any, streams: Any, record: Record) -> tuple[int, int, float]:
-    """Play a run into `record`; return the rounds played and the last arm and reward.
+    """Play a run into `record` and return the rounds played and the last arm and reward.
 
-    Stops at an arm or a reward that is not legal, which then are the last ones.
+    An illegal arm or reward ends the run and is returned as the last one.
     """
     state, instance, streams = borrowed(state), borrowed(instance), borrowed(streams)
     rounds, point = record.checkpoints[-1], 0
@@ -89,11 +89,12 @@ def play_run(
     rounds: int | None = None,
     keep_arms: bool = False,
 ) -> Record:
-    """Return what happened in one run, numbered `run`, of the simulation with this seed.
+    """Play the run with number `run` of the simulation with this seed, and return its record.
 
-    It ends with the last checkpoint; `rounds` are those that the policy is started for, if more.
-    Problem, policy and rewards each have a stream: in run 7 every policy meets the same
-    instance. The loop is compiled unless policy or problem are plain Python.
+    It ends with the last checkpoint. `rounds` is the number of rounds that the policy is started
+    for, if there are more. Problem, policy and rewards each have a stream of their own, so that
+    every policy meets the same instance in run 7. The loop is compiled unless the policy or the
+    problem is plain Python.
     """
     last = int(checkpoints[-1])
     streams = Streams(*(stream(seed, run, side) for side in range(3)))
@@ -114,12 +115,12 @@ def play_run(
         where = f"run {run}, round {played + 1}"
         if 0.0 <= value <= 1.0:
             raise GiroError(f"{where}: {policy} chose arm {int(arm)}, which is not on offer")
-        raise GiroError(f"{where}: {problem} gave reward {float(value)}, rewards lie in [0, 1]")
+        raise GiroError(f"{where}: {problem} gave reward {float(value)}, but rewards lie in [0, 1]")
     return record
 
 
 def timed_run(work: Work, run: int) -> Trace:
-    """Return what happened in one run, with its computing time."""
+    """Play one run and return its trace, with its computing time."""
     began = time.perf_counter()
     setting = work.setting
     record = play_run(work.policy, work.problem, setting.checkpoints, seed=setting.seed, run=run)
@@ -136,7 +137,7 @@ def timed_run(work: Work, run: int) -> Trace:
 
 
 def is_compiled(policy: Policy, problem: Problem) -> bool:
-    """Tell whether both sides are kernels, so that the whole loop compiles."""
+    """Return whether policy and problem are kernels, so that the whole loop compiles."""
     return functions_for(policy, shape_of(problem, 1)).compiled and problem.compiled
 
 

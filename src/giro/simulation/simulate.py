@@ -1,6 +1,6 @@
 """Many runs side by side: an experiment is problems x policies x rounds x runs x seed.
 
-`run` plays it and keeps its runs; `simulate` is one policy on one problem.
+`run` plays an experiment and keeps its runs. `simulate` plays one policy on one problem.
 """
 
 import functools
@@ -34,14 +34,14 @@ def simulate(
     engine: EngineName = "threads",
     address: str | None = None,
 ) -> Trace:
-    """Return what happened when a policy met `runs` instances of a problem.
+    """Play a policy on `runs` instances of a problem and return the trace of its regret.
 
     Policy and problem are objects or their text. Run r draws from its own streams, made from `seed`
-    and r: results do not depend on `jobs`, the number of threads (default: all cores), and
-    in run r every policy meets the same instance. Curves are kept at about `points` checkpoints,
+    and r. So results do not depend on `jobs`, the number of threads (default: all cores), and in
+    run r every policy meets the same instance. Curves have about `points` checkpoints, with
     `spacing` "even" or "log". `progress` is called with the number of runs that have just ended.
     `engine` "dask" or "ray" plays the runs on the cluster at `address`, or on a local one of
-    `jobs` processes; a script that starts a local one does so below `if __name__ == "__main__"`.
+    `jobs` processes. A script must start a local cluster below `if __name__ == "__main__"`.
 
     >>> trace = simulate("greedy", "bernoulli:means=[0.5]", rounds=10, runs=3, seed=1)
     >>> trace.regret[:, -1].tolist()
@@ -108,7 +108,7 @@ def make_setting(
     points: int = 200,
     spacing: Spacing = "even",
 ) -> Setting:
-    """Return the setting of a simulation, checked."""
+    """Check the setting of a simulation and return it."""
     check("a simulation", whole(1), rounds=rounds, points=points)
     check("a simulation", whole(0), seed=seed)
     setting = Setting(
@@ -135,11 +135,11 @@ def run(
 ) -> Iterator[Trace]:
     """Yield the trace of each policy on each problem, in the experiment's order.
 
-    Kept runs are not computed again if the present code plays the same. Where it plays others, its
-    own are played, or unless `fresh` the kept ones are yielded. `on_runs` is called with a setting
-    and the number of its runs that were just computed or found. After Ctrl-C the finished runs are
-    saved and yielded, then it is raised. `engine` and `address` are those of `simulate`; the engine
-    starts when there is work for it.
+    Kept runs are not computed again if the present code reproduces them. Otherwise new runs are
+    played or, without `fresh`, the kept ones are yielded. `on_runs` is called with a setting and
+    the number of its runs that were just computed or read. After Ctrl-C the finished runs are saved
+    and yielded before KeyboardInterrupt is raised. `engine` and `address` are those of `simulate`.
+    The engine starts when there is work for it.
     """
     kept = Kept() if kept is None else kept
     kept.check(experiment.work)
@@ -164,11 +164,11 @@ def run(
 def _complete(
     work: Work, runs: int, kept: Kept, player: Callable[[], Engine], report: OnRuns
 ) -> bool:
-    """Play the missing runs of a setting; return whether that was interrupted."""
-    begun = kept.present(work.setting)
-    pieces = [begun] if begun else []
-    found = set(begun.runs.tolist()) if begun else set()
-    missing = [number for number in range(runs) if number not in found]
+    """Play the missing runs of a setting, and return whether Ctrl-C interrupted them."""
+    present = kept.present(work.setting)
+    pieces = [present] if present else []
+    finished = set(present.runs.tolist()) if present else set()
+    missing = [number for number in range(runs) if number not in finished]
     report(work.setting, runs - len(missing))
     if not missing:
         return False

@@ -1,4 +1,4 @@
-"""Trace: what happened in the runs of one policy on one problem; to Parquet and back."""
+"""Trace: the results of the runs of one policy on one problem, to Parquet and back."""
 
 import dataclasses
 import functools
@@ -46,13 +46,13 @@ def checkpoints(rounds: int, *, points: int = 200, spacing: Spacing = "even") ->
 
 
 def before_last_tenth(rounds: int) -> int:
-    """Return how many rounds lie before the last tenth (at least one, if there are two)."""
+    """Return the number of rounds before the last tenth (at least one, if there are two)."""
     return max(1, rounds - max(1, rounds // 10))
 
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """Everything that decides the numbers of a trace, besides the numbers of its runs."""
+    """Everything that determines a trace, apart from which runs it holds."""
 
     policy: str
     problem: str
@@ -64,7 +64,7 @@ class Setting:
 
     @functools.cached_property
     def checkpoints(self) -> np.ndarray:
-        """Rounds after which the curves are noted, [point]."""
+        """Rounds after which the curves are recorded, [point]."""
         return checkpoints(self.rounds, points=self.points, spacing=self.spacing)
 
 
@@ -84,12 +84,13 @@ class Trace:
     seconds: np.ndarray  # [i] computing time of the run
 
     def __repr__(self) -> str:
-        its = self.setting
-        return f"Trace({its.policy!r}, {its.problem!r}, rounds={its.rounds}, runs={self.runs.size})"
+        policy, problem = self.setting.policy, self.setting.problem
+        size = f"rounds={self.setting.rounds}, runs={self.runs.size}"
+        return f"Trace({policy!r}, {problem!r}, {size})"
 
     @property
     def checkpoints(self) -> np.ndarray:
-        """Rounds after which the curves were noted, [point]."""
+        """Rounds after which the curves were recorded, [point]."""
         return self.setting.checkpoints
 
     def only(self, n_runs: int) -> "Trace":
@@ -97,14 +98,14 @@ class Trace:
         return _select(self, self.runs < n_runs)
 
     def table(self) -> "pl.DataFrame":
-        """Return one row per run and checkpoint; `pulls` stand in the last row of a run."""
+        """Return one row per run and checkpoint, with `pulls` in the last row of a run."""
         import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
         points, n_runs = self.checkpoints.size, self.runs.size
         last = np.tile(np.arange(points) == points - 1, n_runs)
         pulls = pl.Series(self.pulls.tolist(), dtype=pl.List(pl.Int64))
         seconds = pl.Series(self.seconds)
-        which = pl.Series(np.repeat(np.arange(n_runs), points))
+        row_of = pl.Series(np.repeat(np.arange(n_runs), points))
         return (
             pl.DataFrame(
                 {
@@ -113,9 +114,9 @@ class Trace:
                     "regret": self.regret.ravel(),
                     "reward": self.reward.ravel(),
                     "best": self.best.ravel(),
-                    "seconds": seconds.gather(which),
+                    "seconds": seconds.gather(row_of),
                     "last": last,
-                    "pulls": pulls.gather(which),
+                    "pulls": pulls.gather(row_of),
                 }
             )
             .with_columns(pulls=pl.when("last").then("pulls"))
@@ -139,7 +140,7 @@ _COLUMNS = [field.name for field in dataclasses.fields(Trace)][1:]
 
 
 def save_traces(traces: Iterable[Trace], path: str | os.PathLike[str]) -> None:
-    """Write traces to one Parquet file, whole or not at all; no setting may occur twice."""
+    """Write traces of different settings to one Parquet file, whole or not at all."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     tables = []
@@ -166,11 +167,11 @@ def load_traces(path: str | os.PathLike[str]) -> list[Trace]:
         parts = table.partition_by(_SETTING, as_dict=True)
         return [_from_table(Setting(*key), part) for key, part in parts.items()]
     except (pl.exceptions.PolarsError, OSError, ValueError, TypeError) as error:
-        raise BadFile(f"{path} is a damaged result of giro: {error}") from error
+        raise BadFile(f"{path} is a damaged file of giro: {error}") from error
 
 
 def merge(traces: Sequence[Trace]) -> Trace:
-    """Return all runs of traces of one setting; a run that occurs twice counts once."""
+    """Return all runs of traces of one setting, each once."""
     if not traces:
         raise BadParameter("there is no trace to merge")
     settings = {trace.setting for trace in traces}
@@ -189,12 +190,12 @@ def _select(trace: Trace, which: np.ndarray) -> Trace:
 
 
 def holds_traces(path: Path) -> bool:
-    """Tell whether a Parquet file was written by `save_traces`, now or in an older version."""
+    """Return whether `save_traces` wrote this Parquet file, in this version or an older one."""
     return _KEY in _metadata(path)
 
 
 def _older_setting(path: Path) -> Setting | None:
-    """Return what made a file of the older format, None for one of the present format."""
+    """Return the setting in a file of the older format, None for the present format."""
     metadata = _metadata(path)
     if metadata.get(_KEY) == _FORMAT:
         return None

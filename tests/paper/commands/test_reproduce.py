@@ -97,7 +97,7 @@ def test_further_policies_are_played_and_drawn(giro: Giro, tmp_path: Path) -> No
         ("mab --runs 0", "a whole number runs >= 1"),
         ("mab --jobs 0", "an engine needs a whole number jobs >= 1, or none, got jobs=0"),
         ("linear-regret --runs 0", "a whole number runs >= 1"),
-        ("mab --out {file}", "no folder can be made at"),
+        ("mab --out {file}", "cannot make the folder"),
         ("figure", "figure"),
     ],
 )

@@ -1,13 +1,13 @@
 """Exponential and normal draws by the ziggurat, gamma draws, and beta draws as shares of them.
 
-The ziggurat is that of Marsaglia and Tsang (2000, "The ziggurat method"). The area under a falling
-curve is divided into layers of equal area. Layer 0 is the rectangle under the start of the tail,
-together with the tail; each other is a rectangle on top of the one before, as wide as the curve
-there. Up to the edge of the layer above, a layer is all under the curve, so that few points of it
-need the curve itself.
+The ziggurat is that of Marsaglia and Tsang (2000, "The ziggurat method"). The area under a
+decreasing curve is divided into layers of equal area. Layer 0 is the rectangle under the start of
+the tail, together with the tail. Each other layer is a rectangle on top of the one before, as wide
+as the curve there. Up to the edge of the layer above, a layer lies entirely under the curve, so
+that few of its points need the curve itself.
 
-Ten bits of a uniform number choose the layer, the other 43 the place in it: no bit is used twice,
-as some are in the paper.
+Ten bits of a uniform number choose the layer, the other 43 the place in it. No bit is used twice,
+unlike in the paper.
 """
 
 import math
@@ -25,15 +25,16 @@ _LAYERS = 1024
 class _Layers(NamedTuple):
     """Layers of equal area, from the widest at the bottom to the top."""
 
-    edge: np.ndarray  # [layer] how far it goes to the right, layer 0 as if it had no tail; then 0
-    height: np.ndarray  # [layer] its bottom, for layer 0 its top; then 1
-    tail: float  # where that starts
+    edge: np.ndarray  # [layer] right edge, of layer 0 as if it had no tail; then 0
+    height: np.ndarray  # [layer] bottom, of layer 0 its top; then 1
+    tail: float  # start of the tail
 
 
 def _layers(start: str, height: str, area: str, edge_at: Callable[[int], int]) -> _Layers:
     """Return the layers of a curve that has height exp(-surprise) at `edge_at(surprise)`.
 
-    The tail has this start and the curve this height there, such that the layers end at height 1.
+    The tail starts at `start`, where the curve has this `height`, so that the layers end at
+    height 1.
     """
     x, y, layer = to_fixed_point(start), to_fixed_point(height), to_fixed_point(area)
     edges, heights = [layer * UNIT // y, x], [y, y]
@@ -64,9 +65,9 @@ _HALF = 0.5**44  # of the distance between the places of a layer: the first is n
 
 @inline_kernel
 def standard_exponential(rng: np.random.Generator) -> float:
-    """Return a draw from Exp(1). Of 155 draws 154 need nothing but one uniform number."""
+    """Return a draw from Exp(1). Of 155 draws, 154 need only one uniform number."""
     scaled = rng.random() * _LAYERS
-    layer = int(scaled) & (_LAYERS - 1)  # it is less anyway; this saves a check of the index
+    layer = int(scaled) & (_LAYERS - 1)  # it is always less; this saves a check of the index
     x: float = (scaled - np.floor(scaled) + _HALF) * _EXP_EDGE[layer]
     if x < _EXP_EDGE[layer + 1]:
         return x
@@ -75,11 +76,11 @@ def standard_exponential(rng: np.random.Generator) -> float:
 
 @kernel
 def _exponential_beyond(layer: int, x: float, rng: np.random.Generator) -> float:
-    """Return the draw that began with an x which may not be under the curve."""
+    """Complete a draw that began with an x that may not be under the curve."""
     start = 0.0
     while x >= _EXP_EDGE[layer + 1]:
         if layer == 0:
-            start += _EXP_TAIL  # what is beyond it is exponential again
+            start += _EXP_TAIL  # beyond it the distribution is exponential again
         else:
             bottom, top = _EXP_HEIGHT[layer], _EXP_HEIGHT[layer + 1]
             if bottom + rng.random() * (top - bottom) < math.exp(-x):
@@ -103,9 +104,9 @@ _MIDDLE = 1.0 - 0.5**43  # of the places 0, 2^-42, ..., 2 - 2^-42
 
 @inline_kernel
 def standard_normal(rng: np.random.Generator) -> float:
-    """Return a draw from N(0, 1). Of 230 draws 229 need nothing but one uniform number."""
+    """Return a draw from N(0, 1). Of 230 draws, 229 need only one uniform number."""
     scaled = rng.random() * _LAYERS
-    layer = int(scaled) & (_LAYERS - 1)  # it is less anyway; this saves a check of the index
+    layer = int(scaled) & (_LAYERS - 1)  # it is always less; this saves a check of the index
     x: float = (2.0 * (scaled - np.floor(scaled)) - _MIDDLE) * _NORMAL_EDGE[layer]
     if abs(x) < _NORMAL_EDGE[layer + 1]:
         return x
@@ -114,7 +115,7 @@ def standard_normal(rng: np.random.Generator) -> float:
 
 @kernel
 def _normal_beyond(layer: int, x: float, rng: np.random.Generator) -> float:
-    """Return the draw that began with an x which may not be under the curve."""
+    """Complete a draw that began with an x that may not be under the curve."""
     while abs(x) >= _NORMAL_EDGE[layer + 1]:
         if layer == 0:
             return math.copysign(_normal_tail(rng), x)
@@ -131,7 +132,7 @@ def _normal_beyond(layer: int, x: float, rng: np.random.Generator) -> float:
 def _normal_tail(rng: np.random.Generator) -> float:
     """Return a draw from the tail: an exponential of rate `_NORMAL_TAIL`, thinned.
 
-    Marsaglia (1964).
+    The method is that of Marsaglia (1964).
     """
     x = standard_exponential(rng) / _NORMAL_TAIL
     while 2.0 * standard_exponential(rng) < x * x:
@@ -154,13 +155,13 @@ def _fill(out: np.ndarray, rng: np.random.Generator) -> None:
 
 # -- gamma and beta --------------------------------------------------------------------------------
 
-_SMALLEST = 1e-300  # any smaller shape gives 0 as this one does
+_SMALLEST = 1e-300  # any smaller shape gives 0, like this one
 _ONE_OVER_E = math.exp(-1.0)
 
 
 @inline_kernel
 def standard_gamma(shape: float, rng: np.random.Generator) -> float:
-    """Return a draw from Gamma(shape, 1), shape > 0; 0 where it is too small for a number."""
+    """Return a draw from Gamma(shape, 1), shape > 0, with 0 for draws too small for a float."""
     rng = borrowed(rng)
     if shape < 1.0:
         return _gamma_below_1(shape, rng)
@@ -169,10 +170,10 @@ def standard_gamma(shape: float, rng: np.random.Generator) -> float:
 
 @inline_kernel
 def _gamma_from_1(shape: float, rng: np.random.Generator) -> float:
-    """Return a draw of shape 1 or more: d v, v the cube of a normal variable, thinned.
+    """Return a draw of shape 1 or more: d v, where v is the cube of a normal variable, thinned.
 
-    Marsaglia and Tsang (2000, "A simple method for generating gamma variables"), Section 4; nine of
-    ten draws are inside their squeeze.
+    The method is that of Marsaglia and Tsang (2000, "A simple method for generating gamma
+    variables"), Section 4. Nine of ten draws are inside their squeeze.
     """
     rng = borrowed(rng)
     if shape == 1.0:
@@ -188,7 +189,7 @@ def _gamma_from_1(shape: float, rng: np.random.Generator) -> float:
 
 @kernel
 def _outside_squeeze(x: float, u: float, d: float, c: float, rng: np.random.Generator) -> float:
-    """Return the draw that began with x and u."""
+    """Complete a draw that began with x and u."""
     rng = borrowed(rng)
     while True:
         v = 1.0 + c * x
@@ -208,7 +209,7 @@ def _gamma_below_1(shape: float, rng: np.random.Generator) -> float:
     The hat is x^(shape - 1) up to 1, so that x is a power of a uniform number, and exp(-x) beyond.
     """
     rng = borrowed(rng)
-    beyond = shape * _ONE_OVER_E  # the area of the hat beyond 1, that up to 1 being 1
+    beyond = shape * _ONE_OVER_E  # the area of the hat beyond 1; that up to 1 is 1
     while True:
         if rng.random() * (1.0 + beyond) < 1.0:
             x = math.exp(-standard_exponential(rng) / max(shape, _SMALLEST))
@@ -224,7 +225,7 @@ def _gamma_below_1(shape: float, rng: np.random.Generator) -> float:
 def beta(a: float, b: float, rng: np.random.Generator) -> float:
     """Return a draw from Beta(a, b), a and b > 0.
 
-    A gamma of shape a as a share of itself and another of shape b, unless both are at most 1.
+    Unless both are at most 1, it is X / (X + Y) for gamma variables of shapes a and b.
     """
     rng = borrowed(rng)
     if a < 1.0 or b < 1.0 or a == b == 1.0:
@@ -235,10 +236,10 @@ def beta(a: float, b: float, rng: np.random.Generator) -> float:
 
 @kernel
 def _beta_of_small(a: float, b: float, rng: np.random.Generator) -> float:
-    """Return the draw where a side is below 1, or both are 1.
+    """Return a draw for a shape below 1, or both equal to 1.
 
-    With both up to 1, x = U^(1/a) as a share of itself and y = V^(1/b), given x + y <= 1 (Jöhnk,
-    1964). Where these are too small for a number, their logarithms still tell.
+    If both are at most 1, it is x / (x + y) with x = U^(1/a) and y = V^(1/b), given x + y <= 1
+    (Jöhnk, 1964). If these are too small for a float, their logarithms decide.
     """
     rng = borrowed(rng)
     if a > 1.0 or b > 1.0:

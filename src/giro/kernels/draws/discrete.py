@@ -1,19 +1,19 @@
-"""Binomial, Poisson and hypergeometric draws, and binomial draws that matter only from k on.
+"""Binomial, Poisson and hypergeometric draws, and binomial draws that matter only above a bound.
 
 Binomial and Poisson draws of small mean are made by inversion, others by transformed rejection
-(Hörmann, 1993, algorithms BTRD and PTRD): a point (u, v) of the unit square stands for
+(Hörmann, 1993, algorithms BTRD and PTRD). A point (u, v) of the unit square stands for
 k = floor(G(u)), and is kept if v is below P(k) G'(u), up to a constant.
 
-Of draws that matter only if they are at least k, more than the mean (`binomial_from`), few need be
-made. The ratios of successive probabilities b(z + 1) / b(z) = (n - z) p / ((z + 1) q) fall with z.
-So with r the first of them, b(z) <= b(k) r^(z - k) for all z >= k. Thus a draw S from Bin(n, p) is
-k or more exactly if an exponential variable exceeds
+If draws matter only when they are at least k, which is more than the mean, few need be completed
+(`binomial_from`). The ratios of successive probabilities b(z + 1) / b(z) = (n - z) p / ((z + 1) q)
+decrease with z. So if r is the first of them, b(z) <= b(k) r^(z - k) for all z >= k. Thus a draw S
+from Bin(n, p) is k or more exactly if an exponential variable exceeds
 
     C = -log[b(k) / (1 - r)],
 
 and then, for Z = k + G with P(G = g) = (1 - r) r^g, a second exponential exceeds the logarithm of
-b(k) r^G / b(Z); Z then is distributed as S given that it is at least k. What the first
-exponential has beyond C is exponential again, so it gives G without another draw.
+b(k) r^G / b(Z). Z then has the distribution of S given that S is at least k. The excess of the
+first exponential over C is exponential again, so it gives G without another draw.
 """
 
 import math
@@ -25,18 +25,18 @@ from giro.kernels.draws.continuous import standard_exponential
 from giro.kernels.draws.logarithms import binomial_surprise, log_factorial, poisson_surprise
 from giro.kernels.draws.uniform import COINS, coins
 
-_SMALL_MEAN = 10.0  # from here on the constants of the rejections hold
+_SMALL_MEAN = 10.0  # the constants of the rejections hold from here on
 _KEPT = -1.0  # in place of v
-_NEVER = 1e-18  # chance below which a search ends, if rounding did not let it end before
+_NEVER = 1e-18  # probability at which a search ends, in case rounding did not end it before
 _TINY = 1e-300  # has a logarithm, unlike 0
-_EXACT = 4096  # powers up to this one are multiplied out
-_NEAR = 15  # of the mode: ratios of successive probabilities are multiplied
-_FEW = 6 * COINS  # up to here fair coins are counted faster than a general binomial is drawn
+_EXACT = 4096  # powers up to this one are computed by multiplication
+_NEAR = 15  # this near to the mode, ratios of successive probabilities are multiplied
+_FEW = 6 * COINS  # up to this many, counting fair coins is faster than a general binomial draw
 
 
 @kernel
 def binomial(n: int, p: float, rng: np.random.Generator) -> int:
-    """Return how many of n coins show 1, each with probability p; 0 <= n < 2^53, 0 <= p <= 1."""
+    """Return a draw from Bin(n, p), for 0 <= n < 2^53 and 0 <= p <= 1."""
     if p > 0.5:
         return n - _up_to_half(n, 1.0 - p, borrowed(rng))
     return _up_to_half(n, p, borrowed(rng))
@@ -51,7 +51,7 @@ def _up_to_half(n: int, p: float, rng: np.random.Generator) -> int:
 
 @inline_kernel
 def _binomial_by_inversion(n: int, p: float, rng: np.random.Generator) -> int:
-    """Return the first number whose cumulated probability a uniform number does not reach."""
+    """Return the first number whose cumulative probability exceeds a uniform number."""
     none = _power(1.0 - p, n) if n <= _EXACT else math.exp(n * math.log1p(-p))
     odds = p / (1.0 - p)
     rest, k, here = rng.random(), 0, none
@@ -64,7 +64,7 @@ def _binomial_by_inversion(n: int, p: float, rng: np.random.Generator) -> int:
 
 @inline_kernel
 def _power(q: float, n: int) -> float:
-    """Return q^n by squaring: multiplication is the same on every machine."""
+    """Return q^n by squaring, because multiplication is the same on every machine."""
     power = 1.0
     while n > 0:
         if n & 1:
@@ -104,9 +104,9 @@ def _binomial_by_rejection(n: int, p: float, rng: np.random.Generator) -> int:
 
 @kernel
 def _is_below(v: float, k: int, n: int, p: float) -> bool:
-    """Tell whether v is at most the probability of k, relative to that of the mode.
+    """Return whether v is at most the probability of k, relative to that of the mode.
 
-    Near the mode by a product, otherwise by bounds, and by logarithms only between the bounds.
+    Near the mode a product decides, otherwise bounds do, and logarithms only between the bounds.
     """
     mode = int((n + 1) * p)
     distance = float(abs(k - mode))
@@ -125,7 +125,7 @@ def _is_below(v: float, k: int, n: int, p: float) -> bool:
 
 @inline_kernel
 def _relative_to_mode(k: int, mode: int, n: int, p: float) -> float:
-    """Return P(k) / P(mode): (n + 1 - i) p / (i (1 - p)) is the ratio of P(i) to P(i - 1)."""
+    """Return P(k) / P(mode), where P(i) / P(i - 1) is (n + 1 - i) p / (i (1 - p))."""
     above, below = 1.0, 1.0
     for i in range(mode + 1, k + 1):
         above *= (n + 1 - i) * p
@@ -147,7 +147,7 @@ def binomials(n: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> np.ndar
 
 @kernel
 def fair_binomial(n: int, rng: np.random.Generator) -> int:
-    """Return how many of n fair coins show 1."""
+    """Return the number of ones among n fair coins."""
     rng = borrowed(rng)
     if n > _FEW:
         return binomial(n, 0.5, rng)
@@ -161,7 +161,10 @@ def fair_binomial(n: int, rng: np.random.Generator) -> int:
 
 @kernel
 def _ones_in(bits: int) -> int:
-    """Return how many bits of a number below 2^56 are 1: sums of pairs, then of fours, ..."""
+    """Return the number of ones among the bits of a number below 2^56.
+
+    It sums pairs of bits, then groups of four, and so on.
+    """
     bits -= (bits >> 1) & 0x55555555555555
     bits = (bits & 0x33333333333333) + ((bits >> 2) & 0x33333333333333)
     bits = (bits + (bits >> 4)) & 0x0F0F0F0F0F0F0F
@@ -173,13 +176,13 @@ def _ones_in(bits: int) -> int:
 
 @kernel
 def binomial_from(k: int, n: int, p: float, patience: float, rng: np.random.Generator) -> int:
-    """Return a draw from Bin(n, p) if it is k or more, otherwise -1; np < k.
+    """Return a draw from Bin(n, p) if it is at least k > np, otherwise -1.
 
-    `patience` is an exponential variable of which no more is known than that it exceeds some number
-    below C. Any c = 2 (k - np)^2 / n >= 1/2 is such a number: C is at least c plus the logarithm of
-    s = sqrt(2π k (n - k) / n) (1 - r), by Pinsker and Stirling, and s > 1. For 1 - r is more than
-    (k - np) / ((k + 1) q), which makes s^2 > 2π (k / (k + 1))^2 / 4 > 1 if k > 3, whether n - k is
-    less than k - np or not; smaller k, where n is at most 36, were tried (see the tests).
+    `patience` is an exponential variable about which only one thing is known: it exceeds some
+    number below C. Any c = 2 (k - np)^2 / n >= 1/2 is such a number: C is at least c plus the
+    logarithm of s = sqrt(2π k (n - k) / n) (1 - r), by Pinsker and Stirling, and s > 1. For 1 - r
+    is more than (k - np) / ((k + 1) q), which makes s^2 > 2π (k / (k + 1))^2 / 4 > 1 if k > 3,
+    whether n - k is less than k - np or not. The tests check smaller k, where n is at most 36.
     """
     if k >= n or p == 0.0:
         return n if k == n and p > 0.0 and patience >= -n * math.log(p) else -1
@@ -200,7 +203,7 @@ def binomial_from(k: int, n: int, p: float, patience: float, rng: np.random.Gene
 
 @inline_kernel
 def poisson(mean: float, rng: np.random.Generator) -> int:
-    """Return how many points of rate 1 fall into an interval of length `mean` >= 0."""
+    """Return a draw from the Poisson distribution with this mean >= 0."""
     if mean < _SMALL_MEAN:
         return poisson_of_few(mean, math.exp(-mean), rng)
     return _poisson_by_rejection(mean, borrowed(rng))
@@ -208,10 +211,10 @@ def poisson(mean: float, rng: np.random.Generator) -> int:
 
 @inline_kernel
 def poisson_of_few(mean: float, none: float, rng: np.random.Generator) -> int:
-    """Return a draw of mean below 10, given `none` = exp(-mean), which is the chance of 0.
+    """Return a draw of mean below 10, given `none` = exp(-mean), the probability of 0.
 
-    The first cumulated probability that a uniform number does not reach. Up to 2 they are compared
-    with it all at once, because a processor cannot guess where a search would end.
+    It is the first number whose cumulative probability exceeds a uniform number. Numbers up to 2
+    are compared all at once, because a processor cannot predict where a search ends.
     """
     rest = rng.random()
     one = none * mean
@@ -225,7 +228,7 @@ def poisson_of_few(mean: float, none: float, rng: np.random.Generator) -> int:
 
 @kernel
 def _three_or_more(rest: float, two: float, mean: float) -> int:
-    """Go on from the chance of 2."""
+    """Continue the search after 2."""
     k, here = 3, two * mean / 3.0
     while rest >= here > _NEVER:
         rest -= here
@@ -236,7 +239,7 @@ def _three_or_more(rest: float, two: float, mean: float) -> int:
 
 @kernel
 def _poisson_by_rejection(mean: float, rng: np.random.Generator) -> int:
-    """Return the draw by algorithm PTRD: a point is kept if v is below P(k) G'(u) alpha."""
+    """Return the draw by algorithm PTRD, which keeps a point if v is below P(k) G'(u) alpha."""
     rng = borrowed(rng)
     b = 0.931 + 2.53 * np.sqrt(mean)
     a = -0.059 + 0.02483 * b
@@ -261,8 +264,8 @@ def _poisson_by_rejection(mean: float, rng: np.random.Generator) -> int:
 def _proposed(v_r: float, rng: np.random.Generator) -> tuple[float, float]:
     """Return a uniform point (u, v) of [-1/2, 1/2] x [0, 1].
 
-    Every point of the part |u| <= 0.43, v <= v_r is kept by the rejection that calls this. There, v
-    is `_KEPT`: one uniform number gives v, and divided by v_r it gives u.
+    The calling rejection keeps every point with |u| <= 0.43 and v <= v_r. For these v is `_KEPT`:
+    one uniform number gives v, and divided by v_r it gives u.
     """
     rng = borrowed(rng)
     v = rng.random()
@@ -276,8 +279,8 @@ def _proposed(v_r: float, rng: np.random.Generator) -> tuple[float, float]:
 
 # -- hypergeometric: how many ones a sample without replacement holds ------------------------------
 
-_FEW_ENTRIES = 12  # up to here they are drawn one by one faster than otherwise
-_NARROW = 25.0  # variance up to which a search from the mode is faster than rejection
+_FEW_ENTRIES = 12  # up to this many, drawing one by one is fastest
+_NARROW = 25.0  # up to this variance, a search from the mode is faster than rejection
 _D1 = 1.7155277699214135  # sqrt(8 / e)
 _D2 = 0.8989161620588988  # 3 - sqrt(12 / e)
 
@@ -286,7 +289,8 @@ _D2 = 0.8989161620588988  # 3 - sqrt(12 / e)
 def hypergeometric(ones: int, zeros: int, sample: int, rng: np.random.Generator) -> int:
     """Return the number of ones among `sample` of these entries, drawn without replacement.
 
-    What is drawn is the number of the rarer kind in the smaller of the sample and what it leaves.
+    The draw is the number of the rarer kind in the sample or in its complement, whichever is
+    smaller.
     """
     n = ones + zeros
     rare, few = min(ones, zeros), min(sample, n - sample)
@@ -298,9 +302,9 @@ def hypergeometric(ones: int, zeros: int, sample: int, rng: np.random.Generator)
 
 @inline_kernel
 def _rare_among_few(rare: int, n: int, few: int, rng: np.random.Generator) -> int:
-    """Return how many of the `rare` among n entries a sample holds, neither more than n / 2."""
+    """Return how many of `rare` entries among n are in a sample of `few`, both at most n / 2."""
     if rare < few:
-        rare, few = few, rare  # which are drawn and which are ones may be exchanged
+        rare, few = few, rare  # by symmetry
     if few <= _FEW_ENTRIES:
         left = rare
         for i in range(few):
@@ -315,7 +319,7 @@ def _rare_among_few(rare: int, n: int, few: int, rng: np.random.Generator) -> in
 
 @kernel
 def _hypergeometric_by_inversion(rare: int, n: int, few: int, rng: np.random.Generator) -> int:
-    """Search outward from the most likely count for where a uniform number is used up."""
+    """Search outward from the most likely count until a uniform number is used up."""
     common = n - rare
     low = high = (few + 1) * (rare + 1) // (n + 2)
     log_total = log_factorial(rare) + log_factorial(common) - log_factorial(n)
@@ -336,7 +340,7 @@ def _hypergeometric_by_inversion(rare: int, n: int, few: int, rng: np.random.Gen
 
 @inline_kernel
 def _log_ways(k: int, rare: int, n: int, few: int) -> float:
-    """Return log of k! (rare - k)! (few - k)! (n - rare - few + k)!: P(k) is const. over that."""
+    """Return log of k! (rare - k)! (few - k)! (n - rare - few + k)!, proportional to 1 / P(k)."""
     drawn = log_factorial(k) + log_factorial(few - k)
     return drawn + log_factorial(rare - k) + log_factorial(n - rare - few + k)
 
@@ -357,7 +361,7 @@ def _hypergeometric_by_rejection(
         if x < 0.0 or x >= few + 1.0:
             continue
         log_ratio = at_mode - _log_ways(int(x), rare, n, few)
-        if u * (4.0 - u) - 3.0 <= log_ratio:  # then 2 log(u) is, too
+        if u * (4.0 - u) - 3.0 <= log_ratio:  # then so is 2 log(u)
             return int(x)
         if u * (u - log_ratio) < 1.0 and 2.0 * math.log(u) <= log_ratio:
             return int(x)

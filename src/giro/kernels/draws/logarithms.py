@@ -1,8 +1,8 @@
 """Logarithms: in whole numbers, of factorials, and of the probabilities of whole numbers.
 
-Tables computed at import need logarithms that are the same on every machine, whose own log and exp
-may differ from those of another in the last digit: these are made of whole numbers. Factorials and
-probabilities follow from the tables and, where these end, from Stirling's formula.
+Tables computed at import need logarithms that are the same on every machine. The log and exp of two
+machines may differ in the last digit, so these logarithms are computed in whole numbers. Factorials
+and probabilities follow from the tables and, beyond them, from Stirling's formula.
 """
 
 import math
@@ -15,8 +15,8 @@ from giro.compiling import inline_kernel, kernel
 UNIT = 1 << 100
 _HALF_LOG_2_PI = "0.918938533204672741780329736405617639861"
 _LOG_2_PI = 2.0 * float(_HALF_LOG_2_PI)
-_FEW = 16  # from here on four terms of Stirling's series are enough for double precision
-_MANY = 1024  # below, log k! is in a table
+_FEW = 16  # from here on, four terms of Stirling's series are enough for double precision
+_MANY = 1024  # below this, log k! is in a table
 
 
 def to_fixed_point(number: str) -> int:
@@ -45,7 +45,7 @@ def log1p(t: int) -> int:
 
 
 def _tables() -> tuple[np.ndarray, np.ndarray]:
-    """Return log k! and what Stirling's formula lacks of it, for k below `_MANY`."""
+    """Return log k! and the error of Stirling's formula, for k below `_MANY`."""
     constant, log, log_factorial = to_fixed_point(_HALF_LOG_2_PI), 0, 0
     log_factorials, errors = [0.0], [0.0]
     for k in range(1, _MANY):
@@ -61,7 +61,7 @@ _LOG_FACTORIALS, _ERRORS = _tables()
 
 @inline_kernel
 def stirling_error(k: int) -> float:
-    """Return log k! minus Stirling's (k + 1/2) log k - k + log(2π) / 2; 0 for k = 0."""
+    """Return log k! minus Stirling's (k + 1/2) log k - k + log(2π) / 2, and 0 for k = 0."""
     if k < _FEW:
         return float(_ERRORS[k])
     square = 1.0 / (float(k) * k)

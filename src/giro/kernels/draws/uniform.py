@@ -8,14 +8,14 @@ from giro.compiling import borrowed, inline_kernel, kernel
 
 COINS = 53  # random bits in a uniform number of double precision
 _WORD = 1 << 32
-_LARGEST = 1 << 31  # numbers below which the product with a word has less than 63 bits
+_LARGEST = 1 << 31  # below this, the product with a word has less than 63 bits
 
 
 @kernel
 def bernoulli_rounded(reward: float, rng: np.random.Generator) -> float:
-    """Return 1 with probability `reward`, otherwise 0; a reward of 0 or 1 stays, and draws nothing.
+    """Return 1 with probability `reward`, otherwise 0, without a draw if the reward is 0 or 1.
 
-    Its mean stays the same. Agrawal and Goyal (2013) round like this for Thompson sampling, Kveton
+    The mean stays the same. Agrawal and Goyal (2013) round like this for Thompson sampling, Kveton
     et al. (2019), Section 6.1, for KL-UCB as well.
     """
     if 0.0 < reward < 1.0:
@@ -31,17 +31,17 @@ def coins(rng: np.random.Generator) -> int:
 
 @inline_kernel
 def integer_below(n: int, rng: np.random.Generator) -> int:
-    """Return 0, ..., n - 1, each exactly equally likely; 0 < n < 2^53.
+    """Return one of 0, ..., n - 1, each with exactly the same probability, for 0 < n < 2^53.
 
-    Of n 2^32 numbers in a row, the 32 bits of a word w pick n w, in the block n w // 2^32 of the
-    n blocks of length 2^32. Some blocks are hit once more than others; their first hit is drawn
-    again (Lemire, 2019, Algorithm 5).
+    The 32 bits of a word w pick n w among n 2^32 numbers, which lies in block n w // 2^32 of n
+    blocks of length 2^32. Some blocks are hit once more than others. Their first hit is drawn again
+    (Lemire, 2019, Algorithm 5).
     """
     rng = borrowed(rng)
     if n > _LARGEST:
         return _large_integer_below(n, rng)
     product = int(rng.random() * _WORD) * n
-    while product & (_WORD - 1) < n:  # once in 2^32 / n draws, so the remainder is hardly taken
+    while product & (_WORD - 1) < n:  # once in 2^32 / n draws, so the remainder is rarely computed
         if product & (_WORD - 1) >= _WORD % n:
             break
         product = int(rng.random() * _WORD) * n
@@ -50,7 +50,7 @@ def integer_below(n: int, rng: np.random.Generator) -> int:
 
 @kernel
 def _large_integer_below(n: int, rng: np.random.Generator) -> int:
-    """Return a remainder by n of 53 bits, of those below the last multiple of n."""
+    """Return the remainder by n of 53 random bits, given that they are below a multiple of n."""
     rng = borrowed(rng)
     bits = coins(rng)
     while bits - bits % n > (1 << COINS) - n:

@@ -1,8 +1,8 @@
 """Rows of a regression: the round, the arm, products of both, and a constant 1.
 
-Nobody else adds a constant: contexts and features of arms are what a problem or a user knows. Where
-nothing is known, a row is just the constant. Without features of arms each arm has its own model;
-with them all arms share one, and differ by their rows.
+Only this file adds a constant: contexts and features of arms come from a problem or a user. Without
+either, a row is just the constant. Without features of arms each arm has its own model. With
+features all arms share one model and differ by their rows.
 """
 
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from giro.offer import Case, Context, Offer, Shape, features_at, put_features
 
 
 class Design(NamedTuple):
-    """How rows are made."""
+    """The layout of rows, and a buffer for one."""
 
     row: np.ndarray  # [column] the last row
     arm: np.ndarray  # [feature] those of the last arm
@@ -24,7 +24,7 @@ class Design(NamedTuple):
 
 
 def design_of(shape: Shape) -> Design:
-    """Return how rows are made for states of this shape."""
+    """Return the design of rows for states of this shape."""
     of_round, of_arm = (np.ascontiguousarray(part) for part in shape.columns)
     row, arm = np.ones(of_round.size), np.zeros(shape.n_arm_features)
     return Design(row, arm, of_round, of_arm, shape.n_arm_features > 0)
@@ -32,7 +32,7 @@ def design_of(shape: Shape) -> Design:
 
 @inline_kernel
 def round_row(design: Design, context: Context) -> np.ndarray:
-    """Return the row of a round; `put_arm` then makes it that of one arm after the other."""
+    """Return the row of a round, which `put_arm` completes for one arm after the other."""
     for k in range(design.row.size):
         if design.of_round[k] >= 0:
             design.row[k] = context[design.of_round[k]]
@@ -41,7 +41,7 @@ def round_row(design: Design, context: Context) -> np.ndarray:
 
 @inline_kernel
 def put_arm(design: Design, offer: Offer, position: int) -> int:
-    """Put the features of the arm at a place of the offer into the row; return its model."""
+    """Write the features of the arm at `position` in the offer to the row, and return its model."""
     if not design.shared:
         return int(offer.arms[position])
     _put(design, offer.context, features_at(offer.features, position))
@@ -50,7 +50,7 @@ def put_arm(design: Design, offer: Offer, position: int) -> int:
 
 @inline_kernel
 def _put(design: Design, context: Context, features: Any) -> None:
-    """Put the features of an arm, and their products with the context, into the row."""
+    """Write the features of an arm, and their products with the context, into the row."""
     put_features(features, design.arm)
     for k in range(design.row.size):
         i, j = design.of_round[k], design.of_arm[k]
@@ -60,7 +60,7 @@ def _put(design: Design, context: Context, features: Any) -> None:
 
 @inline_kernel
 def case_row(design: Design, case: Case) -> np.ndarray:
-    """Return the row of an arm that was chosen."""
+    """Return the row of a chosen arm."""
     round_row(design, case.context)
     if design.shared:
         _put(design, case.context, case.features)
@@ -75,10 +75,10 @@ def model_of(design: Design, arm: int) -> int:
 
 @kernel
 def mark_untried(pulls: np.ndarray, design: Design, arms: np.ndarray, values: np.ndarray) -> bool:
-    """Set values[i] to infinity where the model of arms[i] has no reward; tell if there is one."""
-    found = False
+    """Set values[i] to infinity for arms whose model has no reward, and return if any."""
+    has_untried = False
     for i in range(arms.size):
         if pulls[model_of(design, arms[i])] == 0:
             values[i] = np.inf
-            found = True
-    return found
+            has_untried = True
+    return has_untried

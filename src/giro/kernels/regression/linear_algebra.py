@@ -1,14 +1,14 @@
 """Vectors, and positive definite matrices A kept as U with U'U = A.
 
-Written out instead of left to LAPACK: the same numbers on every machine and in plain Python, and no
-threads under the threads of a simulation. All loops run along rows, and compile to vector
+The code does not use LAPACK, so that numbers are the same on every machine and in plain Python, and
+no threads run below the threads of a simulation. All loops run along rows, and compile to vector
 instructions without changing the numbers.
 
-A matrix A = penalty I + Σ w x x' grows row by row: each turns U by plane rotations (Golub and Van
-Loan, 2013, Section 6.5.4) in O(d²). Unlike rank-one updates of the inverse itself (Sherman and
-Morrison, 1950), whose rounding errors are as large as the largest entry of the inverse, rotations
-keep even the most-observed directions to nearly all digits, so nothing ever needs to be computed
-again. `solve` gives A⁻¹ b from U.
+A matrix A = penalty I + Σ w x x' grows row by row. Each row updates U by plane rotations (Golub and
+Van Loan, 2013, Section 6.5.4) in O(d²). Rank-one updates of the inverse itself (Sherman and
+Morrison, 1950) have rounding errors as large as the largest entry of the inverse. Rotations keep
+even the most-observed directions to nearly all digits, so nothing ever needs to be recomputed.
+`solve` gives A⁻¹ b from U.
 """
 
 import math
@@ -17,13 +17,13 @@ import numpy as np
 
 from giro.compiling import kernel
 
-_PARTS, _LEAF = 8, 128  # partial sums side by side, and the numbers that are added without halving
-_LEAST_LEFT = 1e-3  # of a row's direction when it is taken out: three digits are lost at most
+_PARTS, _LEAF = 8, 128  # partial sums side by side, and the numbers added without halving
+_LEAST_LEFT = 1e-3  # of a row's direction when the row is removed: at most three digits are lost
 
 
 @kernel
 def dot(left: np.ndarray, right: np.ndarray) -> float:
-    """Return the sum of products, added up in four parts: one part would wait for each addition."""
+    """Return the sum of products, added in four parts, as one would wait for each addition."""
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     fours = left.size // 4
     for block in range(fours):
@@ -39,7 +39,7 @@ def dot(left: np.ndarray, right: np.ndarray) -> float:
 
 @kernel
 def assign(vector: np.ndarray, other: np.ndarray) -> None:
-    """Set a vector to another of the same size; a slice would take a second more to compile."""
+    """Copy a vector into another. A slice would take a second longer to compile."""
     for i in range(vector.size):
         vector[i] = other[i]
 
@@ -67,22 +67,23 @@ def total(values: np.ndarray) -> float:
     if n > _LEAF:
         middle = n // 2 - (n // 2) % _PARTS
         return total(values[:middle]) + total(values[middle:])
-    parts, whole = values[:_PARTS].copy(), n - n % _PARTS
-    for i in range(_PARTS, whole, _PARTS):
+    parts, even = values[:_PARTS].copy(), n - n % _PARTS
+    for i in range(_PARTS, even, _PARTS):
         for k in range(_PARTS):
             parts[k] += values[i + k]
     first = (parts[0] + parts[1]) + (parts[2] + parts[3])
     result = first + ((parts[4] + parts[5]) + (parts[6] + parts[7]))
-    for i in range(whole, n):
+    for i in range(even, n):
         result += values[i]
     return float(result)
 
 
 @kernel
 def factorise(matrix: np.ndarray) -> bool:
-    """Turn the upper triangle of A into U with U'U = A; False if A is not positive definite.
+    """Replace the upper triangle of A by U with U'U = A, and return whether that is possible.
 
-    Only the upper triangle is read and written. After False it holds nothing of use.
+    It is not if A is not positive definite. Only the upper triangle is read and written. After
+    False its content is useless.
     """
     for i in range(matrix.shape[0]):
         row = matrix[i, i:]
@@ -98,7 +99,7 @@ def factorise(matrix: np.ndarray) -> bool:
 
 @kernel
 def solve(factor: np.ndarray, vector: np.ndarray) -> None:
-    """Turn b into the solution x of U'U x = b."""
+    """Replace b by the solution x of U'U x = b."""
     d = vector.size
     for i in range(d):  # U'y = b
         vector[i] /= factor[i, i]
@@ -151,7 +152,7 @@ def set_penalty(factor: np.ndarray, penalty: float) -> None:
 
 @kernel
 def add_row(factor: np.ndarray, row: np.ndarray, weight: float, workspace: np.ndarray) -> None:
-    """Turn the factor of A into that of A + w x x'. `workspace`, as long as x, is lost."""
+    """Replace the factor of A by that of A + w x x'. `workspace`, as long as x, is overwritten."""
     d, root = row.size, math.sqrt(weight)
     for j in range(d):
         workspace[j] = root * row[j]
@@ -164,10 +165,10 @@ def add_row(factor: np.ndarray, row: np.ndarray, weight: float, workspace: np.nd
 
 @kernel
 def take_row(factor: np.ndarray, row: np.ndarray, workspace: np.ndarray) -> bool:
-    """Turn the factor of A into that of A - x x'; False if too little of A would be left.
+    """Replace the factor of A by that of A - x x', and return whether enough of A remains.
 
-    After False nothing has changed. Rotations that turn (y, root) into a unit vector, y as in
-    `squared_width`, take x out of U (Golub and Van Loan, 2013, Section 6.5.4).
+    If not, nothing changes. Rotations that turn (y, root) into a unit vector, with y as in
+    `squared_width`, remove x from U (Golub and Van Loan, 2013, Section 6.5.4).
     """
     left = 1.0 - squared_width(factor, row, workspace)
     if not left > _LEAST_LEFT:
@@ -190,7 +191,7 @@ def _rotate(upper: np.ndarray, lower: np.ndarray, cosine: float, sine: float) ->
 
 @kernel
 def squared_width(factor: np.ndarray, row: np.ndarray, workspace: np.ndarray) -> float:
-    """Return x'A⁻¹x, which is the squared length of y with U'y = x; `workspace` becomes y."""
+    """Return x'A⁻¹x, the squared length of y with U'y = x, and leave y in `workspace`."""
     for j in range(row.size):
         workspace[j] = row[j]
     for i in range(row.size):

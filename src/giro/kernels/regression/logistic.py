@@ -1,14 +1,13 @@
-"""Logistic regression by penalised maximum likelihood, quick for many fits to similar rows.
+"""Logistic regression by penalised maximum likelihood, fast for many fits to similar rows.
 
 P(reward 1 | x) = 1 / (1 + exp(-x'θ)). Steps towards the minimum follow from an old Hessian and the
 last few steps, by the limited-memory method of Nocedal (1980, Mathematics of Computation 35), also
-known as L-BFGS: how the gradient changed along the last steps corrects the Hessian that one begins
-with.
+known as L-BFGS: the changes of the gradient along the last steps correct the initial Hessian.
 
-Coefficients of columns that few rows change are first solved for one by one. A one-hot column seen
-in three rows, all of them rewarded, wants a coefficient as large as the penalty lets it be.
-Newton's method goes there in ten steps over all rows, because each step only divides the slope by
-e; alone, the column needs its three rows.
+Coefficients of columns that few rows change are first solved for one by one. A one-hot column that
+occurs in three rows, all of them rewarded, needs a coefficient as large as the penalty allows.
+Newton's method gets there in ten steps over all rows, because each step only divides the slope by
+e. Alone, the column needs only its three rows.
 """
 
 import math
@@ -28,20 +27,20 @@ from giro.kernels.regression.linear_algebra import (
 from giro.kernels.regression.rows import Rows, is_sparse, scores, weighted_gram
 
 _MOST_PASSES = 100
-_GROWTH = 1.2  # of the rows, after which the Hessian of dense rows is made again
-_SLOW = 0.25  # of the squared decrement may be left after a step
+_GROWTH = 1.2  # of the rows, after which the Hessian of dense rows is computed again
+_SLOW = 0.25  # largest share of the squared decrement that may remain after a step
 _REMEMBERED = 8  # steps
-_RARE = 0.05  # of the rows change a rare column
-_MOST_TRIALS = 30  # of its coefficient alone
-_NEAR_ENOUGH = 1e-3  # of a standard deviation of it; what is left is for all columns together
+_RARE = 0.05  # largest share of the rows that change a rare column
+_MOST_TRIALS = 30  # of a rare column's coefficient alone
+_NEAR_ENOUGH = 1e-3  # of its standard deviation; steps for all columns do the rest
 
 
 class Likelihood(NamedTuple):
-    """L(θ) = Σ [w log(1 + exp(x'θ)) - z x'θ] + penalty |θ|² / 2, a sum over rows; convex."""
+    """The convex L(θ) = Σ [w log(1 + exp(x'θ)) - z x'θ] + penalty |θ|² / 2, a sum over rows."""
 
     rows: Rows
     positions: np.ndarray  # [i] numbers of the rows
-    weight: np.ndarray  # [i] w, how often the row is taken
+    weight: np.ndarray  # [i] w, how often the row is used
     total: np.ndarray  # [i] z, the sum of its rewards in [0, 1]
     penalty: float
 
@@ -50,18 +49,18 @@ class Likelihood(NamedTuple):
 def sigmoid(score: float) -> float:
     """Return 1 / (1 + exp(-score)), for any score.
 
-    Regressions may come to scores of any size. Rounded otherwise in the last digit than
-    `network.clipped_sigmoid`, so both stay: what was drawn and fitted with either is kept.
+    Regressions may reach scores of any size. The last digit differs from that of
+    `network.clipped_sigmoid`. Both stay, so that draws and fits stay the same.
     """
     e = math.exp(-abs(score))
     return (1.0 if score >= 0.0 else e) / (1.0 + e)
 
 
 class Curvature(NamedTuple):
-    """The Hessian of an earlier fit: a good beginning for the next one."""
+    """The Hessian of an earlier fit, a good start for the next one."""
 
     factor: np.ndarray  # [feature, feature] U with U'U = Hessian
-    rows: np.ndarray  # [1] how many rows it was made of, 0 before the first fit
+    rows: np.ndarray  # [1] rows that it was computed from, 0 before the first fit
 
 
 def no_curvature(n_features: int) -> Curvature:
@@ -82,11 +81,11 @@ def fit_logistic(
 ) -> int:
     """Set θ to the minimiser of Σ [w log(1 + exp(x'θ)) - z x'θ] + penalty |θ|² / 2.
 
-    w and z (`weight` and `total`) are how often each row is taken, and the sum of its rewards in
-    [0, 1]. Begins at the θ given, and takes a last step once its length in the metric of the
-    Hessian, the Newton decrement, is at most `tolerance`; after that step it is several times
-    smaller. A score x'θ is off by at most that times its standard deviation. Returns the number
-    of passes over the rows.
+    w and z (`weight` and `total`) are how often each row is used, and the sum of its rewards in
+    [0, 1]. The fit starts from the θ given. It ends with the step whose length in the metric of the
+    Hessian, the Newton decrement, is at most `tolerance`. After that step the decrement is several
+    times smaller. The error of a score x'θ is at most that times its standard deviation. Returns
+    the number of passes over the rows.
     """
     likelihood = Likelihood(rows, positions, weight, total, penalty)
     gradient, before, step = np.empty(theta.size), np.empty(theta.size), np.empty(theta.size)
@@ -114,9 +113,9 @@ def fit_logistic(
 
 @kernel
 def _find_curvature(likelihood: Likelihood, spread: np.ndarray, curvature: Curvature) -> None:
-    """Make and factorise the Hessian Σ w p (1 - p) x x' + penalty I.
+    """Compute and factorise the Hessian Σ w p (1 - p) x x' + penalty I.
 
-    If rounding leaves it singular, its trace times the identity, which is larger, will do.
+    If rounding leaves it singular, its trace times the identity, which is larger, replaces it.
     """
     hessian, trace = curvature.factor, 0.0
     weighted_gram(likelihood.rows, likelihood.positions, spread, hessian)
@@ -137,7 +136,7 @@ def _careful_step(
     gradient: np.ndarray,
     step: np.ndarray,
 ) -> float:
-    """Set `step` to Newton's, as long as is best; return the squared decrement."""
+    """Set `step` to Newton's step of the best length, and return the squared decrement."""
     _find_curvature(likelihood, spread, curvature)
     next_step(no_steps(theta.size), curvature.factor, gradient, step)
     decrement = -dot(gradient, step)
@@ -151,9 +150,9 @@ def _careful_step(
 def derivatives(
     likelihood: Likelihood, theta: np.ndarray, gradient: np.ndarray, spread: np.ndarray
 ) -> None:
-    """Set `gradient` to that of L, and spread[i] to w p (1 - p), of which the Hessian is made.
+    """Set `gradient` to that of L, and spread[i] to w p (1 - p), the weights of the Hessian.
 
-    One pass: a row's score, and then its part of the gradient while the row is still at hand.
+    One pass computes a row's score, and then its part of the gradient while the row is in cache.
     """
     rows, positions, weight = likelihood.rows, likelihood.positions, likelihood.weight
     dense = rows.dense[: rows.filled[1]]
@@ -183,8 +182,8 @@ def derivatives(
 def best_length(likelihood: Likelihood, theta: np.ndarray, step: np.ndarray) -> float:
     """Return about how many steps from θ lead to the smallest L on that line.
 
-    The derivative along the line grows and is brought below a third of what it was, by Newton's
-    method with bisection where that leaves the bracket. Costs no pass over the rows per trial.
+    The derivative along the line increases. Newton's method, with bisection if it leaves the
+    bracket, brings it below a third of its first value. A trial costs no pass over the rows.
     """
     score = np.empty(likelihood.positions.size)
     climb = np.empty(likelihood.positions.size)  # of the scores, per step
@@ -224,11 +223,11 @@ def _derivatives_along(
 
 
 class Steps(NamedTuple):
-    """The last steps; the newest is number `taken - 1`, kept at that number modulo eight."""
+    """The last steps. The newest has number `taken - 1` and is kept at that number modulo eight."""
 
     step: np.ndarray  # [i, feature]
     change: np.ndarray  # [i, feature] of the gradient along the step
-    taken: np.ndarray  # [1] how many there were
+    taken: np.ndarray  # [1] number of steps so far
 
 
 @kernel
@@ -248,13 +247,13 @@ def remember_step(steps: Steps, step: np.ndarray, before: np.ndarray, after: np.
     for j in range(step.size):
         steps.step[position, j] = step[j]
         steps.change[position, j] = after[j] - before[j]
-    if dot(steps.step[position], steps.change[position]) > 0.0:  # otherwise only rounding is left
+    if dot(steps.step[position], steps.change[position]) > 0.0:  # otherwise it is only rounding
         steps.taken[0] += 1
 
 
 @kernel
 def next_step(steps: Steps, factor: np.ndarray, gradient: np.ndarray, step: np.ndarray) -> None:
-    """Set `step` to minus the inverse Hessian times the gradient, U'U being the first Hessian."""
+    """Set `step` to minus the inverse Hessian times the gradient, with U'U the first Hessian."""
     shares = np.empty(_REMEMBERED)
     oldest = max(steps.taken[0] - _REMEMBERED, 0)
     for j in range(step.size):
@@ -274,7 +273,7 @@ def next_step(steps: Steps, factor: np.ndarray, gradient: np.ndarray, step: np.n
 def settle_rare_columns(likelihood: Likelihood, theta: np.ndarray) -> None:
     """Set each rare column's coefficient to the best one given the others.
 
-    As if a column were zero but in the rows that change it, which is nearly true of rare ones.
+    The column is treated as zero outside the rows that change it, which is nearly true.
     """
     begin = _rare_begins(likelihood, theta.size)
     entry, change = np.empty(begin[-1], np.int64), np.empty(begin[-1])
@@ -293,7 +292,7 @@ def settle_rare_columns(likelihood: Likelihood, theta: np.ndarray) -> None:
 
 @kernel
 def _rare_begins(likelihood: Likelihood, n_features: int) -> np.ndarray:
-    """Return where each column's entries begin; columns that are not rare have none."""
+    """Return where the entries of each column begin. Columns that are not rare have none."""
     rows, positions = likelihood.rows, likelihood.positions
     count = np.zeros(n_features, np.int64)
     for i in range(positions.size):
@@ -325,7 +324,7 @@ def _list_changes(
 def _best_coefficient(
     likelihood: Likelihood, entry: np.ndarray, change: np.ndarray, score: np.ndarray, start: float
 ) -> float:
-    """Return the coefficient where the slope is 0, by Newton's method within a bracket."""
+    """Return the coefficient at which the slope is 0, by Newton's method within a bracket."""
     low, high, t = -np.inf, np.inf, start
     for _ in range(_MOST_TRIALS):
         slope, curvature = likelihood.penalty * t, likelihood.penalty

@@ -9,15 +9,15 @@ from giro.kernels.draws.discrete import fair_binomial
 from giro.kernels.draws.uniform import COINS, coins
 from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution
 
-_FEW = 6  # coins: up to here they are thrown one by one faster than counted together
+_FEW = 6  # coins: up to this many, throwing one by one is faster than counting together
 
 
 @kernel
 def pseudo_rewards_by_pull(a: float, pulls: int) -> np.ndarray:
-    """Return how many pseudo rewards each pull of an arm has: ceil(a s) - ceil(a (s - 1)) the s-th.
+    """Return the number of pseudo rewards of each pull, ceil(a s) - ceil(a (s - 1)) for the s-th.
 
-    So s pulls have ceil(a s) in all, as in PHE without contexts, spread as evenly as can be. For
-    whole a each has `a`.
+    So s pulls have ceil(a s) in all, as in PHE without contexts, spread as evenly as possible. If a
+    is a whole number, each pull has `a`.
     """
     numbers = np.empty(pulls, np.int64)
     before = 0
@@ -31,7 +31,7 @@ def pseudo_rewards_by_pull(a: float, pulls: int) -> np.ndarray:
 
 @kernel
 def throw(throws: np.ndarray, ones: np.ndarray, rng: np.random.Generator) -> None:
-    """Set each of `ones` to how many of that many fair coins show 1."""
+    """Set ones[i] to the number of ones among throws[i] fair coins."""
     bits, left = 0, 0
     for i in range(throws.size):
         n = throws[i]

@@ -1,7 +1,7 @@
-"""A ridge regression for each arm, kept up to date reward by reward in O(d²).
+"""A ridge regression for each arm, updated with each reward in O(d²).
 
 With weights w of the rewards, A = penalty I + Σ w x x', b = Σ w r x and θ = A⁻¹ b. Without a memory
-every reward counts 1. In a world that changes only what the memory keeps counts; the penalty never
+every reward has weight 1. In a world that changes, the memory sets the weights. The penalty never
 fades.
 """
 
@@ -32,16 +32,16 @@ from giro.offer import Shape
 
 
 class Ridge(NamedTuple):
-    """Of each arm A = penalty I + Σ x x' and b = Σ r x over its pulls, and θ = A⁻¹ b."""
+    """For each arm A = penalty I + Σ x x' and b = Σ r x over its pulls, and θ = A⁻¹ b."""
 
     factor: np.ndarray  # [arm, feature, feature] U with U'U = A
     moment: np.ndarray  # [arm, feature] b
     theta: np.ndarray  # [arm, feature]
-    workspace: np.ndarray  # [feature] for the work on one row
+    workspace: np.ndarray  # [feature] for one row
 
 
 def empty_ridge(n_arms: int, n_features: int, penalty: float) -> Ridge:
-    """Return regressions on no rewards: θ = 0."""
+    """Return regressions before any reward, with θ = 0."""
     ridge = Ridge(
         np.empty((n_arms, n_features, n_features)),
         np.zeros((n_arms, n_features)),
@@ -55,7 +55,7 @@ def empty_ridge(n_arms: int, n_features: int, penalty: float) -> Ridge:
 
 @kernel
 def observe(ridge: Ridge, context: np.ndarray, arm: int, reward: float) -> None:
-    """Take in one reward of the arm, and solve for its θ."""
+    """Learn one reward of the arm, and solve for its θ."""
     add_row(ridge.factor[arm], context, 1.0, ridge.workspace)
     add_multiple(ridge.moment[arm], reward, context)
     theta = ridge.theta[arm]
@@ -65,13 +65,13 @@ def observe(ridge: Ridge, context: np.ndarray, arm: int, reward: float) -> None:
 
 
 class ForgettingRidge(NamedTuple):
-    """What a `Ridge` holds, and what it takes to forget."""
+    """A `Ridge` that forgets."""
 
     factor: np.ndarray  # [arm, feature, feature] U with U'U = A
     moment: np.ndarray  # [arm, feature] b
     theta: np.ndarray  # [arm, feature] A⁻¹ b
-    workspace: np.ndarray  # [feature] for the work on one row
-    taken: np.ndarray  # [arm] rows taken out of U since it was last made from its rows
+    workspace: np.ndarray  # [feature] for one row
+    taken: np.ndarray  # [arm] rows removed from U since it was last computed from its rows
     penalty: float
     memory: Any
 
@@ -79,7 +79,7 @@ class ForgettingRidge(NamedTuple):
 def empty_forgetting_ridge(
     n_arms: int, n_features: int, penalty: float, memory: HalfLife | Window
 ) -> ForgettingRidge:
-    """Return regressions on no rewards: θ = 0."""
+    """Return regressions before any reward, with θ = 0."""
     ridge = empty_ridge(n_arms, n_features, penalty)
     return ForgettingRidge(*ridge, np.zeros(n_arms, np.int64), float(penalty), memory)
 
@@ -87,7 +87,7 @@ def empty_forgetting_ridge(
 def ridge_of(
     shape: Shape, penalty: float, *, window: int | None, half_life: float | None
 ) -> Ridge | ForgettingRidge:
-    """Return ridge regressions on no rewards that forget as these parameters say."""
+    """Return ridge regressions before any reward that forget by these parameters."""
     size = shape.n_models, shape.width
     if window is not None:
         kept = empty_window(int(window), shape.capacity, shape.width)
@@ -99,13 +99,13 @@ def ridge_of(
 
 @dispatched
 def has_memory(ridge: Any) -> bool:
-    """Tell whether one more reward may change the regressions of all arms."""
+    """Return whether one more reward may change the regressions of all arms."""
     raise TypeError("replaced by dispatch")
 
 
 @dispatched_call
 def take_in(ridge: Any, row: np.ndarray, arm: int, reward: float) -> None:
-    """Take in one reward of the arm, forget what no longer counts, and solve for θ."""
+    """Learn one reward of the arm, forget rewards that no longer count, and solve for θ."""
     raise TypeError("replaced by dispatch")
 
 
@@ -144,10 +144,10 @@ def _fade(
 def _exchange(
     memory: Window, ridge: ForgettingRidge, row: np.ndarray, arm: int, reward: float
 ) -> None:
-    """Take the oldest row out of its arm's regression, in O(d²), and keep the new one.
+    """Remove the oldest row from its arm's regression, in O(d²), and keep the new one.
 
-    Few digits are lost by that: a regression is made again from its rows when the row was most of
-    what it knew in some direction, and when as many were taken out as the window holds.
+    Few digits are lost: a regression is computed again from its rows if the row held most of the
+    information in some direction, and after as many removals as the window has rows.
     """
     place = next_place(memory)
     gone = int(memory.arms[place]) if is_full(memory) else -1

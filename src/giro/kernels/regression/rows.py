@@ -1,10 +1,10 @@
-"""Contexts and rewards of every arm, as numbers and as changes from the commonest values.
+"""Contexts and rewards of every arm, as numbers and as changes from the most common values.
 
 One-hot contexts are mostly zeros, and after standardising mostly some other number: such a column
-of Covertype then has two values only. So each column has a *base*, its commonest value, and a row
-is kept both whole and as the few entries that differ from the base, x = base + δ. Columns that
-differ in most rows, as measured quantities do, are *dense*; the others are sparse. Sums over rows
-then cost what the changes cost, and are exactly the sums over whole rows: over the sparse columns
+of Covertype has only two values. So each column has a *base*, its most common value, and a row is
+kept both in full and as the few entries that differ from the base, x = base + δ. Columns that
+differ in most rows, such as measured quantities, are *dense*. The others are sparse. Sums over rows
+then cost as much as the changes, and are exactly the sums over full rows: over the sparse columns
 
     Σ w x x' = W base base' + base c' + c base' + Σ w δ δ'   with  W = Σ w,  c = Σ w δ,
 
@@ -19,18 +19,18 @@ from giro.compiling import kernel
 from giro.kernels.giro.history import History, append, empty_history, rewards_of
 from giro.kernels.regression.linear_algebra import add_multiple, assign
 
-_FIRST_ENCODING = 8  # rows before the first look for commonest values
-_DENSE = 0.5  # share of rows that differ from the base from which on a column is dense
+_FIRST_ENCODING = 8  # rows before the first search for the most common values
+_DENSE = 0.5  # a column is dense if at least this share of rows differs from the base
 
 
 class Rows(NamedTuple):
-    """What was observed so far; arm i's rows are numbered in `positions_of(rows, i)`."""
+    """All observations so far. `positions_of(rows, i)` are the numbers of arm i's rows."""
 
     contexts: np.ndarray  # [row, feature]
     rewards: np.ndarray  # [row]
     of_arm: History  # row numbers of each arm
-    base: np.ndarray  # [feature] the commonest value
-    first: np.ndarray  # [row] where the row's changes begin, and end at those of the next
+    base: np.ndarray  # [feature] the most common value
+    first: np.ndarray  # [row] where the row's changes begin; they end where the next row's begin
     middle: np.ndarray  # [row] where its changes in dense columns begin
     column: np.ndarray  # [change]
     change: np.ndarray  # [change] context minus base
@@ -40,7 +40,7 @@ class Rows(NamedTuple):
     filled: np.ndarray  # [2] rows so far, dense columns
 
     def trimmed(self) -> "Rows":
-        """Return what is in use, at least one row."""
+        """Return the part in use, at least one row."""
         n = max(int(self.filled[0]), 1)
         changes = int(self.first[self.filled[0]])
         return self._replace(
@@ -55,7 +55,7 @@ class Rows(NamedTuple):
 
 
 def empty_rows(n_arms: int, n_features: int, capacity: int) -> Rows:
-    """Return no rows, that can hold `capacity` of them. Memory is taken as it fills."""
+    """Return empty rows with room for `capacity`. Memory is used as it fills."""
     return Rows(
         np.zeros((capacity, n_features)),  # a column that comes later was 0 until then
         np.empty(capacity),
@@ -74,7 +74,7 @@ def empty_rows(n_arms: int, n_features: int, capacity: int) -> Rows:
 
 @kernel
 def append_row(rows: Rows, context: np.ndarray, arm: int, reward: float) -> None:
-    """Add what was observed in one round. Looks for better bases at 8, 16, 32, ... rows."""
+    """Add the observation of one round. At 8, 16, 32, ... rows, find better bases."""
     row = rows.filled[0]
     assign(rows.contexts[row], context)
     rows.rewards[row] = reward
@@ -96,14 +96,14 @@ def positions_of(rows: Rows, arm: int) -> np.ndarray:
 
 @kernel
 def set_only_row(rows: Rows, context: np.ndarray, reward: float) -> None:
-    """Let what was observed be the only row, number 0: for models that need no other."""
+    """Make an observation the only row, number 0, for models that need no other."""
     assign(rows.contexts[0], context)
     rows.rewards[0] = reward
 
 
 @kernel
 def _encode(rows: Rows, row: int) -> None:
-    """Write the row's changes behind those of the rows before it, and its dense entries."""
+    """Write the row's dense entries, and its changes behind those of the rows before it."""
     end = _write_changes(rows, row, rows.first[row], False)
     rows.middle[row] = end
     rows.first[row + 1] = _write_changes(rows, row, end, True)
@@ -114,7 +114,7 @@ def _encode(rows: Rows, row: int) -> None:
 
 @kernel
 def _write_changes(rows: Rows, row: int, end: int, dense: bool) -> int:
-    """Write the changes in the dense or in the sparse columns; return where they end."""
+    """Write the changes in the dense or in the sparse columns, and return where they end."""
     for j in range(rows.base.size):
         value = rows.contexts[row, j]
         if rows.is_dense[j] == dense and value != rows.base[j]:
@@ -126,10 +126,10 @@ def _write_changes(rows: Rows, row: int, end: int, dense: bool) -> int:
 
 @kernel
 def _find_bases(rows: Rows) -> None:
-    """Set each base to the value that most rows have; without such a value any base is right.
+    """Set each base to the value that most rows have. Without such a value any base is valid.
 
-    Boyer and Moore's vote: a value gains a vote where it occurs and loses one where another does,
-    and is replaced when it has none left.
+    This is Boyer and Moore's vote: a value gains a vote when it occurs, loses one when another
+    does, and is replaced when it has none left.
     """
     votes = np.zeros(rows.base.size, np.int64)
     for row in range(rows.filled[0]):
@@ -142,7 +142,7 @@ def _find_bases(rows: Rows) -> None:
 
 @kernel
 def _find_dense(rows: Rows) -> None:
-    """Tell dense columns from sparse ones."""
+    """Find the dense columns."""
     changes = np.zeros(rows.base.size, np.int64)
     for row in range(rows.filled[0]):
         for j in range(changes.size):
@@ -157,7 +157,7 @@ def _find_dense(rows: Rows) -> None:
 
 @kernel
 def is_sparse(rows: Rows) -> bool:
-    """Tell whether most entries of the rows are the base."""
+    """Return whether most entries of the rows equal the base."""
     return bool(rows.first[rows.filled[0]] < 0.5 * rows.filled[0] * rows.base.size)
 
 
@@ -250,7 +250,7 @@ def _gram_of_changes(
 
 @kernel
 def _sparse_base(rows: Rows) -> np.ndarray:
-    """Return the base of each column, 0 of dense ones."""
+    """Return the base of each column, 0 for dense ones."""
     base = rows.base.copy()
     for j in range(base.size):
         if rows.is_dense[j]:
@@ -262,7 +262,7 @@ def _sparse_base(rows: Rows) -> np.ndarray:
 def _gram_of_dense(
     packed: np.ndarray, positions: np.ndarray, weight: np.ndarray, out: np.ndarray
 ) -> None:
-    """Four rows at a time, so that each entry of `out` is read and written a quarter as often."""
+    """Add four rows at a time, so that each entry of `out` is accessed a quarter as often."""
     d, n = out.shape[0], positions.size
     for i in range(0, n - n % 4, 4):
         x, y = _entries(packed, d, positions[i]), _entries(packed, d, positions[i + 1])

@@ -1,13 +1,13 @@
-"""Decision trees on binned contexts that grow where they are asked.
+"""Decision trees on binned contexts that grow only along the paths of predictions.
 
-Contexts are kept as numbers of bins, a byte each, so that trees find their splits by counting. As
-long as a feature has had at most 255 different values, each has its own bin, and nothing is lost.
-Then neighbours share a bin, of about as many rows each when bins are made again, at 256, 512,
-1024, ... rows.
+Contexts are kept as bin numbers, one byte each, so that trees find their splits by counting. As
+long as a feature has at most 255 different values, each has its own bin, and nothing is lost. After
+that, neighbours share a bin. Bins are made again at 256, 512, 1024, ... rows, with about as many
+rows each.
 
-A tree is fitted to a bootstrap sample and asked at one context, often only once. So a fit notes the
-sample, and a node is split when a context first comes to it. Answers are those of the whole tree,
-at the cost of one path through it.
+A tree is fitted to a bootstrap sample and predicts for one context, often only once. So a fit only
+records the sample, and a node is split when a context first reaches it. Predictions are those of
+the whole tree, at the cost of one path through it.
 """
 
 from typing import NamedTuple
@@ -21,18 +21,18 @@ from giro.kernels.regression.linear_algebra import assign
 
 MOST = 255
 WEIGHT, TOTAL, SQUARES = 0, 1, 2  # columns of a row's mass: draws, and sums of rewards and squares
-BETTER = 1.0 + 1e-12  # factor by which one split is better than another; less is rounding
+BETTER = 1.0 + 1e-12  # least factor between the scores of two splits; less is rounding
 
 
 class Bins(NamedTuple):
-    """Which values are in which bin; bins of a feature are ascending."""
+    """Bins of the values of each feature, in ascending order."""
 
     of_row: np.ndarray  # [row, feature] number of the bin
     low: np.ndarray  # [feature, bin] smallest value in it
     high: np.ndarray  # [feature, bin] largest
-    used: np.ndarray  # [feature] how many bins
+    used: np.ndarray  # [feature] number of bins
     shared: np.ndarray  # [feature] whether some bin holds several values
-    taken: np.ndarray  # [1] rows taken in
+    taken: np.ndarray  # [1] number of rows added
 
     def widened(self, old: "Bins") -> None:
         """Fill in new columns, in which all rows so far are 0."""
@@ -44,7 +44,7 @@ class Bins(NamedTuple):
 
 
 def empty_bins(n_features: int, capacity: int) -> Bins:
-    """Return no bins, that can hold those of `capacity` rows."""
+    """Return empty bins with room for `capacity` rows."""
     return Bins(
         np.empty((capacity, n_features), np.uint8),
         np.empty((n_features, MOST)),
@@ -57,7 +57,7 @@ def empty_bins(n_features: int, capacity: int) -> Bins:
 
 @kernel
 def take_in(bins: Bins, contexts: np.ndarray, count: int) -> None:
-    """Take in the rows up to `count` that were not there the last time."""
+    """Add the rows up to `count` that are new since the last call."""
     for row in range(bins.taken[0], count):
         for j in range(bins.used.size):
             bins.of_row[row, j] = _bin_for(bins, j, contexts[row, j], row)
@@ -68,7 +68,7 @@ def take_in(bins: Bins, contexts: np.ndarray, count: int) -> None:
 
 @kernel
 def _bin_for(bins: Bins, j: int, value: float, rows: int) -> int:
-    """Return the bin of a value, after making one for it among the first `rows` rows."""
+    """Return the bin of a value, and make one if needed among the first `rows` rows."""
     position = int(np.searchsorted(bins.high[j, : bins.used[j]], value))
     if position < bins.used[j] and bins.low[j, position] <= value:
         return position
@@ -85,7 +85,7 @@ def _bin_for(bins: Bins, j: int, value: float, rows: int) -> int:
 
 @kernel
 def _insert(bins: Bins, j: int, position: int, value: float, rows: int) -> None:
-    """Put a bin for one value before the others from `position` on."""
+    """Insert a bin for one value at `position`."""
     for b in range(bins.used[j], position, -1):
         bins.low[j, b] = bins.low[j, b - 1]
         bins.high[j, b] = bins.high[j, b - 1]
@@ -100,7 +100,7 @@ def _insert(bins: Bins, j: int, position: int, value: float, rows: int) -> None:
 
 @kernel
 def _rebin(bins: Bins, contexts: np.ndarray) -> None:
-    """Share the rows out evenly where bins hold several values."""
+    """Divide the rows evenly among bins, for features whose bins hold several values."""
     for j in range(bins.used.size):
         if bins.shared[j]:
             _share_out(bins, j, np.sort(contexts[: bins.taken[0], j]))
@@ -111,7 +111,7 @@ def _rebin(bins: Bins, contexts: np.ndarray) -> None:
 
 @kernel
 def _share_out(bins: Bins, j: int, ascending: np.ndarray) -> None:
-    """Fill bins with values, equal ones together, until each has its share of the rest."""
+    """Fill bins with values, equal ones together, until each has its share of the remainder."""
     n, begin, b = ascending.size, 0, 0
     while begin < n:
         end = min(begin + max(1, (n - begin) // (MOST - b)), n) if b < MOST - 1 else n
@@ -130,34 +130,34 @@ _PURE = 2.0**-52  # a variance that is only rounding
 
 
 class Trees(NamedTuple):
-    """One tree a slot. A node owns a stretch of its slot's rows; its children halve it."""
+    """One tree for each slot. A node owns a range of its slot's rows, which its children divide."""
 
     rows: np.ndarray  # [slot, i] numbers of the rows in the sample
     mass: np.ndarray  # [slot, i, column] see `WEIGHT`
-    begin: np.ndarray  # [slot, node] the stretch
+    begin: np.ndarray  # [slot, node] of the range
     end: np.ndarray  # [slot, node]
     child: np.ndarray  # [slot, node] the left one, the right one is next to it
     feature: np.ndarray  # [slot, node]
     threshold: np.ndarray  # [slot, node]
-    nodes: np.ndarray  # [slot] how many there are
+    nodes: np.ndarray  # [slot] number of nodes
 
 
 class Limits(NamedTuple):
-    """When to stop splitting."""
+    """Limits that end splitting."""
 
     depth: int  # most splits on a path
     leaf: float  # least weight of a leaf
 
 
 class Split(NamedTuple):
-    """Rows with a value up to the threshold go left; feature -1 if rows cannot be separated."""
+    """Rows up to the threshold go left. Feature -1 means that rows cannot be separated."""
 
     feature: int
     threshold: float
 
 
 def empty_trees(slots: int, capacity: int) -> Trees:
-    """Return trees of no rows. Memory is taken as it fills."""
+    """Return trees without rows. Memory is used as it fills."""
     nodes = (slots, 2 * capacity)
     trees = Trees(
         np.empty((slots, capacity), np.int32),
@@ -180,7 +180,7 @@ def empty_histogram(n_features: int) -> np.ndarray:
 
 @kernel
 def plant(trees: Trees, slot: int, positions: np.ndarray, mass: np.ndarray) -> None:
-    """Make the slot's tree a root of all rows that have weight."""
+    """Reset the slot's tree to a root that holds all rows with weight."""
     n = 0
     for i in range(positions.size):
         if mass[i, WEIGHT] > 0.0:
@@ -195,7 +195,7 @@ def plant(trees: Trees, slot: int, positions: np.ndarray, mass: np.ndarray) -> N
 def leaf_mass(
     trees: Trees, slot: int, bins: Bins, context: np.ndarray, limits: Limits, workspace: np.ndarray
 ) -> tuple[float, float]:
-    """Return the weight and the sum of rewards in the leaf of a context, growing as far as needed.
+    """Return the weight and the sum of rewards in the leaf of a context, growing as needed.
 
     `workspace` is for the histograms of one node.
     """
@@ -255,7 +255,7 @@ def _sums(trees: Trees, slot: int, node: int) -> tuple[float, float, float]:
 
 @kernel
 def _parted(bins: Bins, rows: np.ndarray, mass: np.ndarray, feature: int, threshold: float) -> int:
-    """Bring the rows of the left side to the front; return how many they are."""
+    """Move the rows of the left side to the front, and return their number."""
     front = 0
     for i in range(rows.size):
         if bins.high[feature, bins.of_row[rows[i], feature]] <= threshold:
@@ -270,12 +270,12 @@ def _parted(bins: Bins, rows: np.ndarray, mass: np.ndarray, feature: int, thresh
 def best_split(
     bins: Bins, rows: np.ndarray, mass: np.ndarray, least: float, histogram: np.ndarray
 ) -> Split:
-    """Return the split that leaves least variance, with a weight of `least` on either side.
+    """Return the split that leaves the least variance, with at least `least` weight on each side.
 
-    Breiman et al. (1984): as Σ z² is the same for all splits, the variance left is least where
-    S²/W, summed over both sides, is highest, W being a side's weight and S its sum of rewards. For
-    rewards 0 and 1 that is the split by Gini's index, too. Of equal splits the first is taken. Not
-    for nodes whose rewards are all 0.
+    Breiman et al. (1984): as Σ z² is the same for all splits, the remaining variance is least where
+    S²/W, summed over both sides, is highest, with W a side's weight and S its sum of rewards. For
+    rewards 0 and 1 this is also the split by Gini's index. The first of equal splits is taken. Some
+    reward of the node must not be 0.
     """
     _count(bins, rows, mass, histogram)
     feature, threshold, highest = -1, 0.0, 0.0
@@ -305,13 +305,13 @@ def _count(bins: Bins, rows: np.ndarray, mass: np.ndarray, histogram: np.ndarray
 
 @kernel
 def _best_of_feature(histogram: np.ndarray, least: float) -> tuple[int, int, float]:
-    """Return the bins left and right of the best threshold, and its score; 0 without one."""
+    """Return the bins on both sides of the best threshold, and its score, 0 without one."""
     weight, total = 0.0, 0.0
     for b in range(histogram.shape[0]):
         weight += histogram[b, 0]
         total += histogram[b, 1]
     left, right, highest = 0, 0, 0.0
-    w, s, last = 0.0, 0.0, -1  # of what is left of bin b, and the last bin there that is not empty
+    w, s, last = 0.0, 0.0, -1  # sums to the left of bin b, and the last nonempty bin there
     for b in range(histogram.shape[0]):
         if histogram[b, 0] == 0.0:
             continue

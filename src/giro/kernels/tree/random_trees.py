@@ -1,7 +1,7 @@
-"""Trees of random splits, grown whole, one after the other into a pool of nodes.
+"""Trees of random splits, grown completely, one after the other, in a pool of nodes.
 
-A tree's nodes lie together; when it is grown again they are written behind all others, and what
-the old one leaves is taken back when the pool is full.
+A tree's nodes lie together. When a tree is grown again, its nodes are written behind all others.
+The space of old trees is reclaimed when the pool is full.
 """
 
 from typing import NamedTuple
@@ -15,14 +15,14 @@ _LEAF = -1  # instead of a child
 _PURE = 2.0**-40  # a variance that is only rounding
 _NODES = 2  # of a tree, at most, for each of its rows
 _DIGITS = 4  # candidates from one random number: each takes 8 of its 53 bits
-_SPARE = 1024  # nodes that older trees may always leave behind
+_SPARE = 1024  # nodes that old trees may always leave behind
 
 
 class Pool(NamedTuple):
     """Nodes of all trees. A row goes right if its feature is above the threshold."""
 
-    root: np.ndarray  # [tree] its first node
-    size: np.ndarray  # [tree] how many it has
+    root: np.ndarray  # [tree] the first node
+    size: np.ndarray  # [tree] number of nodes
     child: np.ndarray  # [node] the left one, the right one is next to it
     feature: np.ndarray  # [node]
     threshold: np.ndarray  # [node]
@@ -30,7 +30,7 @@ class Pool(NamedTuple):
     used: np.ndarray  # [1] nodes so far
 
     def trimmed(self) -> "Pool":
-        """Return what is in use."""
+        """Return the part in use."""
         n = int(self.used[0])
         return self._replace(
             child=self.child[:n],
@@ -41,7 +41,7 @@ class Pool(NamedTuple):
 
 
 class TreeWorkspace(NamedTuple):
-    """What the growth of one tree needs."""
+    """Workspace for growing one tree."""
 
     rows: np.ndarray  # [i] numbers of the rows, those of a node together
     mass: np.ndarray  # [row, column] see `WEIGHT`
@@ -56,7 +56,7 @@ class TreeWorkspace(NamedTuple):
 
 
 def empty_pool(trees: int, capacity: int) -> Pool:
-    """Return trees of no rows, which can hold `capacity` rows each. Memory is taken as needed."""
+    """Return empty trees with room for `capacity` rows each. Memory is used as it fills."""
     live = _NODES * (trees * capacity + trees)
     nodes = live + live // 2 + _NODES * capacity + _SPARE  # see `grow_tree`
     pool = Pool(
@@ -91,7 +91,7 @@ def empty_tree_workspace(n_features: int, capacity: int, candidates: int) -> Tre
 
 @kernel
 def leaf_of(pool: Pool, tree: int, context: np.ndarray) -> int:
-    """Return the leaf at which a context arrives."""
+    """Return the leaf that a context reaches."""
     node = pool.root[tree]
     while pool.child[node] != _LEAF:
         goes_right = context[pool.feature[node]] > pool.threshold[node]
@@ -109,7 +109,7 @@ def grow_tree(
     least: float,
     rng: np.random.Generator,
 ) -> None:
-    """Grow a tree again, on these rows, whose masses are in the workspace."""
+    """Grow a tree again on these rows, whose masses are in the workspace."""
     n = 0
     for i in range(positions.size):
         if workspace.mass[positions[i], WEIGHT] > 0.0:
@@ -178,7 +178,10 @@ def _split(
     least: float,
     rng: np.random.Generator,
 ) -> int:
-    """Note the node's mass; if it is split, part its rows and return where, otherwise `begin`."""
+    """Record the node's mass, divide its rows if it is split, and return the middle.
+
+    It returns `begin` for a leaf.
+    """
     rows, mass = workspace.rows[begin:end], workspace.mass
     weight, total, squares = 0.0, 0.0, 0.0
     for row in rows:
@@ -228,12 +231,12 @@ def _draw_bounds(
             if candidate % _DIGITS == 0 and span > 0.0:
                 place = rng.random() * span
             workspace.bounds[candidate, j] = low[j] + int(place)
-            place = (place - int(place)) * span  # the digits that are left
+            place = (place - int(place)) * span  # the remaining digits
 
 
 @kernel
 def _weigh(bins: Bins, rows: np.ndarray, workspace: TreeWorkspace) -> None:
-    """Add up the weights and rewards on the left of each candidate."""
+    """Sum the weights and rewards to the left of each candidate."""
     nothing = np.float32(0.0)
     for candidate in range(workspace.bounds.shape[0]):
         bounds = workspace.bounds[candidate]
@@ -250,8 +253,8 @@ def _weigh(bins: Bins, rows: np.ndarray, workspace: TreeWorkspace) -> None:
 
 @kernel
 def _best(workspace: TreeWorkspace, weight: float, total: float, least: float) -> tuple[int, int]:
-    """Return the candidate and feature that leave the least variance; feature -1 without one."""
-    best, found, highest = 0, -1, 0.0
+    """Return the candidate and feature that leave the least variance, or feature -1 if none."""
+    best, feature, highest = 0, -1, 0.0
     for candidate in range(workspace.bounds.shape[0]):
         for j in range(workspace.low.size):
             if workspace.low[j] == workspace.high[j]:
@@ -261,5 +264,5 @@ def _best(workspace: TreeWorkspace, weight: float, total: float, least: float) -
             if w >= least and weight - w >= least:
                 score = s * s / w + (total - s) * (total - s) / (weight - w)
                 if score > highest * BETTER:
-                    best, found, highest = candidate, j, score
-    return best, found
+                    best, feature, highest = candidate, j, score
+    return best, feature

@@ -1,1 +1,1 @@
-"""The commands `giro reproduce ...` and `giro theory ...`; being here is registration."""
+"""The commands `giro reproduce ...` and `giro theory ...`, which register themselves."""

@@ -1,4 +1,4 @@
-"""`giro reproduce ...`: what the paper shows, one command a figure or statement."""
+"""`giro reproduce ...`: the figures and statements of the paper, one command for each."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -36,9 +36,9 @@ _ONE_FIT = "Play only models fitted like this: exact or sgd."
 
 @commands.callback(invoke_without_command=True)
 def describe(context: typer.Context) -> None:
-    """Reproduce what the paper shows, and judge it.
+    """Reproduce the paper's figures and statements, and judge its claims.
 
-    Each command plays what is not yet kept in its folder, writes tables and figures there, and
+    Each command plays the runs that are not yet in its folder, writes tables and figures there, and
     says which of the paper's claims hold. A claim that fails is a finding: the exit status stays 0.
 
     \b
@@ -54,11 +54,11 @@ def _with(example: str) -> Any:
 
 
 def reproduce(study: Study, out: Path, *, json: bool, where: Where | None = None) -> None:
-    """Play what a study lacks, print what it shows, and write that to the folder `out`.
+    """Play the missing runs of a study, print its outcome, and write it to the folder `out`.
 
-    After Ctrl-C what was finished is kept and printed; tables and figures are not written.
+    After Ctrl-C, finished runs are kept and printed, but tables and figures are not written.
     """
-    from giro import plots  # noqa: PLC0415  # not after hours that nothing can be drawn
+    from giro import plots  # noqa: PLC0415  # fails before hours of work, not after
 
     check_folder(out)
     command, kept = study.command, Kept()
@@ -110,7 +110,7 @@ def mab(
     """Compare Giro with UCB1, KL-UCB and Thompson sampling, and judge the paper's claims.
 
     Kveton et al. (2019), Section 6.1: ten arms, Bernoulli and beta rewards. The paper does not
-    say which c its KL-UCB uses; c = 3 is drawn and judged, c = 0 is judged as well.
+    say which c its KL-UCB uses. The figure has c = 3, and both c = 3 and c = 0 are judged.
 
     \b
     Examples:
@@ -135,8 +135,8 @@ def linear_regret(
 ) -> None:
     """Compare the regret of plain bootstrapping with the paper's linear lower bounds.
 
-    Kveton et al. (2019), Section 3.1: two Bernoulli arms, each first pulled k times; then the
-    bootstrap without pseudo rewards. Giro plays the same problems. For the first rounds regret is
+    Kveton et al. (2019), Section 3.1: two Bernoulli arms, each first pulled k times, and then the
+    bootstrap without pseudo rewards. Giro plays the same problems. For the first rounds, regret is
     also computed exactly.
 
     \b
@@ -173,9 +173,9 @@ def contextual(
     """Compare contextual Giro with LinUCB, LinTS and ε-greedy, and judge the paper's claims.
 
     Kveton et al. (2019), Section 6.2: Statlog, Covertype and Adult as bandits, reward per round.
-    Each run is kept as it ends, and not computed again; tables, figure and verdicts are about all
-    kept runs of the paper's policies, of some beyond it and of those named, so the work can be
-    done piece by piece with --only and --policies.
+    Each run is kept as it ends and is not computed again. Tables, figure and verdicts include all
+    kept runs of the paper's policies, of some others and of those named. So the work can be done
+    piece by piece with --only and --policies.
 
     \b
     Examples:
@@ -203,7 +203,7 @@ def bakeoff(
     only: Annotated[str, option("SETS", "Play only these data sets, as waveform,adult.")] = "",
     policies: Annotated[str, option("POLICIES", _POLICIES)] = "",
     sets: Annotated[Path, option("FOLDER", "Where the data sets are.")] = FOLDER,
-    field: Annotated[Path, option("FILE", "What other libraries earned.")] = Path(
+    field: Annotated[Path, option("FILE", "Rewards of other libraries.")] = Path(
         "results/bakeoff/field.csv"
     ),
     runs: Annotated[int, option("R", "Orders of the rows.")] = bakeoff_study.ORDERS,
@@ -217,10 +217,11 @@ def bakeoff(
 ) -> None:
     """Compare the default with giro's other policies and other libraries on many data sets.
 
-    Not of the paper: classification data as bandits, some with graded rewards, each row at most
-    once. scripts/bakeoff_sets.py makes the data sets, benchmarks/field.py plays other libraries.
-    Judged are the sets of the judging half and the paper's three; the others were for choosing the
-    default's parameters. Each run is kept as it ends, and not computed again.
+    This study is not in the paper. It plays classification data as bandits, some with graded
+    rewards, each row at most once. scripts/bakeoff_sets.py makes the data sets, benchmarks/field.py
+    plays other libraries. The sets of the judging half and the paper's three are judged. The others
+    served to choose the default's parameters. Each run is kept as it ends and is not computed
+    again.
 
     \b
     Examples:
@@ -257,8 +258,8 @@ def settings(
 
     Kveton et al. (2019), Section 6.2, say neither how contexts were scaled nor what "optimize until
     the error drops below 1e-3" means. The setting of `giro reproduce contextual --scale paper` is
-    the one in which ε-greedy, not Giro, earns most. Each run is kept as it ends; the tables are
-    about all kept runs.
+    the one in which ε-greedy, not Giro, earns most. Each run is kept as it ends. The tables include
+    all kept runs.
 
     \b
     Examples:
@@ -283,10 +284,11 @@ def offline(
     ] = Path("results/offline"),
     json: options.Json = False,
 ) -> None:
-    """Train each model for each arm on all the data, and see how often the best arm is right.
+    """Train each model for each arm on all the data, and count how often the best arm is right.
 
     Kveton et al. (2019), Section 6.2: on Adult the network performs worst, and even a network
-    trained offline was worse than a linear model. Some minutes; nothing is kept before the end.
+    trained offline was worse than a linear model. It takes some minutes, and nothing is kept before
+    the end.
 
     \b
     Examples:

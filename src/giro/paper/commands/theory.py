@@ -1,4 +1,4 @@
-"""`giro theory ...`: the paper's statements in numbers, one command a statement."""
+"""`giro theory ...`: the paper's statements in numbers, one command for each."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -36,7 +36,7 @@ app.add_typer(theory, name="theory")
 
 _MEANS = (0.7, 0.4)
 _SHORT = 12  # rounds of the exact regret
-_MORE = 20  # times as many runs for it: they are short
+_MORE = 20  # factor of the runs for exact regret: they are short
 
 
 @theory.callback(invoke_without_command=True)
@@ -66,7 +66,7 @@ def bound(
 ) -> None:
     """Show Theorem 2's bound on the regret, term by term.
 
-    Needs a > 1 / sqrt(2). Numbers too large for a float are shown all the same. The figure has
+    It needs a > 1 / sqrt(2). Numbers too large for a float are shown all the same. The figure has
     the bound against a and against the rounds.
 
     \b
@@ -92,8 +92,8 @@ def general_bound(
 ) -> None:
     """Show Theorem 1 in numbers beside simulated regret and Theorem 2.
 
-    Theorem 1's sums are computed instead of bounded, for any a >= 0; 10,000 rounds of two arms
-    take seconds. The figure shows how loose each bound is.
+    Theorem 1's sums are computed instead of bounded, for any a >= 0. 10,000 rounds of two arms take
+    seconds. The figure shows how loose each bound is.
 
     \b
     Examples:
@@ -116,8 +116,9 @@ def optimism(
 ) -> None:
     """Show W(n, p, a) exactly against Theorem 4's bound c.
 
-    W is the expected inverse probability of being optimistic. Without --p it is the largest over
-    all p, exactly. Pairs with a n not an integer are left out; for a <= 1 / sqrt(2) there is no c.
+    W is the expected inverse probability of being optimistic. Without --p it is the exact maximum
+    over all p. Pairs whose product a n is not an integer are left out. For a <= 1 / sqrt(2) there
+    is no c.
 
     \b
     Examples:
@@ -142,8 +143,8 @@ def moments(
 ) -> None:
     """Show the moments of Section 4.2, and where its Equation 7 fails.
 
-    The formulas stand next to sums over all outcomes; a s must be an integer. The figure has the
-    condition on variances and a map of the failures.
+    The formulas are compared with sums over all outcomes. a s must be an integer. The figure has
+    the condition on variances and a map of the failures.
 
     \b
     Examples:
@@ -164,8 +165,8 @@ def lemmas(
 ) -> None:
     """Check the lemmas of the appendix, and the steps of the proofs, over grids.
 
-    For each: cases checked, violations and where, and the smallest margin. The figure has the
-    margins.
+    The tables have the cases checked, the violations and where they are, and the smallest margin.
+    The figure has the margins.
 
     \b
     Examples:
@@ -193,7 +194,7 @@ def exact(
     """Show the exact expected regret of a small Bernoulli problem.
 
     All histories are enumerated: 12 rounds of two arms take a tenth of a second, 20 about one.
-    With --runs, simulated regret stands beside it, with its standard error.
+    With --runs, simulated regret is shown too, with its standard error.
 
     \b
     Examples:
@@ -210,7 +211,7 @@ def exact(
 
 @theory.command(name="all")
 def everything(
-    out: Annotated[Path, option("FOLDER", "Where it goes.")],
+    out: Annotated[Path, option("FOLDER", "For all files.")],
     rounds: options.Rounds = 10_000,
     n: options.Trials = 40,
     runs: options.Runs = 100,
@@ -219,8 +220,8 @@ def everything(
 ) -> None:
     """Write every table and figure, and print every statement with its verdict.
 
-    For each command a .txt with all it prints and a .png; and statements.csv. All say which
-    command repeats them. Exact regret gets 20 times the runs.
+    Each command gets a .txt with its output and a .png. statements.csv has all statements. Every
+    file names the command that repeats it. Exact regret gets 20 times the runs.
 
     \b
     Examples:
@@ -275,7 +276,7 @@ def _reports(rounds: int, n: int, runs: int, seed: int) -> "dict[str, Callable[[
 
 
 def _show(make: "Callable[[], Report]", *, json: bool, plot: Path | None) -> None:
-    """Make a report, print it, and draw its figure where one is asked for."""
+    """Make a report, print it, and draw its figure if wanted."""
     check_picture(plot)
     report = make()
     if json:

@@ -1,1 +1,1 @@
-"""What the paper shows: one file a figure or statement, with its experiment and its claims."""
+"""Studies: a file for each figure or statement, with its experiment and its claims."""

@@ -1,6 +1,6 @@
-"""The data sets of the bake-off: which there are, and which half each belongs to.
+"""The data sets of the bake-off, and the half that each belongs to.
 
-`scripts/bakeoff_sets.py` makes their files; this lists those that are there.
+`scripts/bakeoff_sets.py` makes their files. This file lists those that are present.
 """
 
 import hashlib
@@ -12,10 +12,14 @@ from giro.errors import BadFile
 Half: TypeAlias = Literal["tuning", "judging", "paper"]
 
 FOLDER, LABEL = Path(".bakeoff"), "class"
-SMALL = 2_000  # rows: sets of fewer are shown apart
+SMALL = 2_000  # rows: smaller sets are shown apart
 MOST_ROWS, MOST_ROUNDS = 50_000, 20_000
 PAPER_ROUNDS = 50_000
-PAPER = ("statlog", "covertype", "adult")  # giro ships them; constants were chosen on them before
+PAPER = (
+    "statlog",
+    "covertype",
+    "adult",
+)  # giro ships them, and constants were chosen on them before
 
 PLAIN = (  # reward 1 for the right class
     "letter",
@@ -76,12 +80,12 @@ class BakeoffSet(NamedTuple):
 
     @property
     def small(self) -> bool:
-        """Whether it is shown apart, for having few rows."""
+        """Whether it is shown apart because it has few rows."""
         return self.rows < SMALL
 
 
 def half_of(name: str) -> Half:
-    """Return the half of a set, which its name alone decides: the first byte of its SHA-256.
+    """Return the half of a set, by the first byte of the SHA-256 of its name.
 
     >>> half_of("letter"), half_of("adult")
     ('tuning', 'paper')
@@ -103,23 +107,23 @@ def sets_there(folder: Path = FOLDER) -> list[BakeoffSet]:
     """Return the sets of both halves whose files are in the folder, in the order of the list."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
-    found = []
+    sets = []
     for name in (*PLAIN, *GRADED):
         path = folder / f"{name}.parquet"
         rows = pl.scan_parquet(path).select(pl.len()).collect().item() if path.is_file() else 0
         if rows:
             rounds = min(rows, MOST_ROUNDS)
-            found.append(BakeoffSet(name, half_of(name), rows, rounds, problem_of(name, folder)))
-    if not found:
+            sets.append(BakeoffSet(name, half_of(name), rows, rounds, problem_of(name, folder)))
+    if not sets:
         raise BadFile(
             f"there is no data set of the bake-off in {folder}: "
             "make them with python scripts/bakeoff_sets.py"
         )
-    return found
+    return sets
 
 
 def paper_sets() -> list[BakeoffSet]:
-    """Return the paper's three sets, which belong to neither half and are always there."""
+    """Return the paper's three sets, which belong to neither half and are always present."""
     from giro.datasets.dataset import SHAPES  # noqa: PLC0415  # quick start
 
     return [

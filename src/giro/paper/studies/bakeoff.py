@@ -1,7 +1,8 @@
 """The bake-off: the default against giro's other policies and other libraries, on many data sets.
 
-Not of the paper. The data sets are made by `scripts/bakeoff_sets.py`, and other libraries play on
-them in `benchmarks/field.py`, in the same orders of the rows; each row is played at most once.
+This study is not in the paper. `scripts/bakeoff_sets.py` makes the data sets, and
+`benchmarks/field.py` plays other libraries on them, in the same orders of the rows. Each row is
+played at most once.
 """
 
 import csv
@@ -61,23 +62,23 @@ Rewards = Mapping[int, float]  # mean reward by order
 
 
 class Scores(NamedTuple):
-    """What was earned and what it cost, by entrant and set."""
+    """Rewards and computing times, by entrant and set."""
 
     rewards: dict[tuple[Entrant, str], dict[int, float]]
-    seconds: dict[tuple[Entrant, str], list[float]]  # a round
+    seconds: dict[tuple[Entrant, str], list[float]]  # per round
 
     def of(self, entrant: Entrant, name: str) -> Rewards:
-        """Return the mean rewards of an entrant on a set, none if it was not played."""
+        """Return the mean rewards of an entrant on a set, empty if it was not played."""
         return self.rewards.get((entrant, name), {})
 
     def add(self, entrant: Entrant, name: str, order: int, reward: float, seconds: float) -> None:
-        """Note a run; `seconds` are those of a round."""
+        """Record a run, with the seconds per round."""
         self.rewards.setdefault((entrant, name), {})[order] = reward
         self.seconds.setdefault((entrant, name), []).append(seconds)
 
     @property
     def entrants(self) -> list[Entrant]:
-        """All entrants, in the order in which they came."""
+        """All entrants, in order of appearance."""
         return list(dict.fromkeys(entrant for entrant, _ in self.rewards))
 
 
@@ -90,16 +91,17 @@ def study(
     folder: Path,
     field: Path,
 ) -> Study:
-    """Return the study; sets and policies are those that this call plays, judged is all there is.
+    """Return the study of the bake-off.
 
-    The tuning half is played when its sets are named, and never judged.
+    This call plays the named sets and policies, and judges all runs that are kept. The tuning half
+    is played when its sets are named, and never judged.
     """
-    known = [*sets_there(folder), *paper_sets()]
-    names = [each.name for each in known]
+    sets = [*sets_there(folder), *paper_sets()]
+    names = [each.name for each in sets]
     for name in only:
         if name not in names:
             raise UnknownName("data set of the bake-off", name, known=names)
-    asked = [each for each in known if each.name in only or (not only and each.half != "tuning")]
+    asked = [each for each in sets if each.name in only or (not only and each.half != "tuning")]
     chosen = [Policy.parse(text).text for text in policies] or list(POLICIES)
     on_paper = [DEFAULT] if DEFAULT in chosen else chosen[:1]  # the others: reproduce contextual
     experiments = [
@@ -108,7 +110,7 @@ def study(
     ]
     judged = [
         work
-        for each in known
+        for each in sets
         for work in _experiment(
             each,
             list(dict.fromkeys([*POLICIES, *chosen])) if each.half != "paper" else [DEFAULT],
@@ -118,7 +120,7 @@ def study(
     ]
     return Study(
         f"giro reproduce bakeoff --runs {runs} --seed {seed}",
-        partial(_outcome, known, field),
+        partial(_outcome, sets, field),
         experiments,
         judged=judged,
         runs=max(runs, PAPER_ORDERS),
@@ -166,7 +168,7 @@ processor time, averaged over sets."""
 
 
 def scores_of(sets: Sequence[BakeoffSet], traces: Sequence[Trace], field: Path) -> Scores:
-    """Return what giro's policies and, as far as they saw every row, other libraries' earned."""
+    """Return the scores of giro's policies and of other libraries that saw every row."""
     scores = Scores({}, {})
     by_problem = {Problem.parse(each.problem).text: each for each in sets}
     for trace in traces:
@@ -192,21 +194,21 @@ def scores_of(sets: Sequence[BakeoffSet], traces: Sequence[Trace], field: Path) 
 def ranking_of(scores: Scores, sets: Sequence[BakeoffSet]) -> list[dict[str, Any]]:
     """Return a record for each entrant that played most of these sets, the best mean rank first.
 
-    Its rank on a set is that among all who played it; equal rewards share the mean of their ranks.
+    Its rank on a set is among all that played it. Equal rewards share the mean of their ranks.
     """
     ranks: dict[Entrant, list[float]] = {entrant: [] for entrant in scores.entrants}
     for each in sets:
-        there = [entrant for entrant in ranks if scores.of(entrant, each.name)]
-        means = np.array([_mean(scores.of(entrant, each.name)) for entrant in there])
-        for entrant, mean in zip(there, means, strict=True):
+        players = [entrant for entrant in ranks if scores.of(entrant, each.name)]
+        means = np.array([_mean(scores.of(entrant, each.name)) for entrant in players])
+        for entrant, mean in zip(players, means, strict=True):
             equal = int((means == mean).sum())
             ranks[entrant].append(1.0 + int((means > mean).sum()) + (equal - 1) / 2)
-    found = [
-        _ranking_record(scores, entrant, its, sets)
-        for entrant, its in ranks.items()
-        if len(its) > len(sets) / 2
+    records = [
+        _ranking_record(scores, entrant, entrant_ranks, sets)
+        for entrant, entrant_ranks in ranks.items()
+        if len(entrant_ranks) > len(sets) / 2
     ]
-    return sorted(found, key=lambda record: record["mean_rank"])
+    return sorted(records, key=lambda record: record["mean_rank"])
 
 
 def _ranking_record(
@@ -233,13 +235,13 @@ def _mean(rewards: Rewards) -> float:
 
 def wins_and_losses(scores: Scores, other: Entrant, sets: Sequence[BakeoffSet]) -> tuple[int, int]:
     """Return on how many sets the default earned significantly more, and less, than another."""
-    found = [difference(scores, other, each.name) for each in sets]
-    wins = sum(gain > 0.0 and p <= LEVEL for gain, p in found)
-    return wins, sum(gain < 0.0 and p <= LEVEL for gain, p in found)
+    differences = [difference(scores, other, each.name) for each in sets]
+    wins = sum(gain > 0.0 and p <= LEVEL for gain, p in differences)
+    return wins, sum(gain < 0.0 and p <= LEVEL for gain, p in differences)
 
 
 def difference(scores: Scores, other: Entrant, name: str) -> tuple[float, float]:
-    """Return how much more the default earned, and the p value of that in a paired t test."""
+    """Return the gain of the default on another, and its p value in a paired t test."""
     ours, theirs = scores.of((GIRO, DEFAULT), name), scores.of(other, name)
     gains = np.array([ours[order] - theirs[order] for order in ours if order in theirs])
     if not gains.size:
@@ -251,7 +253,7 @@ def difference(scores: Scores, other: Entrant, name: str) -> tuple[float, float]
 def verdicts_of(
     scores: Scores, ranking: Sequence[Record], judging: Sequence[BakeoffSet]
 ) -> list[Verdict]:
-    """Return what the default was to show."""
+    """Return the verdicts on the claims about the default."""
     return [*_verdicts_on_ranks(ranking, len(judging)), *_verdicts_on_paper(scores)]
 
 
@@ -313,17 +315,17 @@ def _paper_records(scores: Scores) -> list[dict[str, Any]]:
         ours = scores.of((GIRO, DEFAULT), name)
         others = {
             entrant: _mean(rewards)
-            for (entrant, its), rewards in scores.rewards.items()
-            if its == name and entrant[0] != GIRO
+            for (entrant, set_name), rewards in scores.rewards.items()
+            if set_name == name and entrant[0] != GIRO
         }
         if ours and others:
             best = max(others, key=lambda entrant: others[entrant])
-            found = estimate(np.array(list(ours.values())))
+            reward = estimate(np.array(list(ours.values())))
             records.append(
                 {
                     "data": name,
-                    "default": found.mean,
-                    "se": found.se,
+                    "default": reward.mean,
+                    "se": reward.se,
                     "orders": len(ours),
                     "others": others[best],
                     "best_other": f"{best[0]} {best[1]}",
@@ -333,12 +335,12 @@ def _paper_records(scores: Scores) -> list[dict[str, Any]]:
 
 
 def _reward_records(scores: Scores, each: BakeoffSet) -> list[dict[str, Any]]:
-    """Return what every entrant earned on a set, the highest first."""
+    """Return the reward of every entrant on a set, the highest first."""
     records = []
     for entrant in scores.entrants:
         rewards = scores.of(entrant, each.name)
         if rewards:
-            found = estimate(np.array(list(rewards.values())))
+            reward = estimate(np.array(list(rewards.values())))
             gain, p = difference(scores, entrant, each.name)
             records.append(
                 {
@@ -346,8 +348,8 @@ def _reward_records(scores: Scores, each: BakeoffSet) -> list[dict[str, Any]]:
                     "half": each.half,
                     "library": entrant[0],
                     "policy": entrant[1],
-                    "mean_reward": found.mean,
-                    "se": found.se,
+                    "mean_reward": reward.mean,
+                    "se": reward.se,
                     "orders": len(rewards),
                     "default_gains": gain,
                     "p_value": p,

@@ -26,11 +26,11 @@ PAPER, QUICK = (50_000, 5), (5_000, 2)  # rounds and runs
 DATA = ("statlog", "covertype", "adult")
 MODELS = ("linear", "logistic", "network")
 SGD = {"linear": "linear-sgd", "logistic": "logistic-sgd", "network": "network"}
-COMPARABLE = 0.02  # difference in reward per round up to which two policies are called comparable
+COMPARABLE = 0.02  # largest difference in reward per round of comparable policies
 LIN_UCB, LIN_TS, UCB_GLM = (Policy.parse(name).text for name in ("lin-ucb", "lin-ts", "ucb-glm"))
 WIDTH_ONE = tuple(Policy.parse(f"{name}:scale=1").text for name in ("lin-ucb", "lin-ts"))
 POISSON = Policy.parse("poisson-bootstrap").text
-BEYOND = {  # what the paper does not show, and what it is called in figures
+BEYOND = {  # policies that the paper does not show, and their names in figures
     Policy.parse(text).text: name
     for text, name in (
         (WIDTH_ONE[0], "LinUCB, width 1"),
@@ -45,11 +45,11 @@ BEYOND = {  # what the paper does not show, and what it is called in figures
 
 
 class Setup(NamedTuple):
-    """How contexts are scaled and linear and logistic models are fitted.
+    """The scaling of contexts, and the fitting of linear and logistic models.
 
     The paper does not say how contexts were scaled. Its models were fitted by scikit-learn's
-    stochastic gradient "until the error drops below 1e-3", whatever that error is (`fit=sgd`);
-    exactly fitted ones (`exact`) differ from the paper.
+    stochastic gradient "until the error drops below 1e-3", whatever that error is (`fit=sgd`).
+    Models fitted exactly (`exact`) differ from the paper.
     """
 
     scale: str = "column"
@@ -73,7 +73,7 @@ class Setup(NamedTuple):
         return SGD[model] if self.fit == "sgd" else model
 
     def policies(self) -> list[str]:
-        """Return the policies of the paper's figure, and UCB-GLM, which it left out."""
+        """Return the policies of the paper's figure, and UCB-GLM, which the figure omits."""
         learned = [make(model) for make in (self.giro, self.greedy) for model in MODELS]
         return [*learned, LIN_UCB, LIN_TS, UCB_GLM]
 
@@ -88,7 +88,7 @@ def experiment(
     policies: Sequence[str] = (),
     also: Sequence[str] = (),
 ) -> Experiment:
-    """Return the paper's experiment with policies beyond it, or with these policies only."""
+    """Return the paper's experiment with further policies, or with these policies only."""
     problems = [setup.problem(name) for name in data]
     chosen = [*(policies or [*setup.policies(), *BEYOND]), *also]
     texts = [Policy.parse(text).text for text in chosen]
@@ -108,8 +108,8 @@ def study(
 ) -> Study:
     """Return the study of the paper's second figure.
 
-    Data sets and policies are those that this call plays. Judged are all kept runs of the paper's
-    policies, of those beyond it and of those named.
+    This call plays the given data sets and policies. It judges all kept runs of the paper's
+    policies, of the further ones and of those named.
     """
     usual = PAPER if scale == "paper" else QUICK
     rounds = usual[0] if rounds is None else rounds
@@ -120,14 +120,14 @@ def study(
     named = dict.fromkeys(Policy.parse(text).text for text in [*policies, *also])
     further = [text for text in named if text not in (*setup.policies(), *BEYOND)]
     most = max(runs, usual[1])  # others may have been played before
-    whole = experiment(setup, rounds=rounds, runs=most, seed=seed, also=further)
+    judged = experiment(setup, rounds=rounds, runs=most, seed=seed, also=further)
     return Study(
         f"giro reproduce contextual --scale {scale} --rounds {rounds} --runs {most} --seed {seed} "
         f"--contexts {setup.scale} --fit {setup.fit}"
         + (f" --with {','.join(further)}" if further else ""),
         partial(_outcome, setup, most),
         [part],
-        judged=whole.work,
+        judged=judged.work,
         runs=most,
     )
 
@@ -154,13 +154,13 @@ def _outcome(setup: Setup, runs: int, traces: list[Trace], _: bool) -> Outcome:
 
 
 def figures(setup: Setup, traces: Sequence[Trace]) -> "dict[str, Figure]":
-    """Return the paper's figure, its upper part, and all else beside linear Giro."""
+    """Return the paper's figure, its upper part, and all other policies beside linear Giro."""
     from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
 
     inside = [trace for trace in traces if trace.setting.policy in setup.policies()]
     beyond = [trace for trace in traces if trace.setting.policy not in setup.policies()]
-    same = [trace for trace in inside if trace.setting.policy == setup.giro("linear")]
-    drawn = {"reward": inside, "reward-closer": inside, "beyond": same + beyond if beyond else []}
+    linear = [trace for trace in inside if trace.setting.policy == setup.giro("linear")]
+    drawn = {"reward": inside, "reward-closer": inside, "beyond": linear + beyond if beyond else []}
     return {
         name: regret_figure(
             several, metric="reward", names=names(setup), closer=name == "reward-closer"
@@ -171,7 +171,7 @@ def figures(setup: Setup, traces: Sequence[Trace]) -> "dict[str, Figure]":
 
 
 def names(setup: Setup) -> dict[str, str]:
-    """Return what problems and policies are called in the figure."""
+    """Return the names of problems and policies in the figure."""
     short = {"linear": "lin", "logistic": "log", "network": "nn"}
     titles = dict(zip(DATA, ("Statlog", "CovType", "Adult"), strict=True))
     return (
@@ -184,7 +184,7 @@ def names(setup: Setup) -> dict[str, str]:
 
 
 class _Pair(NamedTuple):
-    """Two policies of which the first is said to earn more, or as much up to a margin."""
+    """Two policies, the first of which should earn more, or as much up to a margin."""
 
     first: str
     second: str
@@ -230,31 +230,31 @@ def _worst(setup: Setup, rivals: Sequence[str]) -> list[_Pair]:
 
 
 def _not_said_to_be_worst(data: str) -> Sequence[str]:
-    """Return the models, on Adult without the network, which claim 6 says is worst."""
+    """Return the models, without the network on Adult, which claim 6 says is worst."""
     return MODELS[:2] if data == "adult" else MODELS
 
 
 def claims(setup: Setup, traces: Sequence[Trace]) -> list[Claim]:
-    """Return what the paper claims, as far as these traces can tell."""
+    """Return the paper's claims, as far as these traces can decide them."""
     return _as_far_as_played(_asked(setup), setup, traces)
 
 
 def n_comparisons() -> int:
-    """Return how many comparisons the paper's claims make, played or not."""
+    """Return the number of comparisons in the paper's claims, played or not."""
     return sum(len(pairs) for *_, pairs in _asked(Setup()))
 
 
 def width_claims(setup: Setup, traces: Sequence[Trace]) -> list[Claim]:
-    """Return the claim that depends on widths, with those that practice prefers to theory's."""
+    """Return the claim that depends on widths, with the widths used in practice."""
     text = "LinUCB and LinTS with width 1 perform worst"
     return _as_far_as_played([("1, width 1", text, _worst(setup, WIDTH_ONE))], setup, traces)
 
 
 def poisson_claims(setup: Setup, traces: Sequence[Trace]) -> list[Claim]:
-    """Return what the paper says without a figure: Giro earns more than Tang et al. (2015).
+    """Return the paper's claim without a figure, that Giro earns more than Tang et al. (2015).
 
-    It does not say with which models; linear ones are compared. That it earns as much as the trees
-    of Elmachtoub et al. (2017) in less time is not judged, for want of a like model.
+    The paper does not say with which models. We compare linear ones. That Giro earns as much as the
+    trees of Elmachtoub et al. (2017) in less time is not judged, for lack of a similar model.
     """
     pairs = [_Pair(setup.giro("linear"), POISSON, data) for data in DATA]
     asked = [("8", "Linear Giro beats the Poisson bootstrap", pairs)]
@@ -264,17 +264,18 @@ def poisson_claims(setup: Setup, traces: Sequence[Trace]) -> list[Claim]:
 def _as_far_as_played(
     asked: Sequence[_Asked], setup: Setup, traces: Sequence[Trace]
 ) -> list[Claim]:
-    """Return the claims of which something was played, with the number of missing comparisons."""
-    found, played = [], Played(traces)
+    """Return the claims with any runs, and their numbers of missing comparisons."""
+    claims, played = [], Played(traces)
     for number, text, pairs in asked:
-        made = [one for pair in pairs if (one := _comparison(pair, setup, played))]
-        if made:
-            found.append(Claim(number, text, made, missing=len(pairs) - len(made)))
-    return found
+        comparisons = [c for pair in pairs if (c := _comparison(pair, setup, played))]
+        if comparisons:
+            missing = len(pairs) - len(comparisons)
+            claims.append(Claim(number, text, comparisons, missing=missing))
+    return claims
 
 
 def _comparison(pair: _Pair, setup: Setup, played: Played) -> Comparison | None:
-    """Compare two policies, None if no instance was met by both."""
+    """Compare two policies, or return None if they met no common instance."""
     problem = setup.problem(pair.data)
     first, second = played.find(pair.first, problem), played.find(pair.second, problem)
     if first is None or second is None or not pairable(first, second):

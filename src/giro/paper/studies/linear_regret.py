@@ -63,7 +63,7 @@ def experiment(*, rounds: int = ROUNDS, runs: int = RUNS, seed: int = 0) -> Expe
 
 
 def study(*, rounds: int, runs: int, seed: int) -> Study:
-    """Return the study of Lemma 1: regret beside its bounds, and exactly in the first rounds."""
+    """Return the study of Lemma 1: regret with its bounds, and exactly in the first rounds."""
     return Study(
         f"giro reproduce linear-regret --rounds {rounds} --runs {runs} --seed {seed}",
         partial(_outcome, rounds),
@@ -134,7 +134,7 @@ def _figures(pairs: "Sequence[tuple[Trace, Small | None]]") -> "dict[str, Figure
 
 
 def claims(traces: Sequence[Trace]) -> list[Claim]:
-    """Return the bounds as claims about these traces, and how Giro differs."""
+    """Return claims about these traces: the bounds, and the difference to Giro."""
     by_pulls = {k: [trace for trace in traces if pulls_of(trace) == k] for k in PULLS}
     giro = {trace.setting.problem: trace for trace in traces if pulls_of(trace) == 0}
     alone = [trace for group in by_pulls.values() for trace in group]
@@ -155,7 +155,7 @@ def claims(traces: Sequence[Trace]) -> list[Claim]:
 
 
 def bounds(trace: Trace) -> np.ndarray | None:
-    """Return the paper's lower bound after each checkpoint, 0 where it says nothing, [point]."""
+    """Return the paper's lower bound after each checkpoint, 0 where it is empty, [point]."""
     pulls = pulls_of(trace)
     if pulls == 0:
         return None
@@ -187,22 +187,22 @@ def exact_rows(trace: Trace, small: Small) -> Iterator[dict[str, Any]]:
 @functools.cache  # a few seconds
 def exact(rounds: int = SMALL) -> tuple[Small, ...]:
     """Return the exact regret of every problem and number of initial pulls in the first rounds."""
-    found = []
+    smalls = []
     for means, pulls in itertools.product(MEANS, PULLS):
         rows = linear_regret_rows(means, min(rounds, SMALL), pulls)
         regret, bound = (np.array(side) for side in list(zip(*rows, strict=True))[1:3])
-        found.append(Small(Bernoulli(means=means).text, pulls, regret, bound))
-    return tuple(found)
+        smalls.append(Small(Bernoulli(means=means).text, pulls, regret, bound))
+    return tuple(smalls)
 
 
 def exact_of(trace: Trace, smalls: Sequence[Small]) -> Small | None:
-    """Return what is known exactly about the policy and problem of this trace."""
+    """Return the exact regret of the policy and problem of this trace, if known."""
     wanted = (trace.setting.problem, pulls_of(trace))
     return next((small for small in smalls if (small.problem, small.pulls) == wanted), None)
 
 
 def exact_claims(smalls: Sequence[Small]) -> list[Claim]:
-    """Return the bounds as claims about exact regret, where nothing is left to chance."""
+    """Return the bounds as claims about exact regret, without any randomness."""
     n = smalls[0].regret.size
     return [
         Claim(
@@ -229,7 +229,7 @@ def means_of(trace: Trace) -> tuple[float, ...]:
 
 
 def _above(trace: Trace) -> Comparison:
-    """Return by how much the regret at the end exceeds its bound."""
+    """Return the excess of the final regret over its bound."""
     bound = linear_regret_bound(means_of(trace), trace.setting.rounds, pulls_of(trace))
     gain = estimate(trace.regret[:, -1] - bound)
     return Comparison(

@@ -30,7 +30,7 @@ BERNOULLI, *BETA = PROBLEMS = tuple(
     Problem.parse(text).text for text in ("bernoulli", "beta:v=4", "beta:v=16")
 )
 UCB1, KL_UCB, THOMPSON = "ucb1", "kl-ucb:c=3", "thompson"
-GIRO = tuple(Policy.parse(f"giro:a={a}").text for a in ("1", "1/3", "1/10"))  # falling a
+GIRO = tuple(Policy.parse(f"giro:a={a}").text for a in ("1", "1/3", "1/10"))  # in decreasing order
 POLICIES = (*GIRO, UCB1, KL_UCB, THOMPSON)
 KL_UCB_GREEDIER = "kl-ucb:c=0"  # the paper does not say which c it uses
 
@@ -65,7 +65,7 @@ def study(*, rounds: int, runs: int, seed: int, also: Sequence[str]) -> Study:
 
 
 def _outcome(also: Sequence[str], runs: int, traces: list[Trace], complete: bool) -> Outcome:
-    """Return finals and claims, and apart from them those with KL-UCB's c = 0."""
+    """Return final numbers and claims, with those for KL-UCB's c = 0 apart."""
     shown = {*POLICIES, *(Policy.parse(text).text for text in also)}
     drawn = [trace for trace in traces if trace.setting.policy in shown]
     ours = claims(traces) if complete else []
@@ -95,7 +95,7 @@ def _outcome(also: Sequence[str], runs: int, traces: list[Trace], complete: bool
 
 
 def claims(traces: Sequence[Trace]) -> list[Claim]:
-    """Return what the paper claims of these traces."""
+    """Return the paper's claims about these traces."""
     played = Played(traces)
     smaller_a = [
         beats(played(less, problem), played(more, problem))

@@ -22,21 +22,21 @@ from giro.seeds import stream
 from giro.simulation.metrics import Estimate, estimate
 from giro.tables import Column, fixed
 
-MOST_ROWS = 50_000  # as many as a run of the bandit meets
-TRAINED = 0.8  # share of the rows, the others are for testing
+MOST_ROWS = 50_000  # as many as in a run of the bandit
+TRAINED = 0.8  # share of the rows; the others are for testing
 PASSES = {"linear": (1,), "logistic": (1,), "network": (1, 10, 100)}  # over all training rows
 SPLITS = 5
 _FEWEST_ROWS = 10
 
 
 class Score(NamedTuple):
-    """The share of rows whose class a model per arm guesses, on one split."""
+    """The share of rows whose class the models of the arms guess, on one split."""
 
     data: str
     model: str
     passes: int
     split: int
-    seen: float  # on the rows it was trained on
+    seen: float  # on the training rows
     unseen: float
 
 
@@ -48,7 +48,7 @@ def scores(
     seed: int = 0,
     most: int = MOST_ROWS,
 ) -> Iterator[Score]:
-    """Yield how well each model guesses when trained on the rewards of all arms in every row."""
+    """Yield the score of each model, trained on the rewards of all arms in every row."""
     check("training offline", whole(1), splits=splits)
     check("training offline", whole(_FEWEST_ROWS), rows=most)
     for name in data:
@@ -67,7 +67,7 @@ def scores(
 def _trained(
     model: str, contexts: np.ndarray, labels: np.ndarray, n_arms: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, float, float]]:
-    """Yield the passes so far, and the shares guessed rightly of seen and of unseen rows."""
+    """Yield the passes so far, and the shares of seen and unseen rows guessed correctly."""
     size, n_features = int(TRAINED * labels.size), contexts.shape[1]
     rows = empty_rows(1, n_features, size)  # the history of one arm
     _append_all(rows, contexts[:size])
@@ -94,7 +94,7 @@ def _append_all(rows: Rows, contexts: np.ndarray) -> None:
 
 @kernel
 def _values(state: Any, contexts: np.ndarray, n_arms: int) -> np.ndarray:
-    """Return what the models expect, [row, arm]."""
+    """Return the predictions of the models, [row, arm]."""
     values = np.empty((contexts.shape[0], n_arms))
     for i in range(contexts.shape[0]):
         for arm in range(n_arms):
@@ -102,9 +102,9 @@ def _values(state: Any, contexts: np.ndarray, n_arms: int) -> np.ndarray:
     return values
 
 
-def claims(found: Sequence[Score], *, scale: str = "column") -> list[Claim]:
-    """Return the paper's claim about Adult for each number of passes, of which it says nothing."""
-    adult = [score for score in found if score.data == "adult"]
+def claims(scored: Sequence[Score], *, scale: str = "column") -> list[Claim]:
+    """Return the paper's claim about Adult for each number of passes, which it does not state."""
+    adult = [score for score in scored if score.data == "adult"]
     if not adult:
         return []
     text = "On Adult a network trained offline is worse than a linear model"
@@ -118,12 +118,12 @@ def _counted(passes: int) -> str:
     return f"{passes} pass" + ("es" if passes > 1 else "")
 
 
-def _worse(found: Sequence[Score], passes: int, scale: str) -> Comparison:
-    """Return what the linear model has ahead of the network on rows that neither has seen."""
-    linear = {score.split: score.unseen for score in found if score.model == "linear"}
+def _worse(scored: Sequence[Score], passes: int, scale: str) -> Comparison:
+    """Return the lead of the linear model over the network on unseen rows."""
+    linear = {score.split: score.unseen for score in scored if score.model == "linear"}
     network = {
         score.split: score.unseen
-        for score in found
+        for score in scored
         if (score.model, score.passes) == ("network", passes)
     }
     gain = over_splits(np.array([linear[split] - network[split] for split in sorted(network)]))
@@ -134,7 +134,7 @@ def _worse(found: Sequence[Score], passes: int, scale: str) -> Comparison:
 def over_splits(values: np.ndarray) -> Estimate:
     """Return the mean over random splits of the same rows into training and test.
 
-    Splits share rows, so their variance is too small; it is made larger as Nadeau and Bengio (2003,
+    Splits share rows, so their variance is too small. It is increased as Nadeau and Bengio (2003,
     Machine Learning 52) propose, from 1/J to 1/J + test rows / training rows for J splits.
     """
     mean, se, low, high = estimate(values)
@@ -142,13 +142,13 @@ def over_splits(values: np.ndarray) -> Estimate:
     return Estimate(mean, se * wider, mean - (mean - low) * wider, mean + (high - mean) * wider)
 
 
-def rows_of(found: Sequence[Score]) -> Iterator[dict[str, Any]]:
+def rows_of(scored: Sequence[Score]) -> Iterator[dict[str, Any]]:
     """Yield the mean over splits for each data set, model and number of passes."""
-    keys = dict.fromkeys((score.data, score.model, score.passes) for score in found)
+    keys = dict.fromkeys((score.data, score.model, score.passes) for score in scored)
     for key in keys:
-        mine = [score for score in found if (score.data, score.model, score.passes) == key]
-        seen = over_splits(np.array([score.seen for score in mine]))
-        unseen = over_splits(np.array([score.unseen for score in mine]))
+        group = [score for score in scored if (score.data, score.model, score.passes) == key]
+        seen = over_splits(np.array([score.seen for score in group]))
+        unseen = over_splits(np.array([score.unseen for score in group]))
         yield {
             "data": key[0],
             "model": key[1],
@@ -157,23 +157,23 @@ def rows_of(found: Sequence[Score]) -> Iterator[dict[str, Any]]:
             "seen_se": seen.se,
             "unseen": unseen.mean,
             "unseen_se": unseen.se,
-            "splits": len(mine),
+            "splits": len(group),
         }
 
 
 def study(
     *, data: Sequence[str], named: bool, scale: str, splits: int, seed: int, most: int
 ) -> Study:
-    """Return the study of models trained offline; `named` if the data sets were asked for."""
+    """Return the study of models trained offline. `named` says that data sets were given."""
 
     def outcome(*_: object) -> Outcome:
-        found = []
+        scored = []
         with progress(len(data) * splits * sum(map(len, PASSES.values()))) as advance:
             for score in scores(data, scale=scale, splits=splits, seed=seed, most=most):
-                found.append(score)
+                scored.append(score)
                 advance(f"{score.data} {score.model}", 1)
-        verdicts = judge(claims(found, scale=scale))
-        table = list(rows_of(found))
+        verdicts = judge(claims(scored, scale=scale))
+        table = list(rows_of(scored))
 
         def show() -> None:
             columns = [

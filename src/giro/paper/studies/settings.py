@@ -1,4 +1,4 @@
-"""What the paper leaves open: how contexts are scaled, and when fitting stops (Section 6.2)."""
+"""Settings that the paper leaves open: the scaling of contexts and the fitting (Section 6.2)."""
 
 import functools
 import math
@@ -28,7 +28,7 @@ class Judged(NamedTuple):
     """The paper's claims in one setting."""
 
     setup: Setup
-    earned: Estimate  # what the rule looks at, NaN if not everything was played
+    earned: Estimate  # the reward that the rule uses, NaN if not everything was played
     verdicts: list[Verdict]
 
 
@@ -48,10 +48,10 @@ def experiments(
 
 
 def verdicts(traces: Sequence[Trace]) -> list[Judged]:
-    """Return the claims' verdicts in each setting.
+    """Return the verdicts on the claims in each setting.
 
-    Each comparison has the whole level: the table shows what depends on the setting, it does not
-    judge the paper.
+    Each comparison has the full level. The table shows which verdicts depend on the setting, and
+    does not judge the paper.
     """
     return [
         Judged(setup, earned(setup, traces), judge(claims(setup, traces), family=1))
@@ -62,29 +62,28 @@ def verdicts(traces: Sequence[Trace]) -> list[Judged]:
 def earned(setup: Setup, traces: Sequence[Trace]) -> Estimate:
     """Return the mean reward of linear and logistic ε-greedy over the data sets.
 
-    Neither is Giro's, so that choosing by it does not favour Giro. Of runs that some of them lack,
-    nothing is said.
+    Neither is Giro's, so this choice does not favour Giro. Only runs that all of them played count.
     """
     played = Played(traces)
-    found = [
+    candidates = [
         played.find(setup.greedy(model), setup.problem(name))
         for name in DATA
         for model in ("linear", "logistic")
     ]
-    there = [trace for trace in found if trace is not None]
+    greedy = [trace for trace in candidates if trace is not None]
     nothing = Estimate(math.nan, math.nan, math.nan, math.nan)
-    if len(there) < len(found) or len({trace.setting.version for trace in there}) > 1:
+    if len(greedy) < len(candidates) or len({trace.setting.version for trace in greedy}) > 1:
         return nothing
-    of_all = functools.reduce(np.intersect1d, [trace.runs for trace in there])
+    of_all = functools.reduce(np.intersect1d, [trace.runs for trace in greedy])
     rewards = []  # per round, of these runs in their order
-    for trace in there:
+    for trace in greedy:
         _, _, where = np.intersect1d(of_all, trace.runs, return_indices=True)
         rewards.append(trace.reward[where, -1] / trace.setting.rounds)
     return estimate(np.mean(rewards, axis=0)) if of_all.size else nothing
 
 
 def chosen(table: Sequence[Judged]) -> Setup | None:
-    """Return the setting that the rule picks, None as long as something is missing."""
+    """Return the setting that the rule picks, None if runs are missing."""
     if not table or any(math.isnan(row.earned.mean) for row in table):
         return None
     return max(table, key=lambda row: row.earned.mean).setup
@@ -92,16 +91,16 @@ def chosen(table: Sequence[Judged]) -> Setup | None:
 
 def comparisons(table: Sequence[Judged]) -> Iterator[dict[str, Any]]:
     """Yield a row for each comparison behind the claims, in each setting."""
-    for setup, _, found in table:
-        for verdict in found:
+    for setup, _, judged in table:
+        for verdict in judged:
             for line in finding_records(verdict):
                 yield {"scale": setup.scale, "fit": setup.fit} | line
 
 
 def rows(table: Sequence[Judged]) -> Iterator[dict[str, Any]]:
     """Yield a row for each claim and setting."""
-    for setup, reward, found in table:
-        for verdict in found:
+    for setup, reward, judged in table:
+        for verdict in judged:
             each = [finding.holds for finding in verdict.findings]
             yield verdict_record(verdict) | {
                 "scale": setup.scale,
@@ -123,16 +122,16 @@ def study(
     scale: ScaleName | None,
     fit: Fit | None,
 ) -> Study:
-    """Return the study of the settings; `scale` and `fit` narrow down what this call plays."""
+    """Return the study of the settings. `scale` and `fit` limit the runs that this call plays."""
     setups = [s for s in SETUPS if scale in (None, s.scale) and fit in (None, s.fit)]
     most = max(runs, RUNS)  # others may have been played before
     parts = experiments(rounds=rounds, runs=runs, seed=seed, data=data, setups=setups)
-    whole = experiments(rounds=rounds, runs=most, seed=seed)
+    all_parts = experiments(rounds=rounds, runs=most, seed=seed)
     return Study(
         f"giro reproduce settings --rounds {rounds} --runs {most} --seed {seed}",
         _outcome,
         list(parts),
-        judged=[work for part in whole for work in part.work],
+        judged=[work for part in all_parts for work in part.work],
         runs=most,
     )
 
@@ -148,14 +147,14 @@ def _outcome(traces: list[Trace], _: bool) -> Outcome:
 
 
 def _show(table: Sequence[Judged]) -> None:
-    """Print a row a claim and a column a setting."""
+    """Print a row for each claim and a column for each setting."""
     names = [f"{setup.scale}, {setup.fit}" for setup, *_ in table]
     lines: dict[str, dict[str, str]] = {}
     for name, row in zip(names, table, strict=True):
         for verdict in row.verdicts:
             line = {"number": verdict.number, "claim": verdict.claim} | dict.fromkeys(names, "")
             lines.setdefault(verdict.number, line)
-            lines[verdict.number][name] = f"{verdict.said}, {verdict.in_favour} for it"
+            lines[verdict.number][name] = f"{verdict.summary}, {verdict.in_favour} for it"
     reward: Record = {"number": "", "claim": "reward of ε-greedy"} | {
         name: fixed(4)(mean) + ("" if math.isnan(se) else f" ± {se:.4f}")
         for name, (mean, se, *_) in zip(names, (row.earned for row in table), strict=True)

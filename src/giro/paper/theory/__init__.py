@@ -1,1 +1,1 @@
-"""One file a statement of the paper: what it says, as functions, and the report that checks it."""
+"""A file for each statement of the paper, with its functions and the report that checks it."""

@@ -1,8 +1,8 @@
 """The regret bound of Bernoulli Giro, term by term (Kveton et al., 2019, Theorem 2).
 
-The constant c is e^27.6 for a = 1 and beyond any float as `a` nears 1 / sqrt(2), so whatever
-contains it is kept as a logarithm. Section 5.3 says that the bound increases with `a`. Because
-of c it falls until a = 6.94 and rises only then; Theorem 1 in numbers does increase where we tried.
+The constant c is e^27.6 for a = 1 and beyond any float as `a` nears 1 / sqrt(2), so numbers that
+contain it are kept as logarithms. Section 5.3 says that the bound increases with `a`. Because of c
+it falls until a = 6.94 and rises only then. Theorem 1 in numbers does increase where we tried.
 """
 
 import math
@@ -51,7 +51,7 @@ _LARGEST_LOG = math.log(np.finfo(np.float64).max)
 
 @dataclass(frozen=True)
 class ArmBound:
-    """What Theorem 2 grants one suboptimal arm: bounds on a_i and b_i of Theorem 1."""
+    """The bounds of Theorem 2 on a_i and b_i of Theorem 1, for one suboptimal arm."""
 
     arm: int
     gap: float
@@ -71,7 +71,7 @@ class ArmBound:
 
 @dataclass(frozen=True)
 class GiroBound:
-    """The terms of Theorem 2 and the bound on the regret that they add up to."""
+    """The terms of Theorem 2, and their sum, the bound on the regret."""
 
     b: float
     log_f: float
@@ -85,16 +85,16 @@ class GiroBound:
 
     @property
     def regret(self) -> float:
-        """Return the bound on the regret, infinity where no float is large enough."""
+        """Return the bound on the regret, infinity if no float is large enough."""
         return math.exp(self.log_regret) if self.log_regret < _LARGEST_LOG else math.inf
 
 
 def giro_bound(means: Means, rounds: int, a: float = 1.0) -> GiroBound:
     """Return the bound of Theorem 2 on the regret of Giro after `rounds` >= 2 rounds.
 
-    Kveton et al. (2019), Theorem 2 (Equation 9), for a > 1 / sqrt(2). The proof covers integers
-    `a` only: Theorem 4, on which it rests, needs (2a + 1) s to be an integer for every s. Its
-    count of the rounds in b_i starts at s = 1 and so misses the term s = 0 (`counted_pulls_check`).
+    Kveton et al. (2019), Theorem 2 (Equation 9), for a > 1 / sqrt(2). The proof covers only integer
+    `a`: Theorem 4, on which it rests, needs (2a + 1) s to be an integer for every s. Its count of
+    the rounds in b_i starts at s = 1 and so misses the term s = 0 (`counted_pulls_check`).
     """
     arms = _some_suboptimal_arms(means)
     check_rounds(rounds, at_least=2)
@@ -102,26 +102,26 @@ def giro_bound(means: Means, rounds: int, a: float = 1.0) -> GiroBound:
 
 
 def cheapest_a(means: Means, rounds: int) -> float:
-    """Return the `a` for which the bound is smallest; it falls before and rises after.
+    """Return the `a` with the smallest bound, before which it falls and after which it rises.
 
-    Since c hides all else, it hardly depends on the problem:
+    Since c dominates, it hardly depends on the problem:
 
     >>> round(cheapest_a([0.7, 0.4], 10_000), 2), round(cheapest_a([0.9, 0.1], 100), 2)
     (6.94, 6.94)
     """
     arms = _some_suboptimal_arms(means)
     check_rounds(rounds, at_least=2)
-    found = minimize_scalar(
+    minimum = minimize_scalar(
         lambda a: _bound(arms, math.log(rounds), a).log_regret,
         bounds=(0.8, 100.0),
         method="bounded",
         options={"xatol": 1e-6},
     )
-    return float(found.x)
+    return float(minimum.x)
 
 
 def log_useful_rounds(means: Means, a: float = 1.0) -> float:
-    """Return the logarithm of the rounds n after which the bound says something.
+    """Return the logarithm of the number of rounds n from which on the bound is not trivial.
 
     Before that it is above n times the largest gap, which no policy's regret exceeds.
     """
@@ -137,7 +137,7 @@ def log_useful_rounds(means: Means, a: float = 1.0) -> float:
 
 
 def b_constant(a: float) -> float:
-    """Return b = (2a + 1) / (a (a + 1)), which has to be below 2, so a > 1 / sqrt(2)."""
+    """Return b = (2a + 1) / (a (a + 1)), which must be below 2, so a > 1 / sqrt(2)."""
     if not (math.isfinite(a) and a > 1 / math.sqrt(2)):
         raise BadParameter(f"the bound needs a > 1 / sqrt(2) = 0.7071..., got a={a}")
     return (2 * a + 1) / (a * (a + 1))
@@ -166,10 +166,10 @@ def log_c(a: float) -> float:
 
 
 def counted_pulls_check(rounds: int, gap: float, a: float) -> Check:
-    """Return what the proof of Theorem 2 adds up for b_i, against the L + 2 it states.
+    """Return the sum for b_i in the proof of Theorem 2, against the L + 2 it states.
 
-    With L = 8 (2a + 1) / gap^2 log n: 1 for each s = 0..floor(L), 1 / n for each larger s < n, and
-    1. It fails unless L >= n - 1.
+    With L = 8 (2a + 1) / gap^2 log n, it has 1 for each s = 0..floor(L), 1 / n for each larger
+    s < n, and 1. It fails unless L >= n - 1.
     """
     large = 8 * (2 * a + 1) / gap**2 * math.log(rounds)
     small_pulls = min(math.floor(large) + 1, rounds)
@@ -197,7 +197,7 @@ def _bound(arms: list[SuboptimalArm], log_rounds: float, a: float) -> GiroBound:
 
 _A = (0.75, 0.8, 1, 2, 3, 5, 7, 10, 20, 50)
 _ROUNDS = tuple(10**k for k in range(1, 7))
-_HIGHEST = 40  # powers of ten drawn; the bound has no end as `a` nears 1 / sqrt(2)
+_HIGHEST = 40  # powers of ten drawn; the bound is unlimited as `a` nears 1 / sqrt(2)
 
 
 def bound_report(means: Sequence[float], rounds: int, a: float) -> Report:

@@ -1,9 +1,9 @@
-"""Which arm a policy pulls next: the exact probabilities, given Bernoulli histories.
+"""The exact probabilities with which a policy pulls each arm next, given Bernoulli histories.
 
 `ChoiceProbabilities` is a function of `pulls[arm]` and `ones[arm]`. Values are compared as
 fractions over a common denominator, so that ties are exact. `giro.kernels.highest.probabilities`
-works out the same much faster, in floating point; this is written apart from it, slow and literal,
-so that tests have an independent judge of it.
+computes the same much faster, in floating point. This file is independent of it, slow and literal,
+so that tests can compare the two.
 """
 
 import math
@@ -26,7 +26,7 @@ _FITS_INT64 = 2**62
 
 
 class _Values(NamedTuple):
-    """The values an arm can take, sum / length, and how likely each is; one may come twice."""
+    """The values an arm can take, sum / length, and their probabilities. One may occur twice."""
 
     sums: Integers
     lengths: Integers
@@ -38,9 +38,9 @@ def giro_probabilities(
 ) -> ChoiceProbabilities:
     """Return Giro's probability of pulling each arm, for any real a >= 0.
 
-    Kveton et al. (2019), Algorithm 2, with the two histories of Section 6.1 for real `a`. Ties
-    go to each tied arm alike, or to the one that comes first in the `ranking` of all arms
-    (Section 3.1: a rule drawn in advance). Arms never pulled tie with each other at +infinity.
+    Kveton et al. (2019), Algorithm 2, with the two histories of Section 6.1 for real `a`. Ties are
+    broken uniformly, or by the `ranking` of all arms (Section 3.1: a rule drawn in advance). Arms
+    never pulled tie with each other at +infinity.
 
     >>> giro_probabilities(1)([1, 1], [0, 1]).round(6).tolist()
     [0.209877, 0.790123]
@@ -55,8 +55,9 @@ def bootstrap_probabilities(
 ) -> ChoiceProbabilities:
     """Return the probabilities of bootstrapping without pseudo rewards (Section 3.1).
 
-    Each arm is first pulled `pulls` times, all of the first arm's before the second's; then the
-    arm with the highest mean in a bootstrap sample of its history. Ties as in `giro_probabilities`.
+    Each arm is first pulled `pulls` times, the first arm before the second. Then the arm with the
+    highest mean in a bootstrap sample of its history is pulled. Ties are broken as in
+    `giro_probabilities`.
     """
     check("bootstrapping", whole(1), pulls=pulls)
     _check_ranking(ranking)
@@ -86,7 +87,7 @@ def _of_giro(a: float, ranking: Sequence[int] | None, pulls: ArrayLike, ones: Ar
 
 @lru_cache(maxsize=100_000)
 def _values(a: float, s: int, ones: int) -> _Values:
-    """Return the values of an arm pulled `s` times with `ones` rewards of one, the others zero."""
+    """Return the values of an arm after `s` pulls with `ones` rewards of 1 and the others 0."""
     if s == 0:
         return _Values(np.ones(1, np.int64), np.zeros(1, np.int64), np.ones(1))  # 1/0: +infinity
     counts = pseudo_counts(a, s)
@@ -117,15 +118,15 @@ def _mass(values: Sequence[_Values]) -> Floats:
 def _over_common_denominator(sums: Integers, lengths: Integers) -> NDArray[np.generic]:
     """Return integers in the order of sums / lengths, where a length of 0 is above all."""
     distinct, place = np.unique(lengths, return_inverse=True)
-    known = [int(m) for m in distinct if m > 0]
-    common = math.lcm(*known)
-    kind = np.int64 if common < _FITS_INT64 else object  # Python's integers have no end
+    positive = [int(m) for m in distinct if m > 0]
+    common = math.lcm(*positive)
+    kind = np.int64 if common < _FITS_INT64 else object  # Python's integers are unlimited
     factors = np.array([common // int(m) if m > 0 else common + 1 for m in distinct], dtype=kind)
     return np.asarray(sums.astype(kind) * factors[place])
 
 
 def _winning_at_random(mass: Floats) -> Floats:
-    """Return each arm's probability of the highest value, ties shared evenly."""
+    """Return each arm's probability of the highest value, with ties shared evenly."""
     below = _below(mass)
     wins = np.empty(mass.shape[0])
     for arm in range(wins.size):
@@ -140,7 +141,7 @@ def _winning_at_random(mass: Floats) -> Floats:
 
 
 def _winning_by_rank(mass: Floats, ranking: Sequence[int]) -> Floats:
-    """Return each arm's probability of the highest value, ties going to the first in rank."""
+    """Return each arm's probability of the highest value, with ties broken by rank."""
     below = _below(mass)
     rank = np.argsort(ranking)
     wins = np.empty(mass.shape[0])
@@ -160,7 +161,7 @@ def _below(mass: Floats) -> Floats:
 def _checked_histories(pulls: ArrayLike, ones: ArrayLike) -> list[tuple[int, int]]:
     pulls, ones = np.asarray(pulls), np.asarray(ones)
     if pulls.ndim != 1 or pulls.shape != ones.shape or pulls.size == 0:
-        raise BadParameter(f"pulls and ones need one number an arm, got {pulls} and {ones}")
+        raise BadParameter(f"pulls and ones need a number for each arm, got {pulls} and {ones}")
     if np.any(ones < 0) or np.any(ones > pulls):
         raise BadParameter(f"an arm has 0 <= ones <= pulls, got pulls={pulls}, ones={ones}")
     return [(int(s), int(v)) for s, v in zip(pulls, ones, strict=True)]

@@ -1,13 +1,12 @@
-"""The exact expected regret of small Bernoulli problems, and Lemma 1 next to it.
+"""The exact expected regret of small Bernoulli problems, and Lemma 1.
 
-All histories are enumerated. What matters of a history is how often each arm was pulled and how
-often it gave 1. The probabilities of these states are carried forward round by round, equal states
-merged. With two arms, round t has about t^3 / 6 states: 12 rounds take a tenth of a second, 20
-about one.
+All histories are enumerated. Only the numbers of pulls and of ones of each arm matter. The
+probabilities of these states are carried forward round by round, and equal states are merged. With
+two arms, round t has about t^3 / 6 states: 12 rounds take a tenth of a second, 20 about one.
 
 Bootstrapping alone fails: its regret grows linearly (Kveton et al., 2019, Section 3.1). Lemma 1 and
-its variant with k initial pulls hold in every case enumerated, from the first round on; they are 0
-after k rounds. They leave out that the second arm's initial pulls are certain.
+its variant with k initial pulls hold in every enumerated case, from the first round on. Both bounds
+are 0 after k rounds. They ignore that the second arm's initial pulls are certain.
 """
 
 import math
@@ -49,8 +48,8 @@ _ARMS = 2  # of Lemma 1
 def exact_regret(probabilities: ChoiceProbabilities, means: Means, rounds: int) -> Floats:
     """Return the cumulative expected regret after each round 1..rounds, without simulation.
 
-    `probabilities(pulls, ones)` gives the probability of pulling each arm. Kveton et al. (2019),
-    Equation 1.
+    `probabilities(pulls, ones)` returns the probability of pulling each arm. Regret is that of
+    Kveton et al. (2019), Equation 1.
 
     >>> exact_regret(giro_probabilities(1), [0.7, 0.2], 2).round(6).tolist()
     [0.25, 0.5]
@@ -79,9 +78,9 @@ def exact_bootstrap_regret(
 ) -> Floats:
     """Return the exact cumulative expected regret of bootstrapping without pseudo rewards.
 
-    Kveton et al. (2019), Section 3.1: each arm is first pulled `pulls` times, in the order of
-    the arms; ties follow a ranking drawn in advance, over which the regret is averaged, or with
-    `ties="random"` are broken at random each time.
+    Kveton et al. (2019), Section 3.1: each arm is first pulled `pulls` times, in the order of the
+    arms. Ties follow a ranking drawn in advance, over which the regret is averaged. With
+    `ties="random"` they are broken at random each time.
     """
     return _with_ties(partial(bootstrap_probabilities, pulls), means, rounds, ties)
 
@@ -131,10 +130,11 @@ class LinearRegretRow(NamedTuple):
 
 
 def linear_regret_bound(means: Means, rounds: int, pulls: int = 1) -> float:
-    """Return 0.5 (1 - mu_1)^pulls gap (rounds - pulls), below which the regret cannot be.
+    """Return 0.5 (1 - mu_1)^pulls gap (rounds - pulls), a lower bound on the regret.
 
     Kveton et al. (2019), Lemma 1 (one initial pull of each arm) and the remark after it. There
-    are two arms and the first is the better one. Below 0, and so empty, for rounds < pulls.
+    are two arms and the first is the better one. The bound is negative, and so empty, for
+    rounds < pulls.
     """
     mean, gap = _best_and_gap(means)
     check_rounds(rounds)
@@ -145,8 +145,8 @@ def linear_regret_bound(means: Means, rounds: int, pulls: int = 1) -> float:
 def sharper_linear_regret_bound(means: Means, rounds: int, pulls: int = 1) -> float:
     """Return the bound of Lemma 1 with the forced pulls of the second arm counted in full.
 
-    The second arm is pulled min(rounds - pulls, pulls) times in any case, the paper counts them
-    on the event of a bad start only: gap (forced + 0.5 (1 - mu_1)^pulls (rounds - 2 pulls)).
+    The second arm is pulled min(rounds - pulls, pulls) times in any case. The paper counts these
+    pulls only after a bad start: gap (forced + 0.5 (1 - mu_1)^pulls (rounds - 2 pulls)).
     """
     linear_regret_bound(means, rounds, pulls)  # checks the arguments
     mean, gap = _best_and_gap(means)
@@ -155,7 +155,7 @@ def sharper_linear_regret_bound(means: Means, rounds: int, pulls: int = 1) -> fl
 
 
 def linear_regret_rows(means: Means, rounds: int, pulls: int = 1) -> list[LinearRegretRow]:
-    """Return the exact regret and its bound for n = 1..rounds; costs as `exact_regret` does."""
+    """Return the exact regret and its bound for n = 1..rounds, at the cost of `exact_regret`."""
     exact = exact_bootstrap_regret(means, rounds, pulls)
     bounds = [linear_regret_bound(means, n, pulls) for n in range(1, rounds + 1)]
     return [
@@ -174,14 +174,14 @@ def _best_and_gap(means: Means) -> tuple[float, float]:
 # -- the report: exact regret, and simulation beside it --------------------------------------------
 
 _MOST_STATES = 400_000  # about half a minute
-_FAR = 5.0  # standard errors that chance does not explain in any number of rounds we can afford
+_FAR = 5.0  # standard errors that chance does not explain in any affordable number of rounds
 
 
 class Question(NamedTuple):
-    """A policy, a problem, and how many runs are simulated beside the exact numbers."""
+    """A policy, a problem, and the number of runs simulated beside the exact numbers."""
 
     policy: str
-    ties: Ties | None  # None: as the policy has it
+    ties: Ties | None  # None: those of the policy
     means: Sequence[float]
     rounds: int
     runs: int
@@ -216,7 +216,7 @@ def exact_report(question: Question) -> Report:
 
 
 def _check_size(question: Question, policy: Giro | Bootstrap) -> None:
-    """Check that all pairs of pulls and ones up to the last round are few enough."""
+    """Check that there are not too many pairs of pulls and ones up to the last round."""
     check_rounds(question.rounds)
     arms = checked_means(question.means).size
     states = math.comb(question.rounds + 2 * arms - 1, 2 * arms)
@@ -224,8 +224,8 @@ def _check_size(question: Question, policy: Giro | Bootstrap) -> None:
         states *= math.factorial(arms)
     if states > _MOST_STATES:
         raise BadParameter(
-            f"{question.rounds} rounds of {arms} arms have {states:.2g} states, at most "
-            f"{_MOST_STATES} are computed; take fewer rounds or arms"
+            f"{question.rounds} rounds of {arms} arms have {states:.2g} states, but at most "
+            f"{_MOST_STATES} are computed: use fewer rounds or arms"
         )
 
 
@@ -242,7 +242,7 @@ def _simulated(policy: Policy, question: Question) -> list[Estimate]:
 
 
 def _bounds(policy: Policy, question: Question) -> list[float]:
-    """Return Lemma 1's lower bound where it applies, nothing elsewhere."""
+    """Return Lemma 1's lower bound if it applies, otherwise nothing."""
     means = question.means
     about = isinstance(policy, Bootstrap) and policy.ties == "fixed" and len(means) == 2
     if not (about and means[0] > means[1] and isinstance(policy, Bootstrap)):
@@ -262,8 +262,8 @@ def _table(
             Column("se", "standard error", fixed(5)),
             Column("deviation", "difference / se", fixed(2)),
         ]
-        for row, regret, found in zip(rows, exact, simulated, strict=True):
-            row += [found.mean, found.se, _deviation(regret, found)]
+        for row, regret, estimate in zip(rows, exact, simulated, strict=True):
+            row += [estimate.mean, estimate.se, _deviation(regret, estimate)]
     if bounds:
         columns.append(Column("bound", "Lemma 1: at least", fixed(5)))
         for row, bound in zip(rows, bounds, strict=True):
@@ -271,12 +271,12 @@ def _table(
     return table("regret", f"Expected cumulative regret of {policy.text}", columns, rows)
 
 
-def _deviation(exact: float, found: Estimate) -> float:
-    """Return the difference in standard errors; 0 where nothing is random."""
-    difference = found.mean - exact
+def _deviation(exact: float, simulated: Estimate) -> float:
+    """Return the difference in standard errors, 0 if nothing is random."""
+    difference = simulated.mean - exact
     if abs(difference) < 1e-12:
         return 0.0
-    return difference / found.se if found.se > 0 else math.nan
+    return difference / simulated.se if simulated.se > 0 else math.nan
 
 
 def _statements(
@@ -314,8 +314,8 @@ def _draw(
         if simulated:
             panel.errorbar(
                 rounds,
-                [found.mean for found in simulated],
-                yerr=np.nan_to_num([found.margin for found in simulated]),
+                [estimate.mean for estimate in simulated],
+                yerr=np.nan_to_num([estimate.margin for estimate in simulated]),
                 fmt="o",
                 markersize=3,
                 color=look(1)["color"],

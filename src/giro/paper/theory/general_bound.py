@@ -1,9 +1,9 @@
 """The regret bound of general randomized exploration (Kveton et al., 2019, Theorem 1) in numbers.
 
-Theorem 1 bounds the regret of any policy that pulls the arm with the highest drawn value. Here
-it is evaluated for Bernoulli Giro instead of bounded further, as Theorem 2 does. The proof in
-Appendix A takes mu_hat <= tau for a failure of the best arm and Q(tau) = P(mu_hat >= tau) for
-the chance of its opposite; with mu_hat < tau for a failure the proof is right as it stands.
+Theorem 1 bounds the regret of any policy that pulls the arm with the highest drawn value. Theorem 2
+bounds it further. Here it is evaluated for Bernoulli Giro instead. In Appendix A, the proof takes
+mu_hat <= tau for a failure of the best arm and Q(tau) = P(mu_hat >= tau) for the probability of the
+opposite. With mu_hat < tau for a failure the proof is right as it stands.
 """
 
 import math
@@ -55,15 +55,15 @@ if TYPE_CHECKING:
 
 Integers = NDArray[np.int64]
 
-_DROPPED_MASS = 1e-20  # binomial mass left out below the window of each s, at most
-_DROPPED_TERM = 1e-14  # what is left of 1 / Q - 1 above the window of each s, at most
+_DROPPED_MASS = 1e-20  # largest binomial mass left out below the window of each s
+_DROPPED_TERM = 1e-14  # largest 1 / Q - 1 left out above the window of each s
 _CHUNK = 500  # pulls s evaluated at once
 _STRICTLY = 1 + 1e-12  # Q > 1/n by rounding alone is Q = 1/n
 
 
 @dataclass(frozen=True)
 class ArmTerms:
-    """What Theorem 1 says of one suboptimal arm: it is pulled at most a + b times on average."""
+    """The terms of Theorem 1 for a suboptimal arm, pulled at most a + b times on average."""
 
     arm: int
     gap: float
@@ -94,10 +94,10 @@ def general_bound(
 ) -> GeneralBound:
     """Return the bound of Theorem 1 on the regret of Bernoulli Giro with any real a >= 0.
 
-    `taus` has one number for each suboptimal arm, in the order of the arms; the default is the
+    `taus` has one number for each suboptimal arm, in the order of the arms. The default is the
     middle of the two arms' limits, (mu_i + a) / (2a + 1) + gap_i / (4a + 2) (Section 5.2). For
-    real `a`, Q is the mixture over the two histories of Section 6.1. What is left out of the
-    sums is below rounds^2 1e-20 + rounds 1e-14 for each arm. Costs up to 10 rounds^1.5 binomial
+    real `a`, Q is the mixture over the two histories of Section 6.1. The terms left out of the sums
+    are below rounds^2 1e-20 + rounds 1e-14 for each arm. The cost is up to 10 rounds^1.5 binomial
     tails for each arm: 10,000 rounds take seconds.
     """
     arms = suboptimal_arms(means)
@@ -105,7 +105,7 @@ def general_bound(
     check_pseudo_rewards(a)
     chosen = [middle_tau(arm, a) for arm in arms] if taus is None else list(taus)
     if len(chosen) != len(arms):
-        raise BadParameter(f"taus needs {len(arms)} numbers, one a suboptimal arm, got {taus}")
+        raise BadParameter(f"taus needs {len(arms)} numbers, one per suboptimal arm, got {taus}")
     best, terms = float(checked_means(means).max()), []
     for arm, tau in zip(arms, chosen, strict=True):
         optimism = _Optimism(tau, a)
@@ -120,7 +120,7 @@ def best_general_bound(
 ) -> GeneralBound:
     """Return Theorem 1 with the best tau of each arm among evenly spaced ones.
 
-    They lie strictly between the arm's limit and the best arm's; an odd number of them includes
+    These lie strictly between the arm's limit and the best arm's. An odd number of them includes
     the middle, so the bound is no worse than `general_bound`.
     """
     check("the search", whole(1), candidates=candidates)
@@ -151,9 +151,9 @@ class _Optimism:
     def __call__(self, s: Integers, x: Integers) -> Floats:
         exact = self.a * s
         nearest = np.rint(exact)
-        whole = np.abs(exact - nearest) <= ROUNDING * np.maximum(1.0, exact)
-        floor = np.where(whole, nearest, np.floor(exact))
-        up = np.where(whole, 0.0, exact - floor)
+        integral = np.abs(exact - nearest) <= ROUNDING * np.maximum(1.0, exact)
+        floor = np.where(integral, nearest, np.floor(exact))
+        up = np.where(integral, 0.0, exact - floor)
         lower = self._with_pseudo(s, x, floor)
         if not up.any():
             return lower
@@ -167,7 +167,7 @@ class _Optimism:
 
 
 def _summed_inverse(optimism: _Optimism, mean: float, rounds: int) -> float:
-    """Return sum over s of E[min(1 / Q_{1,s} - 1, n)]; the term of s = 0 is 0."""
+    """Return the sum over s of E[min(1 / Q_{1,s} - 1, n)], where the term of s = 0 is 0."""
     total = 0.0
     for s, x in _windows(optimism, mean, rounds):
         mass = np.exp(log_binomial(x, s, mean))
@@ -195,7 +195,7 @@ def _windows(optimism: _Optimism, mean: float, rounds: int) -> Iterator[tuple[In
 
 
 def _summed_exceedance(optimism: _Optimism, mean: float, rounds: int) -> float:
-    """Return sum over s of P(Q_{i,s} > 1/n), where Q_{i,0} = 1."""
+    """Return the sum over s of P(Q_{i,s} > 1/n), where Q_{i,0} = 1."""
     s = np.arange(1, rounds)
     first = 1.0 if rounds > 1 else 0.0
     enough = _fewest_ones(optimism, s, level=_STRICTLY / rounds)
@@ -203,9 +203,9 @@ def _summed_exceedance(optimism: _Optimism, mean: float, rounds: int) -> float:
 
 
 def _fewest_ones(optimism: _Optimism, s: Integers, *, level: float) -> Integers:
-    """Return for each s the fewest ones with Q > level, s + 1 where none are enough.
+    """Return for each s the fewest ones with Q > level, s + 1 if none are enough.
 
-    Q rises with the ones, so halving the interval finds it.
+    Q increases with the ones, so bisection finds it.
     """
     low, high = np.zeros_like(s), s + 1
     while np.any(low < high):
@@ -226,7 +226,7 @@ _A = (0.1, 1 / 3, 1.0, 2.0, 3.0)
 
 
 class Question(NamedTuple):
-    """One problem, Giro's `a`, and how much is simulated."""
+    """One problem, Giro's `a`, and the size of the simulation."""
 
     means: Sequence[float]
     rounds: int
@@ -243,10 +243,12 @@ def general_bound_report(question: Question) -> Report:
         question.means, min(question.rounds, _FEWER), question.a, candidates=_CANDIDATES
     )
     tuned = [arm.tau for arm in best.arms]
-    against_rounds = [_row(question, n, question.a, it, tuned) for n, it in simulated.items()]
+    against_rounds = [
+        _row(question, n, question.a, regrets, tuned) for n, regrets in simulated.items()
+    ]
     fewer = question._replace(rounds=min(question.rounds, _FEWER))
     finals = {a: _simulated(fewer, a)[fewer.rounds] for a in sorted({*_A, question.a})}
-    against_a = [_row(fewer, fewer.rounds, a, it, None) for a, it in finals.items()]
+    against_a = [_row(fewer, fewer.rounds, a, regrets, None) for a, regrets in finals.items()]
     return Report(
         command=(
             f"giro theory general-bound --means {listed(question.means)} "
@@ -280,15 +282,15 @@ def _arm_table(question: Question) -> Table:
         Column("theorem_2_b", "b_i, Theorem 2", fixed(1)),
     )
     rows = [
-        (arm.arm, arm.gap, arm.tau, arm.a, arm.b, arm.regret, *theirs)
-        for arm, theirs in zip(bound.arms, theorem_2, strict=True)
+        (arm.arm, arm.gap, arm.tau, arm.a, arm.b, arm.regret, *terms)
+        for arm, terms in zip(bound.arms, theorem_2, strict=True)
     ]
     title = f"Theorem 1 with tau in the middle, after {rounds} rounds; arms counted from 0"
     return table("arms", title, columns, rows)
 
 
 def _simulated(question: Question, a: float) -> dict[int, Floats]:
-    """Return the regret of each run after some rounds, of which the last are all of them."""
+    """Return the regret of each run after some numbers of rounds, the last being all rounds."""
     trace = simulate(
         f"giro:a={text_of(float(a))}",
         f"bernoulli:means=[{listed(question.means)}]",
@@ -371,7 +373,7 @@ def _statements(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Verdict
     rows, last = [*by_rounds, *by_a], by_rounds[-1]
     ratio = [row.theorem_1 / row.regret for row in rows]
     tuned = f" ({last.theorem_1_tuned / last.regret:.1f} with tau tuned)"
-    known = [row for row in rows if not math.isnan(row.log_theorem_2)]
+    bounded = [row for row in rows if not math.isnan(row.log_theorem_2)]
     statements = [
         Verdict(
             "Theorem 1: simulated regret <= bound",
@@ -380,8 +382,8 @@ def _statements(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> list[Verdict
             f"{ratio[len(by_rounds) - 1]:.1f} after {last.rounds} rounds{tuned}",
         )
     ]
-    if known:
-        logs = [row.log_theorem_2 - math.log(row.regret) for row in known]
+    if bounded:
+        logs = [row.log_theorem_2 - math.log(row.regret) for row in bounded]
         statements.append(
             Verdict(
                 "Theorem 2: simulated regret <= bound",
@@ -411,7 +413,7 @@ def _increases(rows: Sequence[_Row], finals: dict[float, Floats]) -> list[Verdic
 
 
 def _all_above_zero(differences: Sequence[Floats]) -> bool | None:
-    """Return whether all means are positive, None where some are too near 0 to tell."""
+    """Return whether all means are positive, None if some are too near 0 to decide."""
     estimates = [estimate(difference) for difference in differences]
     reach = float(stdtrit(max(differences[0].size - 1, 1), 1 - 0.025 / len(differences)))
     if any(each.mean + reach * each.se < 0 for each in estimates):
@@ -420,7 +422,7 @@ def _all_above_zero(differences: Sequence[Floats]) -> bool | None:
 
 
 def _b_is_small(question: Question) -> Verdict:
-    """Return that b_i keeps the constant of Theorem 2 that its proof misses by 1."""
+    """Check that b_i satisfies the constant of Theorem 2, which its proof misses by 1."""
     n, a = question.rounds, question.a
     bound = _theorem_1(tuple(question.means), n, a, None)
     pairs = [(arm.b, 8 * (2 * a + 1) / arm.gap**2 * math.log(n) + 2) for arm in bound.arms]
@@ -432,7 +434,7 @@ def _b_is_small(question: Question) -> Verdict:
 
 
 def _draw(by_rounds: Sequence[_Row], by_a: Sequence[_Row]) -> "Figure":
-    """Return all bounds, those that say something, and how they depend on `a`."""
+    """Draw all bounds, those that are not trivial, and their dependence on `a`."""
     n = [row.rounds for row in by_rounds]
     with panels(3) as (figure, (left, middle, right)):
         has_theorem_2 = _has_theorem_2(by_rounds[-1].a)

@@ -1,7 +1,8 @@
 """Moments of a history with pseudo rewards and of its bootstrap sample.
 
-Kveton et al. (2019), Section 4.2. Everywhere `s` is the number of pulls, `a` the pseudo rewards
-of each kind per pull, alpha = 2a + 1; V counts the ones in the history, U those in the sample.
+Kveton et al. (2019), Section 4.2. Everywhere `s` is the number of pulls, `a` the number of pseudo
+rewards of each kind per pull, and alpha = 2a + 1. V counts the ones in the history, U those in the
+sample.
 """
 
 import math
@@ -70,10 +71,10 @@ def conditional_value_moments(s: int, v: float, a: float) -> Moments:
 
 
 def value_moments(s: int, mean: float, a: float) -> Moments:
-    """Return the moments of the arm's value U / (alpha s) over histories and samples alike.
+    """Return the moments of the arm's value U / (alpha s) over histories and samples.
 
-    The variance of U is E[V (1 - V / (alpha s))] + var V, by the law of total variance; the paper
-    gives the two parts only.
+    The variance of U is E[V (1 - V / (alpha s))] + var V, by the law of total variance. The paper
+    gives only the two parts.
     """
     history = history_moments(s, mean, a)
     length = (2 * a + 1) * s
@@ -82,21 +83,21 @@ def value_moments(s: int, mean: float, a: float) -> Moments:
 
 
 def smallest_value_variance(s: int, a: float) -> float:
-    """Return a (a + 1) / (alpha^3 s), which the value's variance given V never falls below."""
+    """Return a (a + 1) / (alpha^3 s), the smallest variance of the value given V."""
     check_trials(s, 0.5)
     return a * (a + 1) / ((2 * a + 1) ** 3 * s)
 
 
 def largest_history_variance(s: int, a: float) -> float:
-    """Return 1 / (4 alpha^2 s), which the variance of V / (alpha s) never exceeds."""
+    """Return 1 / (4 alpha^2 s), the largest variance of V / (alpha s)."""
     check_trials(s, 0.5)
     return 1 / (4 * (2 * a + 1) ** 2 * s)
 
 
 def moment_checks(s: int, mean: float, a: float) -> list[Check]:
-    """Return every formula above next to the sum over all outcomes that it stands for.
+    """Compare every formula above with the sum over all outcomes.
 
-    Needs a s to be an integer. Costs one term for each history and sample.
+    a s must be an integer. The cost is one term for each history and sample.
     """
     check_trials(s, mean)
     k = whole_pseudo_count(a, s)
@@ -112,9 +113,9 @@ def moment_checks(s: int, mean: float, a: float) -> list[Check]:
         checks += _both("sample", samples[-1], bootstrap_moments(s, ones, a), {**at, "v": ones})
         variance = conditional_value_moments(s, ones, a).variance
         checks.append(check_at_least("smallest variance", variance, floor, s=s, a=a, v=ones))
-    whole = float(weights @ np.array([sample.mean for sample in samples]))
+    total_mean = float(weights @ np.array([sample.mean for sample in samples]))
     squares = np.array([sample.variance + sample.mean**2 for sample in samples])
-    mixed = Moments(whole, float(weights @ squares) - whole**2)
+    mixed = Moments(total_mean, float(weights @ squares) - total_mean**2)
     return checks + _both("value", _scaled(mixed, length), value_moments(s, mean, a), at)
 
 
@@ -193,11 +194,11 @@ def _moments(checks: Sequence[Check], s: int, mean: float, a: float) -> Table:
     )
     rows = []
     for claim, formula in _FORMULAS.items():
-        mine = [check for check in checks if check.claim == claim]
-        error = max(abs(check.lhs - check.rhs) for check in mine)
+        group = [check for check in checks if check.claim == claim]
+        error = max(abs(check.lhs - check.rhs) for check in group)
         if claim == _FLOOR:
             error = math.nan
-        rows.append((claim, formula, mine[0].rhs, mine[0].lhs, len(mine), error))
+        rows.append((claim, formula, group[0].rhs, group[0].lhs, len(group), error))
     title = (
         f"Moments after s = {s} pulls of an arm with mean {text(mean)}, a = {text(a)}; "
         "samples: v = a s shown, all v compared"
@@ -301,7 +302,7 @@ def _statements(
 
 
 def _draw(grids: dict[float, list[Check]]) -> "Figure":
-    """Return the variance condition against `a`, and a map of failures for each `a`."""
+    """Draw the variance condition against `a`, and a map of failures for each `a`."""
     from matplotlib.lines import Line2D  # noqa: PLC0415  # quick start
     from matplotlib.patches import Patch  # noqa: PLC0415  # quick start
 

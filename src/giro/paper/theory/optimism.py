@@ -1,13 +1,13 @@
 """Optimism: the probability that an arm's value reaches its limit (Kveton et al., 2019).
 
 Theorem 4 bounds W, the expected inverse of that probability. Section 4.2 has an informal argument:
-Giro explores because no unfavourable history is more likely than being optimistic under it
-(Equation 7), as it would be with normal values if a (a + 1) / (2a + 1) >= 1/4.
+Giro explores because no unfavourable history is more likely than optimism under it (Equation 7).
+This would be true for normal values if a (a + 1) / (2a + 1) >= 1/4.
 
-Equation 7 as stated is wrong for every `a` and s: with 0 < mean < 1 - 2^(-1/s), the history
-without a one has a probability above 1/2, and optimism under it, P(U > E[U]), at most 1/2. It
+Equation 7 as stated is wrong for every `a` and s. With 0 < mean < 1 - 2^(-1/s), the history
+without a one has a probability above 1/2, and optimism under it, P(U > E[U]), has at most 1/2. It
 also fails for larger means while s is small. For a fixed mean and large s the exact condition
-compares two rates of decay (`optimism_exponent`), and asks for less than the paper: a > 0.115.
+compares two rates of decay (`optimism_exponent`), and needs less than the paper: a > 0.115.
 """
 
 import math
@@ -71,12 +71,12 @@ class OptimismRow(NamedTuple):
 
 
 def log_inverse_optimism(n: int, p: float, a: float) -> float:
-    """Return log W, W the expected inverse probability of being optimistic after `n` pulls.
+    """Return log W, where W is the expected inverse probability of optimism after `n` pulls.
 
     Kveton et al. (2019), Appendix C: the mean over x ~ B(n, p) of
     1 / P(Y >= ceil((a + p) n)), where Y ~ B((2a + 1) n, (a n + x) / ((2a + 1) n)). The formula
-    needs `a n` to be an integer and so do we; `a` may be 1/3 where n is 3. For a = 0 it is
-    infinite (a history of zeros is never optimistic). Costs one term for each x and y.
+    needs `a n` to be an integer, and so does this function. `a` may be 1/3 if n is 3. For a = 0, W
+    is infinite (a history of zeros is never optimistic). The cost is one term for each x and y.
     """
     check_trials(n, p)
     weights = log_binomial(np.arange(n + 1), n, p)
@@ -86,10 +86,10 @@ def log_inverse_optimism(n: int, p: float, a: float) -> float:
 
 
 def log_inverse_optimism_above(n: int, a: float) -> Floats:
-    """Return log W just above p = k / n for k = 0..n - 1, of which the largest is W's supremum.
+    """Return log W just above p = k / n for k = 0..n - 1, the largest of which is W's supremum.
 
-    As p grows from one multiple of 1 / n to the next, the ones asked for stay the same and those
-    observed become more, so W falls; at each multiple it jumps.
+    As p grows from one multiple of 1 / n to the next, the required number of ones stays the same
+    and the observed number grows, so W falls. At each multiple it jumps.
     """
     check_trials(n, 0.5)
     pseudo = whole_pseudo_count(a, n)
@@ -104,7 +104,7 @@ def log_inverse_optimism_above(n: int, a: float) -> Floats:
 def log_optimism(n: int, p: float, a: float, x: float) -> float:
     """Return the log probability of a sample with (a + p) n ones or more, given `x` ones of n.
 
-    Kveton et al. (2019), Theorem 4, the inner sum; 0 <= x <= n may be any real number.
+    This is the inner sum of Kveton et al. (2019), Theorem 4. 0 <= x <= n may be any real number.
     """
     k = whole_pseudo_count(a, n)
     m = n + 2 * k
@@ -114,7 +114,7 @@ def log_optimism(n: int, p: float, a: float, x: float) -> float:
 def optimism_grid(
     n_values: Iterable[int], p_values: Iterable[float], a_values: Iterable[float]
 ) -> list[OptimismRow]:
-    """Return both sides of Theorem 4 for every combination, each with a n an integer."""
+    """Return both sides of Theorem 4 for every combination. Each a n must be an integer."""
     rows = []
     for n, p, a in product(n_values, p_values, a_values):
         check = check_at_most("Theorem 4", log_inverse_optimism(n, p, a), log_c(a))
@@ -126,7 +126,7 @@ def optimism_grid(
 
 
 def variance_condition(a: float) -> bool:
-    """Tell whether a (a + 1) / (2a + 1) >= 1/4, so that a normal value would be optimistic."""
+    """Return whether a (a + 1) / (2a + 1) >= 1/4, so that a normal value would be optimistic."""
     check_pseudo_rewards(a)
     return 4 * a * (a + 1) >= 2 * a + 1
 
@@ -134,7 +134,7 @@ def variance_condition(a: float) -> bool:
 def smallest_optimistic_a() -> float:
     """Return the smallest `a` with a (a + 1) / (2a + 1) >= 1/4, which the paper calls about 1/3.
 
-    The root of 4 a^2 + 2 a - 1.
+    It is the root of 4 a^2 + 2 a - 1.
 
     >>> round(smallest_optimistic_a(), 6)
     0.309017
@@ -146,7 +146,7 @@ def informal_optimism_checks(s: int, mean: float, a: float) -> list[Check]:
     """Return Equation 7 for every unfavourable history of `s` pulls, as logarithms.
 
     P(mu_hat >= (mean + a) / alpha given V = v) >= P(V = v) for each v < (mean + a) s that has a
-    positive probability. Needs a s to be an integer. `x` is the number of observed ones, v - a s.
+    positive probability. a s must be an integer. `x` is the number of observed ones, v - a s.
     """
     check_trials(s, mean)
     expected = mean * s
@@ -164,19 +164,19 @@ def informal_optimism_checks(s: int, mean: float, a: float) -> list[Check]:
 def informal_optimism_failures(
     s_values: Iterable[int], means: Iterable[float], a: float
 ) -> list[Check]:
-    """Return where Equation 7 is wrong; a pair (s, a) whose product is no integer is left out."""
+    """Return where Equation 7 is wrong, without pairs (s, a) whose product is not an integer."""
     places = [(s, mean) for s, mean in product(s_values, means) if is_whole(a * s)]
     checks = (check for s, mean in places for check in informal_optimism_checks(s, mean, a))
     return [check for check in checks if not check.holds]
 
 
 def optimism_exponent(a: float, mean: ArrayLike, observed: ArrayLike) -> Floats:
-    """Return by how much per pull a bad history decays faster than optimism under it.
+    """Return the rate of decay per pull of a bad history minus that of optimism under it.
 
     After s pulls, a history with a share `observed` of ones has probability about
-    exp(-s d(observed, mean)); under it the value reaches the arm's limit with probability about
-    exp(-s alpha d((mean + a) / alpha, (observed + a) / alpha)), d the divergence of Lemma 4.
-    Where the difference of the two rates is negative, W grows exponentially with s.
+    exp(-s d(observed, mean)). Under it the value reaches the arm's limit with probability about
+    exp(-s alpha d((mean + a) / alpha, (observed + a) / alpha)), with the divergence d of Lemma 4.
+    If the difference of the two rates is negative, W grows exponentially with s.
     """
     alpha = 2 * a + 1
     mean, observed = np.asarray(mean, dtype=np.float64), np.asarray(observed, dtype=np.float64)
@@ -193,25 +193,25 @@ def divergence(p: ArrayLike, q: ArrayLike) -> Floats:
 def smallest_exponent(a: float) -> tuple[float, float, float]:
     """Return the smallest `optimism_exponent` per squared deviation, and its mean and observed.
 
-    Divided by (mean - observed)^2, since the exponent itself is 0 where the two are equal.
+    It is divided by (mean - observed)^2, because the exponent is 0 if the two are equal.
     """
     check("the exponent", POSITIVE, a=a)
     mean, share = np.meshgrid(np.linspace(0.01, 0.99, 99), np.linspace(0, 0.99, 100))
     grid = _scaled_exponent(a, mean, share)
     start = np.unravel_index(grid.argmin(), grid.shape)
-    found = minimize(
+    minimum = minimize(
         lambda at: float(_scaled_exponent(a, at[0], at[1])),
         [mean[start], share[start]],
         bounds=[(0.01, 0.99), (0.0, 0.99)],
     )
-    return float(found.fun), float(found.x[0]), float(found.x[0] * found.x[1])
+    return float(minimum.fun), float(minimum.x[0]), float(minimum.x[0] * minimum.x[1])
 
 
 def smallest_bounded_a() -> float:
     """Return the smallest `a` for which W stays bounded as the pulls grow, about 0.115.
 
-    Below it optimism can be too rare for a good arm with a bad start, worst for means near 0.6:
-    1 / P(optimistic) then grows faster than bad starts die out. Theorem 2 asks for a > 0.707.
+    Below it optimism can be too rare for a good arm with a bad start, most of all for means near
+    0.6: 1 / P(optimistic) then grows faster than bad starts die out. Theorem 2 needs a > 0.707.
     """
     return float(brentq(lambda a: smallest_exponent(a)[0], 0.05, 0.3, xtol=1e-6))
 
@@ -226,7 +226,7 @@ def _scaled_exponent(a: float, mean: ArrayLike, share: ArrayLike) -> Floats:
 _QUOTED = {1.0: 24.0, 2.0: 5.7, 3.0: 3.3}  # Section 5.3: f(b) = e^24, e^5.7, e^3.3
 _FEW = (0.05, 0.1, 0.11, 0.12, 0.2, 0.5)  # on both sides of the threshold
 _MANY_PULLS = (100, 200, 400, 800)
-_HIGHEST = 50  # powers of ten drawn; W without end grows without end
+_HIGHEST = 50  # powers of ten drawn; W can grow without limit
 
 
 class _Row(NamedTuple):
@@ -234,7 +234,7 @@ class _Row(NamedTuple):
     n: int
     p: float
     log_w: float
-    log_c: float  # NaN where Theorem 4 says nothing
+    log_c: float  # NaN where Theorem 4 does not apply
 
     @property
     def holds(self) -> bool | None:
@@ -244,9 +244,9 @@ class _Row(NamedTuple):
 def optimism_report(
     a_values: Sequence[float], n_values: Sequence[int], p_values: Sequence[float] | None
 ) -> Report:
-    """Return W on a grid; without `p_values`, its largest value over all p > 0.
+    """Return W on a grid or, without `p_values`, its largest value over all p > 0.
 
-    Pairs (a, n) whose product is no integer are left out.
+    Pairs (a, n) whose product is not an integer are left out.
     """
     if not min(a_values) > 0:
         raise BadParameter(f"W is infinite without pseudo rewards, got a={min(a_values):g}")
@@ -305,13 +305,13 @@ def _constants(a_values: Sequence[float], rows: Sequence[_Row], p_title: str) ->
         Column("p", p_title, fixed(4)),
         Column("log_looseness", "c / W", from_log),
     )
-    found = []
+    records = []
     for a in a_values:
         _, n, p, log_w, bound = max((row for row in rows if row.a == a), key=_size)
         b = b_constant(a) if _has_bound(a) else math.nan
         f = log_f(b) if _has_bound(a) else math.nan
-        found.append((a, b, f, bound, log_w, n, p, bound - log_w))
-    return table("constants", "Theorem 4: W <= c", columns, found)
+        records.append((a, b, f, bound, log_w, n, p, bound - log_w))
+    return table("constants", "Theorem 4: W <= c", columns, records)
 
 
 def _largest(largest: Sequence[_Row], title: str, p_title: str) -> Table:
@@ -350,24 +350,24 @@ def _growth() -> Table:
 
 
 def _statements(rows: Sequence[_Row], growth: Table, p_title: str) -> list[Verdict]:
-    found = {a: round(log_f(b_constant(a)), 1) for a in _QUOTED}
+    computed = {a: round(log_f(b_constant(a)), 1) for a in _QUOTED}
     statements = [
         Verdict(
             "Section 5.3: f(b) is e^24, e^5.7, e^3.3 for a = 1, 2, 3",
-            found == _QUOTED,
-            ", ".join(power(log) for log in found.values()),
+            computed == _QUOTED,
+            ", ".join(power(log) for log in computed.values()),
         )
     ]
-    known = [row for row in rows if not math.isnan(row.log_c)]
-    if known:
-        worst, violations = max(known, key=_size), sum(row.holds is False for row in known)
-        closest = min(known, key=lambda row: row.log_c - row.log_w)
+    bounded = [row for row in rows if not math.isnan(row.log_c)]
+    if bounded:
+        worst, violations = max(bounded, key=_size), sum(row.holds is False for row in bounded)
+        closest = min(bounded, key=lambda row: row.log_c - row.log_w)
         loose = closest.log_c - closest.log_w
         statements += [
             Verdict(
                 "Theorem 4: W <= c",
                 violations == 0,
-                f"{len(known)} cases, {violations} violations; largest W is "
+                f"{len(bounded)} cases, {violations} violations; largest W is "
                 f"{math.exp(worst.log_w):.2f}, at a = {text(worst.a)}, n = {worst.n}, "
                 f"{p_title} = {worst.p:.4f}, where c = {power(worst.log_c)}",
             ),
@@ -391,14 +391,14 @@ def _statements(rows: Sequence[_Row], growth: Table, p_title: str) -> list[Verdi
 
 
 def _draw(largest: Sequence[_Row], growth: Table) -> "Figure":
-    """Return W against c for each `a`, and W's growth for small `a`."""
+    """Draw W against c for each `a`, and W's growth for small `a`."""
     with panels(2) as (figure, (left, right)):
         for i, a in enumerate(dict.fromkeys(row.a for row in largest)):
-            mine = [row for row in largest if row.a == a]
-            label, logs = f"a = {text(a)}", log10([row.log_w for row in mine])
-            left.plot([row.n for row in mine], logs, marker="o", ms=3, label=label, **look(i))
-            if _has_bound(a) and mine[0].log_c < 100:
-                _draw_bound(left, float(log10(mine[0].log_c)), f"c for {label}", look(i))
+            group = [row for row in largest if row.a == a]
+            label, logs = f"a = {text(a)}", log10([row.log_w for row in group])
+            left.plot([row.n for row in group], logs, marker="o", ms=3, label=label, **look(i))
+            if _has_bound(a) and group[0].log_c < 100:
+                _draw_bound(left, float(log10(group[0].log_c)), f"c for {label}", look(i))
         left.set_xscale("log")
         left.set_ylim(bottom=0)
         left.set_ylabel("W, expected 1 / P(optimistic)")

@@ -1,16 +1,16 @@
-"""The proofs of Appendices B and C with numbers put in (Kveton et al., 2019): lemmas and steps.
+"""The lemmas and steps of the proofs in Appendices B and C, in numbers (Kveton et al., 2019).
 
 Each function returns one check for each case, so that a lemma or a step can be tried on a grid and
-its failures read off. What we found:
+its failures listed. We found:
 
-- Lemma 2 fails for p = 0 only, where "the smallest integer" i_0 is -1 and the bound is
+- Lemma 2 fails only for p = 0, where "the smallest integer" i_0 is -1 and the bound is
   e^-2 f(0), while the sum is f(0). With i_0 >= 0 it holds.
-- Lemma 3 holds wherever tried, though its proof uses Lemma 4 at y = m for small `a` too.
+- Lemma 3 holds wherever we tried, though its proof also uses Lemma 4 at y = m for small `a`.
 - Lemma 4 fails for x = 0 and x = n, where its right side is infinite. Stirling's upper bound
   in its proof is 0 at k = 0, while 0! = 1.
-- Every step of the proofs holds, but one: the proof of Theorem 2 adds up 1 for each of the pulls
-  s = 0..floor(L), L = 8 (2a + 1) / gap^2 log n, as if they were L instead of L + 1. What it proves
-  is b_i <= L + 3 (`bound.counted_pulls_check`); that b_i <= L + 2 is true wherever we computed b_i.
+- Every step of the proofs holds but one: the proof of Theorem 2 sums 1 for each of the pulls
+  s = 0..floor(L), L = 8 (2a + 1) / gap^2 log n, as if there were L instead of L + 1. It proves
+  b_i <= L + 3 (`bound.counted_pulls_check`). b_i <= L + 2 is true wherever we computed b_i.
 """
 
 import math
@@ -68,7 +68,8 @@ def history_checks(n: int, p: float) -> list[Check]:
     """Return Lemma 2 for every step function f(x) = 1{x <= step}, step = 0..n.
 
     These decide the lemma for (n, p): both sides are linear in f, every decreasing f >= 0 is a
-    mixture of steps, and a step between two integers has the same left side and no smaller right.
+    mixture of steps, and a step between two integers has the same left side and a right side that
+    is no smaller.
     """
     check_trials(n, p)
     last, sums = last_interval(n, p), binom.cdf(np.arange(n + 1), n, p)
@@ -83,7 +84,7 @@ def _step_bound(n: int, p: float, step: int, last: int) -> float:
 
 
 def bootstrap_checks(n: int, p: float, a: float, shares: Sequence[float]) -> list[Check]:
-    """Return Lemma 3, as logarithms, for x = share p n; needs a > 0 and a n an integer."""
+    """Return Lemma 3, as logarithms, for x = share p n, where a > 0 and a n is an integer."""
     check_trials(n, p)
     check("Lemma 3", POSITIVE, a=a)
     b = (2 * a + 1) / (a * (a + 1))
@@ -109,7 +110,7 @@ def stirling_checks(n: int, p: float) -> list[Check]:
 
 
 def stirling_bound(x: int, n: int, p: float) -> float:
-    """Return the logarithm of the right side of Lemma 4; infinite for x = 0 and x = n."""
+    """Return the logarithm of the right side of Lemma 4, infinite for x = 0 and x = n."""
     if x in (0, n):
         return math.inf
     return _LOG_SCALE + 0.5 * math.log(n / (x * (n - x))) - (x - p * n) ** 2 / (p * (1 - p) * n)
@@ -119,7 +120,7 @@ def stirling_bound(x: int, n: int, p: float) -> float:
 
 
 class OptimismChain(NamedTuple):
-    """The logarithms of the successive bounds on W in the proof of Theorem 4; each is larger."""
+    """The logarithms of the successive bounds on W in the proof of Theorem 4, in growing order."""
 
     w: float
     after_history: float  # Lemma 2
@@ -129,7 +130,7 @@ class OptimismChain(NamedTuple):
 
 
 def optimism_chain(n: int, p: float, a: float) -> OptimismChain:
-    """Return what each step of the proof of Theorem 4 costs at one place; needs p > 0."""
+    """Return the bounds after each step of the proof of Theorem 4 at one place, for p > 0."""
     b, last = b_constant(a), last_interval(n, p)
     i = np.arange(last + 1)
     x = np.maximum(p * n - (i + 1) * math.sqrt(n), 0)
@@ -145,62 +146,62 @@ def optimism_chain(n: int, p: float, a: float) -> OptimismChain:
 
 
 def square_check(b: float, i: int) -> Check:
-    """Return 2 i^2 - b (i + 2)^2 = (2 - b) (i - 2b / (2 - b))^2 - 8b / (2 - b)."""
+    """Check 2 i^2 - b (i + 2)^2 = (2 - b) (i - 2b / (2 - b))^2 - 8b / (2 - b)."""
     completed = (2 - b) * (i - 2 * b / (2 - b)) ** 2 - log_f(b)
     return check_equals("completed square", 2 * i**2 - b * (i + 2) ** 2, completed, b=b, i=i)
 
 
 def shifted_sum_check(b: float) -> Check:
-    """Return that the sum centred at 2b / (2 - b) is at most twice the sum centred at 0.
+    """Check that the sum centred at 2b / (2 - b) is at most twice the sum centred at 0.
 
-    Over i >= 0, of exp(-(2 - b) (i - centre)^2).
+    The sums are over i >= 0, of exp(-(2 - b) (i - centre)^2).
     """
     shifted = _gaussian_sum(b, shift=2 * b / (2 - b))
     return check_at_most("shifted sum", shifted, 2 * _gaussian_sum(b, shift=0), b=b)
 
 
 def integral_check(b: float) -> Check:
-    """Return that the sum of exp(-(2 - b) i^2), i >= 0, is at most 1 + sqrt(2 pi / (4 - 2b)).
+    """Check that the sum of exp(-(2 - b) i^2), i >= 0, is at most 1 + sqrt(2 pi / (4 - 2b)).
 
-    The integral over u >= 0 is half the root; the paper's last step gives the other half away.
+    The integral over u >= 0 is half the root. The paper's last step gives the other half away.
     """
     bound = 1 + math.sqrt(2 * math.pi / (4 - 2 * b))
     return check_at_most("integral", _gaussian_sum(b, shift=0), bound, b=b)
 
 
 def half_integral_check(b: float) -> Check:
-    """Return the same with the integral's value, 1 + sqrt(2 pi / (4 - 2b)) / 2: sharper."""
+    """Check the same with the sharper 1 + sqrt(2 pi / (4 - 2b)) / 2, the integral's value."""
     bound = 1 + math.sqrt(2 * math.pi / (4 - 2 * b)) / 2
     return check_at_most("half integral", _gaussian_sum(b, shift=0), bound, b=b)
 
 
 def floor_of_root_check(n: int) -> Check:
-    """Return floor(sqrt(n)) / sqrt(n) >= 1/2, in the proof of Lemma 3; n = 3 comes closest."""
+    """Check floor(sqrt(n)) / sqrt(n) >= 1/2, in the proof of Lemma 3, where n = 3 is closest."""
     return check_at_least("floor of root", math.isqrt(n) / math.sqrt(n), 0.5, n=n)
 
 
 def small_failure_check(n: int) -> Check:
-    """Return n^2 / (n^2 - 1) - 1 <= 1 / n, in the proof of Theorem 2, for n >= 2."""
+    """Check n^2 / (n^2 - 1) - 1 <= 1 / n, in the proof of Theorem 2, for n >= 2."""
     return check_at_most("small failure", n**2 / (n**2 - 1) - 1, 1 / n, n=n)
 
 
 def divergence_check(p: float, q: float) -> Check:
-    """Return d(p, q) <= (p - q)^2 / (q (1 - q)), in the proof of Lemma 4."""
+    """Check d(p, q) <= (p - q)^2 / (q (1 - q)), in the proof of Lemma 4."""
     return check_at_most(
         "divergence", float(divergence(p, q)), (p - q) ** 2 / (q * (1 - q)), p=p, q=q
     )
 
 
 def history_tail_check(n: int, p: float, i: int) -> Check:
-    """Return Hoeffding's P(X <= p n - i sqrt(n)) <= exp(-2 i^2), in the proof of Lemma 2."""
+    """Check Hoeffding's P(X <= p n - i sqrt(n)) <= exp(-2 i^2), in the proof of Lemma 2."""
     tail = float(binom.cdf(p * n - i * math.sqrt(n), n, p))
     return check_at_most("history tail", tail, math.exp(-2 * i**2), n=n, p=p, i=i)
 
 
 def deviation_check(s: int, mean: float, gap: float, a: float) -> Check:
-    """Return P(X - mean s > gap s / 4) <= exp(-gap^2 s / (8 alpha)), X ~ B(s, mean).
+    """Check P(X - mean s > gap s / 4) <= exp(-gap^2 s / (8 alpha)), X ~ B(s, mean).
 
-    In the proof of Theorem 2. Hoeffding's inequality gives the smaller exp(-gap^2 s / 8).
+    It is in the proof of Theorem 2. Hoeffding's inequality gives the smaller exp(-gap^2 s / 8).
     """
     tail = float(binom.sf((mean + gap / 4) * s, s, mean))
     bound = math.exp(-(gap**2) * s / (8 * (2 * a + 1)))
@@ -208,9 +209,9 @@ def deviation_check(s: int, mean: float, gap: float, a: float) -> Check:
 
 
 def sample_deviation_check(m: int, ones: int, distance: float) -> Check:
-    """Return P(U - ones >= distance) <= exp(-2 distance^2 / m), U ~ B(m, ones / m).
+    """Check P(U - ones >= distance) <= exp(-2 distance^2 / m), U ~ B(m, ones / m).
 
-    In the proof of Theorem 2, with m = alpha s and distance = gap s / 4.
+    It is in the proof of Theorem 2, with m = alpha s and distance = gap s / 4.
     """
     tail = float(binom.sf(math.ceil(ones + distance) - 1, m, ones / m))
     bound = math.exp(-2 * distance**2 / m)
@@ -242,7 +243,7 @@ _DRAWN = {
 
 
 def lemmas_report(most: int) -> Report:
-    """Return what is violated, for up to `most` trials."""
+    """Return the report on the lemmas and steps, for up to `most` trials."""
     check("a grid", whole(2), n=most)
     lemmas, proofs = _lemma_checks(most), _proof_checks(most)
     return Report(
@@ -260,7 +261,7 @@ def lemmas_report(most: int) -> Report:
 
 
 def _lemma_checks(most: int) -> dict[str, list[Check]]:
-    """Return the lemmas of Appendix C for n = 1..most, as they stand and as they can be saved."""
+    """Return the lemmas of Appendix C for n = 1..most, as printed and as corrected."""
     trials = range(1, most + 1)
     history = [check for n, p in product(trials, _P) for check in history_checks(n, p)]
     stirling = [check for n, p in product(trials, _INSIDE) for check in stirling_checks(n, p)]
@@ -280,7 +281,7 @@ def _lemma_checks(most: int) -> dict[str, list[Check]]:
 
 
 def _proof_checks(most: int) -> dict[str, list[Check]]:
-    """Return the steps of the proofs in Appendices B and C, by what they are about."""
+    """Return the steps of the proofs in Appendices B and C, by subject."""
     trials = range(1, most + 1)
     rounds = (100, 1000, 10_000, 100_000)
     counted = [counted_pulls_check(n, gap, 1.0) for n, gap in product(rounds, _GAPS)]
@@ -317,7 +318,7 @@ def _proof_checks(most: int) -> dict[str, list[Check]]:
 
 
 def _chains(most: int) -> Iterator[Check]:
-    """Yield that each bound in the proof of Theorem 4 is at most the next, as logarithms."""
+    """Yield checks that each bound in the proof of Theorem 4 is at most the next, as logarithms."""
     for n, p, a in product((1, 2, 5, most), (0.05, 0.3, 0.5, 0.9), (1.0, 2.0, 3.0)):
         chain = optimism_chain(n, p, a)
         for i, (smaller, larger) in enumerate(pairwise(chain)):
@@ -374,7 +375,7 @@ def _statement(claim: str, checks: Sequence[Check]) -> Verdict:
 
 
 def _draw(lemmas: Mapping[str, Sequence[Check]]) -> "Figure":
-    """Return the margins of each lemma against the number of trials; below 0 it is violated."""
+    """Draw the margins of each lemma against the number of trials. Below 0 it is violated."""
     with panels(len(_DRAWN)) as (figure, axes):
         for panel, (claim, unit) in zip(axes, _DRAWN.items(), strict=True):
             margins: dict[int, list[float]] = {}

@@ -1,8 +1,8 @@
 """A report: tables, statements of the paper with their verdicts, and a figure.
 
-Beside it stands what reports share: how numbers are shown (rounded to some digits, or as a power
-where they are huge), and how figures are drawn (panels side by side, the look of a curve, axes of
-powers). Matplotlib is imported where something is drawn, so that reports load without it.
+Reports also share the formats of numbers (rounded to some digits, or as a power if they are huge)
+and the style of figures (panels side by side, the look of a curve, axes of powers). Matplotlib is
+imported only to draw, so that reports load without it.
 """
 
 import math
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 GREY = "0.45"
 _PANEL = (3.5, 2.9)  # inches
 _PLAIN = math.log(1e6)  # logarithm up to which a number is written out
-_WRITTEN = 1e6  # logarithm up to which the digits of its number are worth anything
+_WRITTEN = 1e6  # logarithm up to which the digits of its number are meaningful
 
 
 class Table(NamedTuple):
@@ -37,13 +37,13 @@ class Table(NamedTuple):
 
 
 def table(name: str, title: str, columns: Sequence[Column], rows: Iterable[Sequence[Any]]) -> Table:
-    """Return a table of rows that have a value for each column, in their order."""
+    """Return a table of rows, each with a value for each column, in order."""
     keys = [column.key for column in columns]
     return Table(name, title, columns, [dict(zip(keys, row, strict=True)) for row in rows])
 
 
 class Report(NamedTuple):
-    """What a command found. `command` repeats it, `draw` makes its figure."""
+    """The results of a command. `command` repeats it, `draw` makes its figure."""
 
     command: str
     tables: Sequence[Table]
@@ -55,12 +55,12 @@ class Report(NamedTuple):
 
 
 def text(value: Any) -> str:
-    """Return words as they are, numbers as short as possible, 1/3 as a fraction."""
+    """Return words unchanged and numbers as short as possible, 1/3 as a fraction."""
     return "-" if value != value else text_of(value)  # noqa: PLR0124  # only NaN differs from itself
 
 
 def digits(count: int) -> Callable[[float], str]:
-    """Return a format with this number of digits; a dash for NaN."""
+    """Return a format with this number of digits and a dash for NaN."""
     return lambda value: "-" if math.isnan(value) else f"{value:.{count}g}"
 
 
@@ -95,7 +95,7 @@ def power(log: float) -> str:
 
 
 def yes(value: bool | None) -> str:
-    """Return yes or no, a dash where it is unknown."""
+    """Return yes or no, or a dash if it is unknown."""
     return {True: "yes", False: "no", None: "-"}[value]
 
 
@@ -109,7 +109,7 @@ def listed(values: Any) -> str:
 
 @contextmanager
 def panels(count: int) -> "Iterator[tuple[Figure, list[Axes]]]":
-    """Yield a figure with `count` panels in a row, to be drawn in giro's style."""
+    """Yield a figure with `count` panels in a row, in giro's style."""
     import matplotlib as mpl  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 

@@ -1,9 +1,9 @@
-"""Terms that the statements of the paper share, and a statement with numbers put in.
+"""Terms that the statements of the paper share, and checks of a statement in numbers.
 
-Means, gaps and rounds (Kveton et al., 2019, Section 2); how many pseudo rewards of each kind an
-arm's history holds when `a` is any real number (Section 6.1); binomial probabilities and tails, in
-logarithms where they would vanish otherwise; and checks: both sides of a statement, by how much it
-holds, whether it does.
+The terms are means, gaps and rounds (Kveton et al., 2019, Section 2), the number of pseudo rewards
+of each kind in an arm's history if `a` is any real number (Section 6.1), and binomial probabilities
+and tails, in logarithms if they would vanish otherwise. A check has both sides of a statement, the
+margin by which it holds, and whether it does.
 """
 
 import math
@@ -21,15 +21,15 @@ from giro.errors import BadParameter
 Floats = NDArray[np.float64]
 Means = Sequence[float] | Floats
 
-ROUNDING = 1e-9  # closer to an integer than this, relative to max(1, value), is that integer
-SLACK = 1e-9  # what rounding may take from a statement that holds with equality
+ROUNDING = 1e-9  # a value this close to an integer, relative to max(1, value), is that integer
+SLACK = 1e-9  # rounding error allowed in a statement that holds with equality
 
 
 # -- means and gaps --------------------------------------------------------------------------------
 
 
 class SuboptimalArm(NamedTuple):
-    """An arm that is not the best one; arms are counted from 0."""
+    """An arm that is not the best one. Arms are counted from 0."""
 
     arm: int
     mean: float
@@ -37,19 +37,19 @@ class SuboptimalArm(NamedTuple):
 
 
 def checked_means(means: Means) -> Floats:
-    """Return the means of one arm or more as an array; each must lie in [0, 1]."""
+    """Check that means lie in [0, 1], and return those of one arm or more as an array."""
     checked = np.asarray(means, dtype=np.float64)
     if checked.ndim != 1 or checked.size == 0:
-        raise BadParameter(f"means must be a list with one number an arm, got {means!r}")
+        raise BadParameter(f"means must be a list with a number for each arm, got {means!r}")
     if not np.all((checked >= 0) & (checked <= 1)):
         raise BadParameter(f"means must lie in [0, 1], got {checked.tolist()}")
     return checked
 
 
 def suboptimal_arms(means: Means) -> list[SuboptimalArm]:
-    """Return every arm but the best, which has to be the only best one.
+    """Return every arm except the best, which must be the only best one.
 
-    Kveton et al. (2019), Section 2; there the best arm comes first, here it may stand anywhere.
+    In Kveton et al. (2019), Section 2, the best arm comes first. Here it may be anywhere.
     """
     checked = checked_means(means)
     best = float(checked.max())
@@ -81,7 +81,7 @@ class PseudoCounts(NamedTuple):
 def pseudo_counts(a: float, s: int) -> PseudoCounts:
     """Return floor(a s), ceil(a s) and the probability a s - floor(a s) of the latter.
 
-    Kveton et al. (2019), Section 6.1. A product as near to an integer as rounding explains is
+    Kveton et al. (2019), Section 6.1. A product that differs from an integer only by rounding is
     that integer, and then floor and ceil are the same:
 
     >>> pseudo_counts(1 / 3, 3)
@@ -98,7 +98,7 @@ def pseudo_counts(a: float, s: int) -> PseudoCounts:
 
 
 def whole_pseudo_count(a: float, s: int) -> int:
-    """Return a s where it is an integer, as most formulas of the paper take for granted."""
+    """Return a s if it is an integer, as most formulas of the paper assume."""
     counts = pseudo_counts(a, s)
     if counts.floor != counts.ceil:
         raise BadParameter(
@@ -113,12 +113,12 @@ def check_pseudo_rewards(a: float) -> None:
 
 
 def is_whole(value: float) -> bool:
-    """Tell whether a value differs from an integer by rounding only."""
+    """Return whether a value differs from an integer only by rounding."""
     return abs(value - round(value)) <= ROUNDING * max(1.0, abs(value))
 
 
 def rounded_up(value: float) -> int:
-    """Return the smallest integer >= value, where a value that rounding lifted is not lifted more.
+    """Return the smallest integer >= value, up to rounding errors of the value.
 
     >>> rounded_up(10 * (0.1 + 0.2)), rounded_up(3.1)
     (3, 4)
@@ -130,7 +130,7 @@ def rounded_up(value: float) -> int:
 
 
 def log_binomial(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
-    """Return log B(x; n, p), elementwise; -inf where the probability is 0."""
+    """Return log of the binomial probability of x, elementwise, -inf if it is 0."""
     x, n, p = np.asarray(x), np.asarray(n), np.asarray(p)
     with np.errstate(divide="ignore"):
         powers = xlogy(x, p) + xlog1py(n - x, -p)
@@ -139,7 +139,7 @@ def log_binomial(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
 
 
 def binomial_tail(y: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
-    """Return P(Y >= y) for Y ~ B(n, p), elementwise; 1 for y <= 0, 0 for y > n."""
+    """Return P(Y >= y) for Y ~ B(n, p), elementwise, with 1 for y <= 0 and 0 for y > n."""
     y, n, p = np.broadcast_arrays(y, n, p)
     inside = np.clip(y, 1, np.maximum(n, 1))
     tail = betainc(inside, np.maximum(n, 1) - inside + 1, p)
@@ -147,7 +147,7 @@ def binomial_tail(y: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
 
 
 def log_binomial_tail(y: int, n: int, p: float) -> float:
-    """Return log P(Y >= y) for Y ~ B(n, p), however small; costs one term per outcome."""
+    """Return log P(Y >= y) for Y ~ B(n, p), however small, at one term per outcome."""
     if y <= 0:
         return 0.0
     if y > n:
@@ -166,7 +166,7 @@ def check_trials(n: int, p: float) -> None:
 
 @dataclass(frozen=True)
 class Check:
-    """One statement at one place; `margin` is negative by as much as the statement fails."""
+    """One statement at one place, with a negative `margin` if the statement fails."""
 
     claim: str
     lhs: float
@@ -176,7 +176,7 @@ class Check:
 
     @property
     def holds(self) -> bool:
-        """Tell whether the statement is true up to rounding."""
+        """Whether the statement is true up to rounding."""
         finite = [abs(side) for side in (self.lhs, self.rhs) if abs(side) != float("inf")]
         return self.margin >= -SLACK * max([1.0, *finite])
 

@@ -1,7 +1,7 @@
-"""Where runs are played: threads or processes here, or the workers of a Dask or Ray cluster.
+"""Engines: threads or processes here, or the workers of a Dask or Ray cluster.
 
-All engines have one driver (`drive`): chunks of runs go out, traces come back as they end, and what
-was lost with a worker is sent again. Which engine plays changes the time, never the numbers.
+All engines share one driver, `drive`. Chunks of runs go out, traces come back as they end, and
+chunks lost with a worker are sent again. The choice of engine changes the time, never the numbers.
 """
 
 import math
@@ -28,21 +28,21 @@ from giro.simulation.play import Work, is_compiled, play_run, timed_run
 from giro.simulation.trace import Trace, merge
 from giro.version import __version__
 
-_SECONDS = 2.0  # a chunk takes about as long: much more than sending it, little to lose
+_SECONDS = 2.0  # aim for a chunk: much longer than sending it, little to lose
 _SECONDS_PER_WORKER = 0.02  # longer with many workers: some 50 chunks a second can be sent out
-_SECONDS_IN_THREADS = 0.02  # many short runs at a time, little to wait for at the end
-_PER_WORKER = 4  # chunks that each worker still has before it, so that all end together
-_SMALLEST = 1 / 20  # of a full chunk, at the end
-_ATTEMPTS = 3  # to have a chunk played while no other one ends
-_AHEAD = 4  # chunks per worker that are under way or wait for it
-_LOOKS = 5.0  # seconds after which it is asked whether anything can still come
-PATIENCE = 30.0  # seconds until a busy cluster has answered; where nobody listens it takes none
+_SECONDS_IN_THREADS = 0.02  # many short runs at a time, a short wait at the end
+_PER_WORKER = 4  # chunks still ahead of each worker, so that all end together
+_SMALLEST = 1 / 20  # share of a full chunk, at the end
+_ATTEMPTS = 3  # to play a chunk while no other one ends
+_AHEAD = 4  # chunks per worker that are running or waiting
+_LOOKS = 5.0  # seconds between checks that results can still come
+PATIENCE = 30.0  # seconds to wait for a busy cluster; if nobody listens, it fails at once
 
 EngineName: TypeAlias = Literal["threads", "dask", "ray"]
 
 
 class Engine(ABC):
-    """Plays runs side by side. Which engine it is changes the time, never the numbers."""
+    """Plays runs side by side. The choice of engine changes the time, never the numbers."""
 
     @abstractmethod
     def finished(self, work: Work, runs: Sequence[int]) -> Generator[Trace, None, None]:
@@ -55,10 +55,10 @@ class Engine(ABC):
 def open_engine(
     name: EngineName = "threads", *, jobs: int | None = None, address: str | None = None
 ) -> AbstractContextManager[Engine]:
-    """Return an engine to be opened with `with`, which then closes what was started for it.
+    """Return an engine as a context manager, which closes everything it has started.
 
     Without an address, Dask and Ray start a cluster of `jobs` processes here (default: one per
-    core). With one, they use the cluster at it and its workers.
+    core). With an address, they use the workers of the cluster there.
     """
     if name not in get_args(EngineName):
         raise UnknownName("engine", str(name), known=get_args(EngineName))
@@ -79,7 +79,7 @@ def open_engine(
 
 
 def resolve_jobs(jobs: int | None) -> int:
-    """Return the number of threads or processes: as asked for, or one per core."""
+    """Return the number of threads or processes, by default one per core."""
     check("an engine", optional(whole(1)), jobs=jobs)
     if jobs is not None:
         return operator.index(jobs)
@@ -88,19 +88,22 @@ def resolve_jobs(jobs: int | None) -> int:
 
 
 class Threads(Engine):
-    """Threads of this process, as kernels release the interpreter lock; processes for the rest."""
+    """Threads of this process for kernels, which release the interpreter lock.
+
+    Runs in plain Python are played by processes.
+    """
 
     def __init__(self, jobs: int) -> None:
-        """Use as many threads."""
+        """Use `jobs` threads."""
         self._jobs = jobs
 
     def finished(self, work: Work, runs: Sequence[int]) -> Generator[Trace, None, None]:
-        """Yield a trace for some runs at a time; closing waits for those under way in threads."""
+        """Yield a trace for some runs at a time. Closing waits for running threads."""
         if min(self._jobs, len(runs)) > 1 and not is_compiled(work.policy, work.problem):
             from giro.simulation.engines.processes import processes  # noqa: PLC0415  # quick start
 
-            with processes(min(self._jobs, len(runs))) as others:
-                yield from others.finished(work, runs)
+            with processes(min(self._jobs, len(runs))) as cluster:
+                yield from cluster.finished(work, runs)
             return
         warm_up(work)
         with ThreadPoolExecutor(self._jobs) as pool:
@@ -115,13 +118,13 @@ class Threads(Engine):
 
 
 class Crew(NamedTuple):
-    """Those who play chunks; a future is one of concurrent.futures, of Dask, or alike."""
+    """Workers that play chunks. A future is one of concurrent.futures, of Dask, or alike."""
 
     size: Callable[[], int]
-    submit: Callable[..., Any]  # of a function and its arguments; returns a future
-    drop: Callable[[list[Any]], object]  # futures, begun or not
-    lost: tuple[type[Exception], ...] = ()  # raised when the crew, not the runs, is the trouble
-    check: Callable[[], object] = lambda: None  # raises if nothing can come back any more
+    submit: Callable[..., Any]  # takes a function and its arguments, returns a future
+    drop: Callable[[list[Any]], object]  # takes futures, running or not
+    lost: tuple[type[Exception], ...] = ()  # errors of the crew, not of the runs
+    check: Callable[[], object] = lambda: None  # raises if no result can come any more
 
 
 class Chunks:
@@ -132,9 +135,9 @@ class Chunks:
     """
 
     def __init__(self, runs: Sequence[int], *, workers: int, seconds: float | None = None) -> None:
-        """Begin with chunks of one run, as nothing is known about their length.
+        """Begin with chunks of one run, because their length is unknown.
 
-        `seconds` 0 leaves it at that.
+        With `seconds` 0, all chunks are single runs.
         """
         self._runs, self.workers, self._begin = runs, workers, 0
         usual = max(_SECONDS, workers * _SECONDS_PER_WORKER)
@@ -147,7 +150,7 @@ class Chunks:
         return iter(self.take, [])
 
     def take(self) -> list[int]:
-        """Return the next chunk, first of all one that was given back; nothing after the last."""
+        """Return the next chunk, those given back first. After the last it is empty."""
         if self._again:
             return self._again.pop()
         begin = self._begin
@@ -156,7 +159,7 @@ class Chunks:
         return list(self._runs[begin : self._begin])
 
     def give_back(self, chunk: list[int]) -> None:
-        """Have a chunk taken again, which nobody has played."""
+        """Return a chunk that nobody has played, to be taken again."""
         self._again.append(chunk)
 
     @property
@@ -165,7 +168,7 @@ class Chunks:
         return max(0, len(self._runs) - self._begin) + sum(map(len, self._again))
 
     def adapt(self, ended: Trace) -> None:
-        """Make the chunks still to come as long as these runs say."""
+        """Adapt the size of further chunks to the time that these runs took."""
         self._size = max(1, int(self._seconds / max(float(ended.seconds.mean()), 1e-9)))
 
 
@@ -178,8 +181,8 @@ def drive(
 ) -> Generator[Trace, None, None]:
     """Yield the traces of chunks as they end, with few under way, so that memory stays small.
 
-    `call` is a function and its arguments before the chunk, `read` makes a trace of its result. A
-    chunk that was lost is sent again, until it was lost three times while no other one ended.
+    `call` is a function and its arguments before the chunk. `read` turns its result into a trace. A
+    lost chunk is sent again, until it has been lost three times while no other chunk ended.
     """
     ended: SimpleQueue[Any] = SimpleQueue()
     under_way: dict[Any, list[int]] = {}
@@ -231,7 +234,7 @@ def warm_up(work: Work) -> None:
 
 
 def play_chunk(work: Work, runs: Sequence[int]) -> Trace:
-    """Return what happened in these runs, played one after the other."""
+    """Play these runs one after the other and return their trace."""
     return merge([timed_run(work, run) for run in runs])
 
 
@@ -242,11 +245,11 @@ class Cluster(Engine):
     """A crew in other processes, here or elsewhere."""
 
     def __init__(self, crew: Crew) -> None:
-        """Use the workers that there are."""
+        """Use the workers of this crew."""
         self._crew = crew
 
     def finished(self, work: Work, runs: Sequence[int]) -> Generator[Trace, None, None]:
-        """Yield a trace for each chunk; runs that were lost with a worker are played again."""
+        """Yield a trace for each chunk. Runs lost with a worker are played again."""
         sent, chunks = send(work), Chunks(runs, workers=self._crew.size())
         try:
             yield from drive(self._crew, chunks, work, play_sent, *sent, read=received)
@@ -254,7 +257,7 @@ class Cluster(Engine):
             raise
         except ImportError as error:
             raise GiroError(
-                f"a worker cannot load what it should play ({error}): install giro, and the "
+                f"a worker cannot load the policy or the problem ({error}): install giro, and the "
                 "module of your policy or problem, on every machine"
             ) from error
 
@@ -262,7 +265,7 @@ class Cluster(Engine):
 def reach(address: str) -> None:
     """Raise OSError or ValueError if nobody listens at an address such as tcp://host:8786.
 
-    Dask and Ray would try for longer, and leave threads behind.
+    Dask and Ray would try for longer and leave threads behind.
     """
     url = urlsplit(address if "://" in address else f"//{address}")
     if url.hostname is None or url.port is None:
@@ -271,9 +274,9 @@ def reach(address: str) -> None:
 
 
 def send(work: Work) -> tuple[bytes, str]:
-    """Return what a worker must be given: the work, functions of `__main__` included, and versions.
+    """Return the pickled work, including functions of `__main__`, and the versions to use.
 
-    With other versions than here it would give other numbers, or not understand the work.
+    A worker with other versions could give other numbers, or fail to read the work.
     """
     import cloudpickle  # noqa: PLC0415  # quick start
 
@@ -281,7 +284,7 @@ def send(work: Work) -> tuple[bytes, str]:
 
 
 def play_sent(work: bytes, wanted: str, runs: Sequence[int]) -> bytes:
-    """Return what happened in these runs, for `received`; called in a worker, raises nothing."""
+    """Play these runs in a worker and return their pickled trace, or error, for `received`."""
     import cloudpickle  # noqa: PLC0415  # quick start
 
     try:
@@ -304,7 +307,7 @@ def play_sent(work: bytes, wanted: str, runs: Sequence[int]) -> bytes:
 
 
 def received(answer: bytes) -> Trace:
-    """Return the trace that a worker has sent, or raise its error."""
+    """Return the trace that a worker sent, or raise its error."""
     content = pickle.loads(answer)
     if isinstance(content, Trace):
         return content
@@ -312,5 +315,5 @@ def received(answer: bytes) -> Trace:
 
 
 def versions() -> str:
-    """Return the versions that decide the numbers: they must be the same in all workers."""
+    """Return the versions that determine the numbers. All workers must have the same."""
     return f"giro {__version__} and NumPy {np.__version__}"

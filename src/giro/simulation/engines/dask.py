@@ -18,7 +18,7 @@ with needs_extra("the engine dask", "distributed", extra="dask"):
 
 @contextmanager
 def dask_cluster(address: str | None, *, jobs: int) -> Iterator[Cluster]:
-    """Give the cluster whose scheduler is at `address`, or one of `jobs` processes here."""
+    """Open the cluster whose scheduler is at `address`, or one of `jobs` processes here."""
     with _connected(address) if address is not None else _started(jobs) as client:
         crew = Crew(
             size=partial(_cores, client),
@@ -41,7 +41,7 @@ def _cores(client: Client) -> int:
 
 
 def _check(client: Client) -> None:
-    """Say so if the client has given up, which leaves some of its futures open."""
+    """Raise if the client has given up, which can leave some of its futures pending."""
     if client.status == "closed":
         raise GiroError("the Dask scheduler is gone, and did not come back")
 
@@ -55,7 +55,7 @@ def _connected(address: str) -> Client:
     try:
         reach(address)
         return Client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, ValueError, MemoryError) as error:  # MemoryError: it talks something else
+    except (OSError, ValueError, MemoryError) as error:  # MemoryError: another protocol
         raise GiroError(f"no Dask scheduler answers at {address}: {error}") from None
 
 
@@ -76,9 +76,9 @@ def _started(jobs: int) -> Iterator[Client]:
 
 
 class _DeafToCtrlC(WorkerPlugin):  # type: ignore[misc]  # distributed is untyped
-    """Lets a local worker live on when Ctrl-C is sent to all processes of the terminal.
+    """Makes a local worker ignore Ctrl-C, which the terminal sends to all processes.
 
-    This process then decides what to do.
+    This process decides how to react.
     """
 
     def setup(self, worker: Any) -> None:

@@ -1,8 +1,8 @@
-"""Processes of this machine, for what does not compile.
+"""Processes of this machine, for policies and problems that do not compile.
 
 Plain Python holds the interpreter lock, so threads would wait for each other. The processes are
-plain interpreters that read calls from a pipe. Those of multiprocessing would import the user's
-script first, which then must be written for it, and all end when one does.
+plain interpreters that read calls from a pipe. Those of multiprocessing would first import the
+user's script, which would have to be written for that, and all of them end when one does.
 """
 
 import os
@@ -25,12 +25,12 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class _Died(Exception):
-    """A process has ended before its call."""
+    """A process ended before its call did."""
 
 
 @contextmanager
 def processes(jobs: int) -> Iterator[Cluster]:
-    """Give as many processes, started with the first runs and ended when this is closed."""
+    """Open `jobs` processes, which start with the first runs and end on closing."""
     players = _Players(jobs)
     try:
         with ThreadPoolExecutor(jobs) as pool:
@@ -38,7 +38,7 @@ def processes(jobs: int) -> Iterator[Cluster]:
             yield Cluster(Crew(lambda: jobs, submit, players.drop, lost=(_Died,)))
     finally:
         for process in players.started:
-            process.communicate()  # ends when it finds that nothing more will come
+            process.communicate()  # closes the pipe, which ends the process
 
 
 class _Players:
@@ -51,7 +51,7 @@ class _Players:
         self._environment = dict.fromkeys(_THREADS, threads) | os.environ
 
     def call(self, *call: Any) -> Any:
-        """Return what a function, given its arguments, returns in another process."""
+        """Call a function with arguments in another process, and return its result."""
         process = getattr(self._mine, "process", None) or self._start()
         try:
             _write(process.stdin, call)
@@ -64,20 +64,20 @@ class _Players:
     def _start(self) -> Any:
         with self._lock:
             if self._dropped:
-                raise _Died("nobody waits for it")
+                raise _Died("its runs were dropped")
             self._mine.process = process = subprocess.Popen(
                 [sys.executable, "-c", _BEGIN],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env=self._environment,
-                start_new_session=True,  # Ctrl-C is for this process, which then decides
+                start_new_session=True,  # Ctrl-C reaches only this process, which decides
             )
             self.started.append(process)
         _write(process.stdin, sys.path)
         return process
 
     def drop(self, futures: list[Any]) -> None:
-        """Drop calls, and end the processes if there are any: none will follow."""
+        """Drop calls and, if some are running, end the processes: no calls will follow."""
         waiting = [future for future in futures if not future.cancel()]
         with self._lock:
             self._dropped = bool(futures)
@@ -86,7 +86,7 @@ class _Players:
 
 
 def serve() -> None:
-    """Answer calls until there are no more; what a policy prints goes to standard error."""
+    """Answer calls until there are no more. Output that a policy prints goes to standard error."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     while True:

@@ -17,8 +17,8 @@ _QUIET = {"log_to_driver": False, "logging_level": logging.CRITICAL}
 def ray_cluster(address: str | None, *, jobs: int) -> AbstractContextManager[Cluster]:
     """Return the cluster whose head node is at `address`, or one of `jobs` processes here.
 
-    An address is host:port, ray://host:port, or `auto`, the cluster of this machine. A connection
-    that this process already has is used as it is.
+    An address is host:port, ray://host:port, or `auto`, the cluster of this machine. An existing
+    connection of this process is used unchanged.
     """
     with needs_extra("the engine ray", "ray", extra="ray"):
         import ray  # noqa: PLC0415  # too large for every environment that imports all modules
@@ -28,10 +28,10 @@ def ray_cluster(address: str | None, *, jobs: int) -> AbstractContextManager[Clu
 
 @contextmanager
 def _opened(ray: Any, address: str | None, jobs: int) -> Iterator[Cluster]:
-    mine = not ray.is_initialized()
-    if mine and address is None:
+    connects = not ray.is_initialized()
+    if connects and address is None:
         ray.init(address="local", num_cpus=jobs, include_dashboard=False, **_QUIET)
-    elif mine:
+    elif connects:
         try:
             if address != "auto":  # the cluster of this machine
                 reach(str(address))
@@ -41,12 +41,12 @@ def _opened(ray: Any, address: str | None, jobs: int) -> Iterator[Cluster]:
     try:
         yield Cluster(_crew(ray))
     finally:
-        if mine:
+        if connects:
             ray.shutdown()
 
 
 def _crew(ray: Any) -> Crew:
-    task = cache(ray.remote(num_cpus=1, max_retries=3))  # Ray ships each new one to all workers
+    task = cache(ray.remote(num_cpus=1, max_retries=3))  # Ray sends every new task to all workers
     refs: WeakKeyDictionary[Future[bytes], Any] = WeakKeyDictionary()
 
     def submit(function: Callable[..., bytes], *arguments: Any) -> Future[bytes]:
