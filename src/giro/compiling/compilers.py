@@ -8,7 +8,8 @@ this, compiling a policy takes four sevenths of the time.
 """
 
 import functools
-import threading
+import gc
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,9 +17,13 @@ from typing import Any
 from llvmlite import binding, ir  # type: ignore[import-untyped]  # as numba, which pins it
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
+from numba.core.typed_passes import NativeLowering
+from numba.core.untyped_passes import LiteralUnroll
+
+from giro.compiling.lowering import ForgetUnrolling, Lowering
 
 _NUMBER = ir.IntType(64)  # as long as a pointer
-_LOCK = threading.Lock()
+_LONG = 1.0  # seconds of compiling that leave much to collect
 _ENVIRONMENT = "_ZN08NumbaEnv"  # how names of pointers to Python objects begin, one per kernel
 
 
@@ -41,20 +46,54 @@ def _defaults() -> dict[str, Any]:
     return {name: option.default for name, option in _Flags.options.items()}
 
 
-@contextmanager
-def _unobserved() -> Iterator[None]:
-    """Tell nobody of each call of LLVM, of which there are a thousand a kernel.
+_passes = Compiler.define_pipelines
+_depth = 0  # of kernels that are compiled because another one calls them
 
-    numba has an event for it, which takes a sixteenth of the time if nobody listens.
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Compile a kernel, and all that it calls, without what takes time and is of no use.
+
+    Nobody is told of each call of LLVM, of which there are a thousand a kernel: numba has an event
+    for it, which takes a sixteenth of the time if nobody listens. Python does not look for garbage,
+    a sixth, but once at the end. And functions of numba's own become code to be linked, as ours do.
+    numba compiles one kernel at a time, so there is one such state of a process.
     """
+    global _depth  # noqa: PLW0603  # changed by who has numba's lock
     callbacks = getattr(getattr(binding.ffi.lib, "_lock", None), "_cblist", [])
-    with _LOCK:  # of two threads that compile, one finds them gone
-        kept = callbacks[:]
+    kept, collects, began = callbacks[:], gc.isenabled(), time.perf_counter()
+    if _depth == 0:
         callbacks.clear()
+        gc.disable()
+        Compiler.define_pipelines = _inner_passes
+    _depth += 1
     try:
         yield
     finally:
-        callbacks.extend(kept)
+        _depth -= 1
+        if _depth == 0:
+            callbacks.extend(kept)
+            Compiler.define_pipelines = _passes
+            if collects:
+                gc.enable()
+                if time.perf_counter() - began > _LONG:
+                    gc.collect()
+
+
+def _inner_passes(compiler: Any) -> Any:
+    """Return the passes for a function of numba's, which stays code to be linked if that is all."""
+    flags = compiler.state.flags
+    if flags.no_cpython_wrapper and not flags.force_pyobject:
+        _link_only(compiler.state)
+        return _quicker(_passes(compiler))
+    return _passes(compiler)
+
+
+def _link_only(state: Any) -> None:
+    """Have a function compiled to code that is linked into others, and nothing else."""
+    state.flags.no_cfunc_wrapper = True
+    state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+    state.library.enable_object_caching()
 
 
 class OuterCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
@@ -76,8 +115,24 @@ class OuterCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
 
     def compile_extra(self, func: Any) -> Any:
         """Compile a function."""
-        with _unobserved():
+        with _undisturbed():
             return super().compile_extra(func)
+
+    def define_pipelines(self) -> Any:
+        """Return numba's own passes, but for the one that writes LLVM's code."""
+        return _quicker(_passes(self))
+
+
+def _quicker(pipelines: Any) -> Any:
+    """Return numba's passes with one of them replaced and one added."""
+    for pipeline in pipelines:
+        pipeline.passes = [
+            (Lowering, text) if step is NativeLowering else (step, text)
+            for step, text in pipeline.passes
+        ]
+        pipeline.add_pass_after(ForgetUnrolling, LiteralUnroll)
+        pipeline.finalize()
+    return pipelines
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
@@ -107,9 +162,7 @@ class InnerCompiler(OuterCompiler):
 
     def define_pipelines(self) -> Any:
         """Return numba's own passes, which write into such a library."""
-        state = self.state
-        state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.enable_object_caching()
+        _link_only(self.state)
         return super().define_pipelines()
 
 
