@@ -14,7 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import binding, ir  # type: ignore[import-untyped]  # as numba, which pins it
+from llvmlite import binding  # type: ignore[import-untyped]  # as numba, which pins it
+from llvmlite import ir as llvm
+from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.typed_passes import NativeLowering
@@ -22,28 +24,43 @@ from numba.core.untyped_passes import LiteralUnroll
 
 from giro.compiling.lowering import ForgetUnrolling, Lowering
 
-_NUMBER = ir.IntType(64)  # as long as a pointer
+_NUMBER = llvm.IntType(64)  # as long as a pointer
 _LONG = 1.0  # seconds of compiling that leave much to collect
 _ENVIRONMENT = "_ZN08NumbaEnv"  # how names of pointers to Python objects begin, one per kernel
 
 
-class _Flags(Flags):  # type: ignore[misc]  # numba is untyped
-    """numba's options of a compilation, which it compares for every function that is called."""
-
-    __slots__ = ()
-
-    def values(self) -> dict[str, Any]:
-        """Return all options with their values; numba's own asks for each of some forty."""
-        own: dict[str, Any] = self._values
-        return _defaults() | own
+# what numba asks most often while it compiles, and slowly: answered here in the same way
 
 
-_Flags.__name__ = "Flags"  # which is part of the names of compiled functions
+def _values(flags: Any) -> dict[str, Any]:
+    """Return all options of a compilation with their values; numba asks for each of some forty."""
+    own: dict[str, Any] = flags._values
+    return _defaults() | own
 
 
 @functools.cache
 def _defaults() -> dict[str, Any]:
-    return {name: option.default for name, option in _Flags.options.items()}
+    return {name: option.default for name, option in Flags.options.items()}
+
+
+def _variables(instruction: Any, value: Any) -> list[Any]:
+    """Return the variables in a part of an instruction."""
+    if isinstance(value, ir.Var):
+        return [value]
+    if isinstance(value, ir.Inst):
+        return list(value.list_vars())
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return []
+    variables = []
+    for each in value:
+        kind = type(each)
+        if kind is ir.Var:
+            variables.append(each)
+        elif kind is not ir.Loc and kind is not str:  # of which most instructions have one
+            variables += _variables(instruction, each)
+    return variables
 
 
 _passes = Compiler.define_pipelines
@@ -56,8 +73,9 @@ def _undisturbed() -> Iterator[None]:
 
     Nobody is told of each call of LLVM, of which there are a thousand a kernel: numba has an event
     for it, which takes a sixteenth of the time if nobody listens. Python does not look for garbage,
-    a sixth, but once at the end. And functions of numba's own become code to be linked, as ours do.
-    numba compiles one kernel at a time, so there is one such state of a process.
+    a sixth, but once at the end. Functions of numba's own become code to be linked, as ours do, and
+    some methods are replaced by quicker ones. numba compiles one kernel at a time, so there is one
+    such state of a process.
     """
     global _depth  # noqa: PLW0603  # changed by who has numba's lock
     callbacks = getattr(getattr(binding.ffi.lib, "_lock", None), "_cblist", [])
@@ -65,7 +83,7 @@ def _undisturbed() -> Iterator[None]:
     if _depth == 0:
         callbacks.clear()
         gc.disable()
-        Compiler.define_pipelines = _inner_passes
+        _exchange(_QUICKER)
     _depth += 1
     try:
         yield
@@ -73,11 +91,16 @@ def _undisturbed() -> Iterator[None]:
         _depth -= 1
         if _depth == 0:
             callbacks.extend(kept)
-            Compiler.define_pipelines = _passes
+            _exchange(_NUMBAS)
             if collects:
                 gc.enable()
                 if time.perf_counter() - began > _LONG:
                     gc.collect()
+
+
+def _exchange(methods: list[tuple[Any, str, Any]]) -> None:
+    for owner, name, method in methods:
+        setattr(owner, name, method)
 
 
 def _inner_passes(compiler: Any) -> Any:
@@ -99,20 +122,6 @@ def _link_only(state: Any) -> None:
 class OuterCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
     """numba's compiler for kernels that Python calls."""
 
-    def __init__(  # as numba's
-        self,
-        typingctx: Any,
-        targetctx: Any,
-        library: Any,
-        args: Any,
-        return_type: Any,
-        flags: Any,
-        locals: Any,
-    ) -> None:
-        """Take what numba's takes, and compare its options quickly."""
-        flags.__class__ = _Flags
-        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
-
     def compile_extra(self, func: Any) -> Any:
         """Compile a function."""
         with _undisturbed():
@@ -121,6 +130,14 @@ class OuterCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
     def define_pipelines(self) -> Any:
         """Return numba's own passes, but for the one that writes LLVM's code."""
         return _quicker(_passes(self))
+
+
+_QUICKER = [
+    (Compiler, "define_pipelines", _inner_passes),
+    (Flags, "values", _values),
+    (ir.Inst, "_rec_list_vars", _variables),
+]
+_NUMBAS = [(owner, name, getattr(owner, name)) for owner, name, _ in _QUICKER]
 
 
 def _quicker(pipelines: Any) -> Any:
@@ -151,8 +168,8 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
         pointers = self._codegen._create_empty_module(self.name)
         for variable in self._final_module.global_variables:
             if variable.name.startswith(_ENVIRONMENT):
-                pointer = ir.GlobalVariable(pointers, _NUMBER, variable.name)
-                pointer.linkage, pointer.initializer = "common", ir.Constant(_NUMBER, 0)
+                pointer = llvm.GlobalVariable(pointers, _NUMBER, variable.name)
+                pointer.linkage, pointer.initializer = "common", llvm.Constant(_NUMBER, 0)
         self._final_module = binding.parse_assembly(str(pointers))
         super()._finalize_final_module()
 
