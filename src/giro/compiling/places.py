@@ -113,11 +113,20 @@ def _owners(root: Path, *, chosen: bool) -> frozenset[int]:
     """
     if not hasattr(os, "getuid"):
         return frozenset()
-    owners, about = {0, os.getuid()}, root.stat()
-    open_to_all = any(folder.stat().st_mode & stat.S_IWOTH for folder in root.resolve().parents)
-    if chosen and not about.st_mode & _BY_OTHERS and not open_to_all:
+    owners, about = set(_mine()), root.stat()
+    if chosen and not about.st_mode & _BY_OTHERS and not _is_in_the_open(root):
         owners.add(about.st_uid)
     return frozenset(owners)
+
+
+def _mine() -> tuple[int, ...]:
+    """Return root and the user."""
+    return 0, os.getuid()
+
+
+def _is_in_the_open(root: Path) -> bool:
+    """Tell whether everybody may make folders beside this one, or beside one above it."""
+    return any(folder.stat().st_mode & stat.S_IWOTH for folder in root.resolve().parents)
 
 
 def distrust(path: Path, owners: frozenset[int]) -> str:
@@ -127,8 +136,7 @@ def distrust(path: Path, owners: frozenset[int]) -> str:
     about = path.lstat()
     if about.st_uid not in owners:
         return f"{path} belongs to another user"
-    is_own = about.st_uid in (0, os.getuid())
-    if about.st_mode & (stat.S_IWOTH if is_own else _BY_OTHERS):
+    if about.st_mode & (stat.S_IWOTH if about.st_uid in _mine() else _BY_OTHERS):
         return f"{path} can be written by others"
     return ""
 

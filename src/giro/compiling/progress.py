@@ -10,9 +10,9 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
-AFTER: Final = 1.0  # seconds until the line is shown
+AFTER = 1.0  # seconds until the line is shown
 _STEP = 0.1  # seconds between two pictures
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _PLAIN_SPINNER = "|/-\\"
