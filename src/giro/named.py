@@ -20,9 +20,10 @@ _LONGEST_DECIMAL = 6  # 0.25 is shown as it is, 0.3333333333333333 as 1/3
 class Named:
     """A frozen dataclass that registers itself by being defined, and has a text form.
 
-    A direct subclass names a kind (`class Policy(Named, kind="policy")`) and, as `home`, the package
-    with all that come with giro, which is imported when one is asked for; its subclasses name
-    themselves (`class Giro(Policy, name="giro")`) and are then found by `Policy.parse("giro:a=2")`.
+    A direct subclass names a kind (`class Policy(Named, kind="policy")`) and, as `home`, the
+    package of those that come with giro, which is imported when one is asked for. Its subclasses
+    name themselves (`class Giro(Policy, name="giro")`) and are then found by
+    `Policy.parse("giro:a=2")`.
     """
 
     kind: ClassVar[str] = ""
@@ -74,7 +75,7 @@ class Named:
                 way_out = f"as in {name}:{key}=..." if has_text(found) else "use it from Python"
                 raise BadParameter(f"{name} needs {key}, {way_out}")
         values = {key: _value(hints[key], value, f"{name}:{key}") for key, value in given.items()}
-        return typing.cast(Self, found(**values))
+        return found(**values)
 
     @property
     def text(self) -> str:

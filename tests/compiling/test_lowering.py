@@ -89,7 +89,9 @@ GIVEN: list[tuple[Any, tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "given"), GIVEN, ids=lambda each: getattr(each, "__name__", ""))
+@pytest.mark.parametrize(
+    ("function", "given"), GIVEN, ids=lambda each: getattr(each, "__name__", "")
+)
 def test_kernels_that_take_tuples_apart_are_as_in_python(function: Any, given: Any) -> None:
     @kernel
     def called(*given: Any) -> Any:

@@ -31,9 +31,7 @@ def test_another_source_has_another_digest(tmp_path: Path, monkeypatch: pytest.M
     assert len(set(digests)) == 3
 
 
-def test_a_folder_is_named_after_its_content(
-    chosen: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_is_named_after_its_content(chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     name, here = places.processor().name, found()
     assert here == found()
     assert here.folder is not None
@@ -63,7 +61,11 @@ def test_a_folder_that_everybody_writes_to_is_not_used() -> None:
     assert folder is not None
     folder.chmod(0o777)
     assert found() == Place(
-        None, found().owners, writable=False, trouble=f"{folder} can be written by others", others=""
+        None,
+        found().owners,
+        writable=False,
+        trouble=f"{folder} can be written by others",
+        others="",
     )
     folder.chmod(0o775)
     assert found().folder == folder

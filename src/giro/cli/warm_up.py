@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from giro.bandit import Bandit
-from giro.checks import check, optional, whole
+from giro.checks import check, whole
 from giro.cli.main import app
 from giro.cli.output import print_line
 from giro.compiling.places import place, processor
@@ -40,7 +40,10 @@ def warm_up(
       giro warm-up default
       GIRO_CACHE_DIR=/opt/giro giro warm-up default --features 1
     """
-    check("warm-up", optional(whole(0)), **{"--features": features, "--arm-features": arm_features})
+    given = {"--features": features, "--arm-features": arm_features}
+    check(
+        "warm-up", whole(0), **{name: value for name, value in given.items() if value is not None}
+    )
     where = place()
     if not where.writable:
         raise GiroError(

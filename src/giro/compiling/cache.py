@@ -2,7 +2,7 @@
 
 numba's own cache does not notice a change in a kernel called from another file. So ours lives in a
 folder named after a digest of the whole package (see `places`), and never keeps what involves
-foreign classes. Of processes that need the same kernel at once, one compiles it and the others wait.
+foreign classes. Of processes that need the same kernel at once, one compiles it, the others wait.
 """
 
 import contextlib
@@ -52,7 +52,9 @@ def _alone(cache: Any, signature: Any) -> contextlib.AbstractContextManager[None
 @functools.cache
 def _warn_of(trouble: str) -> None:
     """Warn, once, of what makes giro compile what it might have loaded."""
-    warnings.warn(f"giro compiles what it might have loaded: {trouble}", RuntimeWarning, stacklevel=2)
+    warnings.warn(
+        f"giro compiles what it might have loaded: {trouble}", RuntimeWarning, stacklevel=2
+    )
 
 
 def _explain() -> None:
@@ -146,7 +148,9 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]  # numba is untyped
         if key in self._cache_file._load_index():
             return None
         _explain()
-        name = f"{self._cache_file._index_name}{hashlib.sha256(repr(sig).encode()).hexdigest()[:16]}"
+        name = (
+            f"{self._cache_file._index_name}{hashlib.sha256(repr(sig).encode()).hexdigest()[:16]}"
+        )
         return Path(self._cache_path) / f"{name}.lock" if place().writable else None
 
 

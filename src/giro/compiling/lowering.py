@@ -174,7 +174,7 @@ def _place(field: Any, owner: Any) -> int | None:
     return None
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[untyped-decorator]  # numba
+@register_pass(mutates_CFG=True, analysis_only=False)
 class Lowering(BaseNativeLowering):  # type: ignore[misc]  # numba is untyped
     """The step of numba's compiler that writes LLVM's code."""
 
@@ -186,7 +186,7 @@ class Lowering(BaseNativeLowering):  # type: ignore[misc]  # numba is untyped
         return _Lower
 
 
-@register_pass(mutates_CFG=False, analysis_only=False)  # type: ignore[untyped-decorator]  # numba
+@register_pass(mutates_CFG=False, analysis_only=False)
 class ForgetUnrolling(FunctionPass):  # type: ignore[misc]  # numba is untyped
     """The step after which `literal_unroll` is gone: it did its work, and returns its argument."""
 
