@@ -1,7 +1,8 @@
 """Bandits that explore by resampling their own history."""
 
-from giro import policies, problems
-from giro.bandit import Bandit, Decision
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from giro.errors import (
     BadFile,
     BadParameter,
@@ -11,13 +12,17 @@ from giro.errors import (
     StoreError,
     UnknownName,
 )
-from giro.evaluation.evaluate import evaluate
-from giro.evaluation.readers import read_log
-from giro.policy import Policy
-from giro.problem import Problem
-from giro.simulation.simulate import simulate
-from giro.simulation.trace import Trace
 from giro.version import __version__
+
+if TYPE_CHECKING:
+    from giro import policies, problems
+    from giro.bandit import Bandit, Decision
+    from giro.evaluation.evaluate import evaluate
+    from giro.evaluation.readers import read_log
+    from giro.policy import Policy
+    from giro.problem import Problem
+    from giro.simulation.simulate import simulate
+    from giro.simulation.trace import Trace
 
 __all__ = [
     "BadFile",
@@ -39,3 +44,31 @@ __all__ = [
     "read_log",
     "simulate",
 ]
+
+_HOMES = {  # what is imported when it is first asked for, as numba takes long to import
+    "Bandit": "giro.bandit",
+    "Decision": "giro.bandit",
+    "Policy": "giro.policy",
+    "Problem": "giro.problem",
+    "Trace": "giro.simulation.trace",
+    "evaluate": "giro.evaluation.evaluate",
+    "read_log": "giro.evaluation.readers",
+    "simulate": "giro.simulation.simulate",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, or the room of that name."""
+    if name in _HOMES:
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+    elif name in ("models", "policies", "problems"):
+        value = importlib.import_module(f"giro.{name}")
+    else:
+        raise AttributeError(f"module 'giro' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return all names, imported or not."""
+    return sorted({*globals(), *__all__})

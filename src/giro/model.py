@@ -18,7 +18,7 @@ class Sample(NamedTuple):
     counts: np.ndarray  # [i, kind] see `kernels.giro.pseudo_rewards`
 
 
-class Model(Named, kind="model"):
+class Model(Named, kind="model", home="giro.models"):
     """Parameters of a reward model, and how it is fitted and predicts.
 
     `start` prepares a number of fits, its slots: one for each arm, or for each arm and

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import importlib
 import inspect
 import math
 import types
@@ -19,19 +20,23 @@ _LONGEST_DECIMAL = 6  # 0.25 is shown as it is, 0.3333333333333333 as 1/3
 class Named:
     """A frozen dataclass that registers itself when it is defined, and has a text form.
 
-    A direct subclass names a kind (`class Policy(Named, kind="policy")`). Its subclasses name
-    themselves (`class Giro(Policy, name="giro")`), and `Policy.parse("giro:a=2")` finds them.
+    A direct subclass names a kind (`class Policy(Named, kind="policy")`) and, as `home`, the
+    package of those that come with giro, which is imported when one is asked for. Its subclasses
+    name themselves (`class Giro(Policy, name="giro")`), and `Policy.parse("giro:a=2")` finds them.
     """
 
     kind: ClassVar[str] = ""
     name: ClassVar[str] = ""
+    _home: ClassVar[str] = ""  # the package of those that come with giro
     _known: ClassVar[dict[str, type[Any]]] = {}
 
-    def __init_subclass__(cls, *, name: str = "", kind: str = "", **rest: Any) -> None:
+    def __init_subclass__(
+        cls, *, name: str = "", kind: str = "", home: str = "", **rest: Any
+    ) -> None:
         """Register the subclass under its name."""
         super().__init_subclass__(**rest)
         if kind:
-            cls.kind, cls._known = kind, {}
+            cls.kind, cls._home, cls._known = kind, home, {}
         if name:
             cls.name = name
             cls._known[name] = cls
@@ -39,6 +44,8 @@ class Named:
     @classmethod
     def known(cls) -> dict[str, type[Self]]:
         """Return every registered class of this kind by name, in alphabetical order."""
+        if cls._home:
+            importlib.import_module(cls._home)
         return dict(sorted(cls._known.items()))
 
     @classmethod
@@ -55,9 +62,10 @@ class Named:
         if not isinstance(text, str):
             raise BadParameter(f"expected a {cls.kind} or its text, got {text!r}")
         name, _, parameters = text.strip().partition(":")
-        if name not in cls._known:
-            raise UnknownName(cls.kind, name, known=cls._known)
-        subclass, given = cls._known[name], _split_parameters(name, parameters)
+        known = cls.known()
+        if name not in known:
+            raise UnknownName(cls.kind, name, known=known)
+        subclass, given = known[name], _split_parameters(name, parameters)
         hints, wanted = typing.get_type_hints(subclass), defaults(subclass)
         for key in given:
             if key not in wanted:
@@ -67,7 +75,7 @@ class Named:
                 way_out = f"as in {name}:{key}=..." if has_text(subclass) else "use it from Python"
                 raise BadParameter(f"{name} needs {key}, {way_out}")
         values = {key: _value(hints[key], value, f"{name}:{key}") for key, value in given.items()}
-        return typing.cast(Self, subclass(**values))
+        return subclass(**values)
 
     @property
     def text(self) -> str:

@@ -58,7 +58,7 @@ class Functions(NamedTuple):
         return Functions(plain(self.choose), plain(self.learn), exact)
 
 
-class Policy(Named, kind="policy"):
+class Policy(Named, kind="policy", home="giro.policies"):
     """Parameters of a policy, and how it starts, chooses and learns.
 
     A subclass is a frozen dataclass with a name, `class Giro(Policy, name="giro")`, its fields are

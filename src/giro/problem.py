@@ -12,7 +12,7 @@ from giro.offer import Offer
 Means: TypeAlias = np.ndarray  # [arm] expected reward of every arm in this round
 
 
-class Problem(Named, kind="problem"):
+class Problem(Named, kind="problem", home="giro.problems"):
     """Parameters of a family of problems, and how an instance is drawn, revealed and rewarded.
 
     A subclass is a frozen dataclass with a name. `start` draws the instance of one run. `reveal`

@@ -13,7 +13,6 @@ from laws import assert_follows
 
 from giro import BadParameter, Bandit, GiroError
 from giro.bandit import state as state_module
-from giro.features import Hashed
 from giro.policy import arrays_of
 
 POLICY = "giro-ensemble:model=[hashed:bits=10],replicas=5"

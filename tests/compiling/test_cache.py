@@ -5,27 +5,21 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from giro.compiling import cache as kernel_cache
-from giro.compiling.cache import _Files, package_digest
+from giro.compiling.cache import _Files
 
 CACHES = {"win32": "LOCALAPPDATA", "darwin": "Library/Caches", "linux": "XDG_CACHE_HOME"}
 
 
-def test_another_source_has_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_cache, "_PACKAGE", tmp_path)
-    digests = []
-    for name, source in [("a.py", "x = 1"), ("a.py", "x = 2"), ("b/c.py", "x = 2")]:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(source)
-        digests.append(package_digest.__wrapped__())
-    assert len(set(digests)) == 3
-
-
-def test_two_processes_that_save_at_once_do_not_mix_up_their_code(tmp_path: Path) -> None:
+def test_two_processes_that_save_at_once_do_not_mix_up_their_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_cache, "_is_trusted", os.path.exists)
     first, second, later = (_Files(str(tmp_path), "play", "stamp") for _ in range(3))
     write = first._save_data
 
@@ -114,16 +108,6 @@ def test_everything_works_where_no_cache_can_be_written(tmp_path: Path) -> None:
     assert hits_and_misses.startswith("0 ")
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner there")
-def test_a_cache_of_somebody_else_is_not_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GIRO_CACHE_DIR", str(tmp_path))
-    assert kernel_cache._folder.__wrapped__() == tmp_path / package_digest()
-    monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
-    assert kernel_cache._folder.__wrapped__() is None
-
-
 def test_the_cache_is_where_the_system_keeps_caches_and_else_in_its_folder_for_what_passes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -156,6 +140,141 @@ def test_kernels_of_versions_long_unused_are_deleted(tmp_path: Path) -> None:
         os.utime(tmp_path / name, (moment, moment))
     kernel_cache._forget_old(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+DOT = """
+    import sys
+    import numpy as np
+    from giro.kernels.regression.linear_algebra import dot
+    print("ready", flush=True)
+    sys.stdin.readline()
+    dot(np.ones(3), np.ones(3))
+    print(sum(dot.stats.cache_hits.values()), sum(dot.stats.cache_misses.values()))
+"""
+
+
+def test_of_four_cold_processes_one_compiles(tmp_path: Path) -> None:
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(DOT)],
+            env=os.environ | {"GIRO_CACHE_DIR": str(tmp_path)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+    for process in processes:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert sorted(process.communicate()[0] for process in processes) == ["0 1\n", *["1 0\n"] * 3]
+
+
+def test_kernels_for_another_processor_are_told_of(tmp_path: Path) -> None:
+    def run(**more: str) -> tuple[str, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(DOT)],
+            env=os.environ | {"GIRO_CACHE_DIR": str(tmp_path)} | more,
+            input="\n",
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.splitlines()[-1], done.stderr
+
+    assert run(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="") == ("0 1", "")
+    result, complaint = run()
+    assert result == "0 1"
+    assert "kernels are kept for another processor (generic)" in complaint
+    assert run() == ("1 0", "")
+
+
+# -- other users ---------------------------------------------------------------------------------
+
+NOBODY, SOMEBODY = 65534, 65533
+
+AS_NOBODY = """
+    import os
+    import numpy as np
+    from giro.compiling import kernel
+    from giro.kernels.regression.linear_algebra import dot
+    kernel(lambda x: x + 1)(1)  # imports what compiling needs, while all files can be read
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+    dot(np.ones(3), np.ones(3))
+    print(sum(dot.stats.cache_hits.values()), sum(dot.stats.cache_misses.values()))
+"""
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """Yields a folder that other users can reach."""
+    if getattr(os, "getuid", lambda: 1)() != 0:
+        pytest.skip("only root can become another user")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+def run_as_nobody(cache: Path) -> tuple[str, str]:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(AS_NOBODY)],
+        env=os.environ | {"GIRO_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip(), done.stderr
+
+
+def filled(cache: Path) -> list[Path]:
+    """Compile into a folder and return all that is there."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(DOT)],
+        env=os.environ | {"GIRO_CACHE_DIR": str(cache)},
+        input="\n",
+        text=True,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "0 1"
+    return [cache, *cache.glob("**/*")]
+
+
+def test_what_an_image_brings_is_loaded_by_any_user(shared: Path) -> None:
+    for path in filled(shared):
+        path.chmod(path.stat().st_mode & ~0o222)
+    assert run_as_nobody(shared) == ("1 0", "")
+
+
+def test_what_another_user_put_into_a_shared_place_is_not_run(shared: Path) -> None:
+    for path in filled(shared):
+        os.chown(path, SOMEBODY, SOMEBODY)
+    result, complaint = run_as_nobody(shared)
+    assert result == "0 1"
+    assert "belongs to another user" in complaint
+
+
+def test_a_file_of_another_user_is_not_run(shared: Path) -> None:
+    paths = filled(shared)
+    for path in paths:
+        os.chown(path, NOBODY, NOBODY)
+    (index,) = (path for path in paths if path.suffix == ".nbi")
+    os.chown(index, SOMEBODY, SOMEBODY)
+    result, complaint = run_as_nobody(shared)
+    assert result == "0 1"
+    assert f"{index} belongs to another user" in complaint
+
+
+def test_why_nothing_can_be_kept_is_told(shared: Path) -> None:
+    result, complaint = run_as_nobody(shared)
+    assert result == "0 1"
+    assert f"{shared} cannot be used (Permission denied)" in complaint
 
 
 def test_what_cannot_be_kept_is_warned_of_and_works(tmp_path: Path) -> None:

@@ -1,11 +1,16 @@
 """What the compilers of kernels leave out, and what they leave as it was."""
 
+import gc
 import math
 from collections.abc import Iterable
 from typing import Any
 
+import numba
+import numpy as np
+import pytest
 from llvmlite import binding  # type: ignore[import-untyped]  # it has no types
-from numba.core.compiler import Flags
+from numba.core.compiler import run_frontend
+from numba.core.errors import TypingError
 
 from giro.compiling import compilers, kernel
 
@@ -50,12 +55,42 @@ def test_no_machine_code_is_made_of_what_only_kernels_call() -> None:
     assert not defined(dispatcher_of(_root).get_overload.__self__.overloads.values())
 
 
-def test_options_of_a_compilation_are_those_of_numba() -> None:
-    flags = Flags()
+def test_what_numba_asks_for_often_is_answered_as_numba_does() -> None:
+    flags = compilers.Flags()
     flags.nrt, flags.error_model = True, "numpy"
-    assert compilers._Flags(flags).values() == flags.values()
-    assert compilers._Flags(flags) == flags
-    assert compilers._Flags(flags).get_mangle_string() == flags.get_mangle_string()
+    assert compilers._values(flags) == flags.values()
+    code = run_frontend(_root_inside.py_func)
+    instructions = [each for block in code.blocks.values() for each in block.body]
+    for instruction in instructions:
+        variables = compilers._variables(instruction, instruction.__dict__)
+        assert variables == instruction._rec_list_vars(instruction.__dict__)
+    assert any(instruction.list_vars() for instruction in instructions)
+
+
+def test_numba_and_python_are_as_before_after_compiling() -> None:
+    def methods() -> list[Any]:
+        return [getattr(owner, name) for owner, name, _ in compilers._QUICKER]
+
+    before, collects = methods(), gc.isenabled()
+
+    def wrong(x: Any) -> Any:
+        return x.no_such_thing
+
+    with pytest.raises(TypingError):
+        kernel(wrong)(1.0)
+    assert kernel(lambda x: x + 1)(1) == 2
+    assert (methods(), gc.isenabled()) == (before, collects)
+    assert compilers._depth == 0
+
+
+def test_functions_of_numba_that_kernels_use_serve_others_too() -> None:
+    values = np.array([3.0, 1.0, 2.0])
+
+    def highest(values: np.ndarray) -> float:
+        return float(np.sort(values)[-1] + values.sum())
+
+    jit = numba.njit  # noqa: TID251  # as others use numba
+    assert kernel(highest)(values) == jit(highest)(values) == 9.0
 
 
 def test_who_listens_to_llvm_is_told_again_after_compiling() -> None:

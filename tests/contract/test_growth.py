@@ -82,7 +82,7 @@ def test_growing_commutes_with_learning(policy: Policy, features: bool, seed: in
     twin, others = played(policy, early=True, features=features, seed=seed)
     assert now.shape == twin.shape
     if not now.played.choose_mutates_state:  # what is left of choices differs with their number
-        mine, twins = _learned(now), _learned(twin)
+        mine, twins = learned(now), learned(twin)
         assert mine.keys() == twins.keys()
         for path, array in mine.items():
             assert array == pytest.approx(twins[path], rel=1e-6, abs=1e-9), path
@@ -91,7 +91,7 @@ def test_growing_commutes_with_learning(policy: Policy, features: bool, seed: in
     assert len(choices) == ROUNDS - 2 * (ROUNDS // 3)
 
 
-def _learned(live: LivePolicy) -> dict[str, np.ndarray]:
+def learned(live: LivePolicy) -> dict[str, np.ndarray]:
     """Return the arrays that say what was learned, of which no part is left unwritten."""
     words = ("theta", "moment", "hidden", "output", "loss", "share", "pulls", "seen", "log_det")
     arrays = arrays_of(live.state) or {}
@@ -102,7 +102,7 @@ def _is_iterative(policy: Policy) -> bool:
     return "logistic" in str(policy) or "log-phe" in str(policy) or "glm" in str(policy)
 
 
-def test_a_column_that_came_later_is_learned(seed: int) -> None:
+def test_a_column_that_came_later_islearned(seed: int) -> None:
     """And changes choices: an arm pays where the late column is high, the other where it is low."""
     first, second, _ = schemas(features=False)
     live, rng = (

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from bandit.clock import counted
+from contract.test_growth import learned
 from known import each, policies_in_bandits
 
 import giro
@@ -19,7 +20,6 @@ from giro.bandit.state import BanditState
 from giro.bandit.stores import MemoryStore
 from giro.evaluation.target import follow_schema, live_policy, probabilities_in
 from giro.offer import Offer, case_of, position_of
-from giro.policy import arrays_of
 from giro.seeds import stream
 
 EVENTS, SEED = 40, 5
@@ -113,10 +113,10 @@ def test_evaluation_judges_the_policy_that_decides(
             assert row.tolist() == law.tolist()
     if all(law is None for law in laws) and state.live is not None:
         live = led_through(policy, log)
-        mine, its = arrays_of(state.live.state), arrays_of(live.state)
-        if mine is not None and not live.played.choose_mutates_state:
-            assert mine.keys() == its.keys()
-            assert all(np.array_equal(mine[path], its[path], equal_nan=True) for path in mine)
+        mine, twins = learned(state.live), learned(live)
+        assert mine.keys() == twins.keys()
+        if not live.played.choose_mutates_state:
+            assert all(np.array_equal(mine[path], twins[path]) for path in mine)
 
 
 def led_through(policy: Policy, log: giro.evaluation.Log) -> Any:

@@ -22,6 +22,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from giro.compiling.progress import hidden
 from giro.errors import BadParameter
 from giro.simulation.metrics import final_record, final_regret, mean_reward, rounds_per_second
 from giro.simulation.trace import Trace
@@ -128,7 +129,7 @@ def progress(total: int) -> Iterator[Callable[[str, int], None]]:
     if not sys.stderr.isatty():
         yield lambda doing, runs: None
         return
-    with Progress(
+    bar = Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
@@ -136,7 +137,8 @@ def progress(total: int) -> Iterator[Callable[[str, int], None]]:
         TimeRemainingColumn(compact=True),
         console=Console(stderr=True),
         transient=True,
-    ) as bar:
+    )
+    with hidden(), bar:
         task = bar.add_task("starting", total=total)
         yield lambda doing, runs: bar.update(task, advance=runs, description=doing)
 

@@ -1,7 +1,7 @@
 """`giro warm-up`: compile policies ahead of their first decision."""
 
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,6 +9,10 @@ from giro.bandit import Bandit
 from giro.checks import check, whole
 from giro.cli.main import app
 from giro.cli.output import print_line
+from giro.compiling.places import place, processor
+from giro.errors import BadParameter, GiroError
+
+_ARMS = ("a", "b", "c")
 
 
 @app.command(name="warm-up")
@@ -16,24 +20,59 @@ def warm_up(
     policies: Annotated[
         list[str], typer.Argument(metavar="POLICY...", help="Policies to compile.")
     ],
-    features: Annotated[int, typer.Option(help="Numbers in a context; 0 for none.")] = 0,
-    arm_features: Annotated[int, typer.Option(help="Features of each arm; 0 for none.")] = 0,
+    features: Annotated[
+        int | None, typer.Option(help="Only for contexts of this many numbers; 0 for none.")
+    ] = None,
+    arm_features: Annotated[
+        int | None, typer.Option(help="Only for arms with this many features; 0 for none.")
+    ] = None,
 ) -> None:
-    """Compile policies ahead, so that the first decision of a bandit does not wait.
+    """Compile ahead what a bandit needs, so that its first decisions and rewards do not wait.
 
-    The compiled code stays in the cache folder (GIRO_CACHE_DIR, by default in the user's cache),
-    for all processes. Only whether there are features matters, not their number. Bandit.warm_up()
-    does the same inside a program.
+    Without options that is everything: bandits with contexts, with features of arms, and with
+    neither. What is compiled stays in the cache folder (GIRO_CACHE_DIR, by default in the user's),
+    for all processes on this kind of processor. Other users can use the folder, too, and nobody
+    needs to write to it any more. Bandit.warm_up() does the same inside a program.
 
     \b
     Examples:
       giro warm-up giro thompson
-      giro warm-up default --features 1
+      giro warm-up default
+      GIRO_CACHE_DIR=/opt/giro giro warm-up default --features 1
     """
-    check("warm-up", whole(0), **{"--features": features, "--arm-features": arm_features})
+    given = {"--features": features, "--arm-features": arm_features}
+    check(
+        "warm-up", whole(0), **{name: value for name, value in given.items() if value is not None}
+    )
+    where = place()
+    if not where.writable:
+        raise GiroError(
+            f"nothing could be kept: {where.trouble}; set GIRO_CACHE_DIR to a folder of yours"
+        )
     for policy in policies:
-        start = time.perf_counter()
-        bandit = Bandit(["a", "b", "c"], policy, rounds=1000)
-        arms = {name: [0.5] * arm_features for name in bandit.arms} if arm_features else None
-        bandit.warm_up([0.5] * features if features else None, arms=arms)
-        print_line(f"{bandit.policy}: ready after {time.perf_counter() - start:.1f} s")
+        begun = time.perf_counter()
+        _compile(policy, features, arm_features)
+        print_line(f"{policy}: ready after {time.perf_counter() - begun:.1f} s")
+    print_line(f"kept in {where.folder} for the processor {processor().name}")
+
+
+def _compile(policy: str, features: int | None, arm_features: int | None) -> None:
+    """Compile what one policy needs, as far as it can be used so."""
+    if features is None and arm_features is None:
+        shapes = [(0, 0), (1, 0), (0, 1), (1, 1)]
+    else:
+        shapes = [(features or 0, arm_features or 0)]
+    refusals = []
+    for shape in shapes:
+        try:
+            _compile_for(policy, *shape)
+        except BadParameter as refusal:  # not every policy can do without, or with them
+            refusals.append(refusal)
+    if len(refusals) == len(shapes):
+        raise refusals[0]
+
+
+def _compile_for(policy: str, features: int, arm_features: int) -> None:
+    bandit = Bandit(_ARMS, policy, rounds=1000)
+    arms: Any = {name: [0.5] * arm_features for name in _ARMS} if arm_features else None
+    bandit.warm_up([0.5] * features if features else None, arms=arms)

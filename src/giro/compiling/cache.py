@@ -1,36 +1,26 @@
 """Compiled kernels on disk.
 
 numba's own cache does not notice a change in a kernel called from another file. So ours lives in a
-folder named after a digest of the whole package, and never keeps what involves foreign classes.
+folder named after a digest of the whole package (see `places`), and never keeps what involves
+foreign classes. Of processes that need the same kernel at once, one compiles it, the others wait.
 """
 
+import contextlib
 import functools
 import hashlib
-import os
-import shutil
-import sys
-import tempfile
-import time
 import uuid
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numba
 from numba.core import caching
+from numba.core.registry import cpu_target
 
-_PACKAGE = Path(__file__).parents[1]
-_MONTH = 30 * 24 * 3600.0
-
-
-@functools.cache
-def package_digest() -> str:
-    """Return a digest of numba's version and of all source files."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    for path in sorted(_PACKAGE.glob("**/*.py")):
-        digest.update(str(path.relative_to(_PACKAGE)).encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
+from giro.compiling import progress
+from giro.compiling.locks import alone
+from giro.compiling.places import distrust, package_digest, place
 
 
 def keep_on_disk(compiled: Any, function: Callable[..., Any], form: str = "") -> None:
@@ -42,43 +32,41 @@ def keep_on_disk(compiled: Any, function: Callable[..., Any], form: str = "") ->
         compiled._cache = _LaterCache(function, form)
 
 
+def compile_once(compiled: Any) -> None:
+    """Let a kernel that Python calls be compiled by one process at a time, and show that it is."""
+    compile_now = compiled.compile
+
+    def compile_alone(signature: Any) -> Any:
+        with progress.shown(), _alone(compiled._cache, signature):
+            return compile_now(signature)
+
+    compiled.compile = compile_alone
+
+
+def _alone(cache: Any, signature: Any) -> contextlib.AbstractContextManager[None]:
+    """Return what keeps others from compiling the same, unless it is there already."""
+    lock = cache.lock_for(signature) if isinstance(cache, _LaterCache) else None
+    return alone(lock) if lock else contextlib.nullcontext()
+
+
 @functools.cache
-def _folder() -> Path | None:
-    """Return the folder of this version's compiled kernels, or None if none can be written."""
-    for root in _cache_roots():
-        folder = root / package_digest()
-        try:
-            if not folder.exists():
-                folder.mkdir(parents=True)
-                _forget_old(root)
-            mine = not hasattr(os, "getuid") or root.stat().st_uid == os.getuid()
-            if mine and os.access(folder, os.W_OK):  # nobody else put code there: /tmp is shared
-                os.utime(folder)
-                return folder
-        except OSError:
-            continue
-    return None
+def _warn_of(trouble: str) -> None:
+    """Warn, once, of what makes giro compile what it might have loaded."""
+    warnings.warn(
+        f"giro compiles what it might have loaded: {trouble}", RuntimeWarning, stacklevel=2
+    )
 
 
-def _cache_roots() -> list[Path]:
-    """Return where to keep compiled kernels, best first; GIRO_CACHE_DIR overrides."""
-    if chosen := os.environ.get("GIRO_CACHE_DIR"):
-        return [Path(chosen)]
-    if sys.platform == "win32":
-        home = Path(os.environ.get("LOCALAPPDATA", Path.home()))
-    elif sys.platform == "darwin":
-        home = Path.home() / "Library" / "Caches"
-    else:
-        home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    user = hashlib.sha256(str(Path.home()).encode()).hexdigest()[:8]
-    return [home / "giro", Path(tempfile.gettempdir()) / f"giro-{user}"]
-
-
-def _forget_old(root: Path) -> None:
-    """Delete the kernels of versions that were not started for a month."""
-    for folder in root.iterdir():
-        if folder.is_dir() and time.time() - folder.stat().st_mtime > _MONTH:
-            shutil.rmtree(folder, ignore_errors=True)
+def _explain() -> None:
+    """Say why a kernel has to be compiled, if it is not that it is the first time."""
+    where = place()
+    if where.others:
+        _warn_of(
+            f"kernels are kept for another processor ({where.others}); compile on a machine like "
+            "this one, or set NUMBA_CPU_NAME and NUMBA_CPU_FEATURES to the same there and here"
+        )
+    elif where.trouble:
+        _warn_of(where.trouble)
 
 
 class _Locator(caching._CacheLocator):  # type: ignore[misc]  # numba is untyped
@@ -89,7 +77,7 @@ class _Locator(caching._CacheLocator):  # type: ignore[misc]  # numba is untyped
         self._py_file = function.__code__.co_filename  # named where something cannot be kept
 
     def get_cache_path(self) -> str:
-        return str(_folder())
+        return str(place().folder)
 
     def get_source_stamp(self) -> str:
         return package_digest()
@@ -112,6 +100,24 @@ class _Files(caching.IndexDataCacheFile):  # type: ignore[misc]  # numba is unty
     def _data_name(self, number: int) -> str:
         return f"{self._index_name.removesuffix('.nbi')}.{uuid.uuid4().hex}.nbc"
 
+    def _load_index(self) -> Any:
+        return super()._load_index() if _is_trusted(self._index_path) else {}
+
+    def _load_data(self, name: str) -> Any:
+        if not _is_trusted(self._data_path(name)):
+            raise PermissionError(name)  # which numba takes as a file that is gone
+        return super()._load_data(name)
+
+
+def _is_trusted(path: str) -> bool:
+    """Tell whether a file may be loaded; warn if it is there and may not."""
+    with contextlib.suppress(OSError):
+        doubt = distrust(Path(path), place().owners)
+        if doubt:
+            _warn_of(doubt)
+        return not doubt
+    return False
+
 
 class _CacheFiles(caching.CompileResultCacheImpl):  # type: ignore[misc]  # numba is untyped
     _locator_classes: ClassVar[list[type]] = [_Locator]
@@ -131,8 +137,21 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]  # numba is untyped
         return None if _is_foreign(sig) else super().load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        if not _is_foreign(sig):
+        if not _is_foreign(sig) and place().writable:
             super().save_overload(sig, data)
+
+    def lock_for(self, sig: Any) -> Path | None:
+        """Return the file to be locked while this is compiled; None if it is kept, or cannot be."""
+        if _is_foreign(sig):
+            return None
+        key = self._index_key(sig, cpu_target.target_context.codegen())
+        if key in self._cache_file._load_index():
+            return None
+        _explain()
+        name = (
+            f"{self._cache_file._index_name}{hashlib.sha256(repr(sig).encode()).hexdigest()[:16]}"
+        )
+        return Path(self._cache_path) / f"{name}.lock" if place().writable else None
 
 
 class _LaterCache(caching.NullCache):  # type: ignore[misc]  # numba is untyped
@@ -144,7 +163,7 @@ class _LaterCache(caching.NullCache):  # type: ignore[misc]  # numba is untyped
 
     @functools.cached_property
     def _made(self) -> Any:
-        return _Cache(self._function, self._form) if _folder() else caching.NullCache()
+        return _Cache(self._function, self._form) if place().folder else caching.NullCache()
 
     @property
     def cache_path(self) -> Any:
@@ -155,6 +174,12 @@ class _LaterCache(caching.NullCache):  # type: ignore[misc]  # numba is untyped
 
     def save_overload(self, sig: Any, data: Any) -> None:
         self._made.save_overload(sig, data)
+
+    def lock_for(self, sig: Any) -> Path | None:
+        if isinstance(self._made, _Cache):
+            return self._made.lock_for(sig)
+        _explain()
+        return None
 
 
 def _is_foreign(signature: Any) -> bool:

@@ -8,76 +8,148 @@ this, compiling a policy takes four sevenths of the time.
 """
 
 import functools
-import threading
+import gc
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import binding, ir  # type: ignore[import-untyped]  # as numba, which pins it
+from llvmlite import binding  # type: ignore[import-untyped]  # as numba, which pins it
+from llvmlite import ir as llvm
+from numba.core import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
+from numba.core.typed_passes import NativeLowering
+from numba.core.untyped_passes import LiteralUnroll
 
-_NUMBER = ir.IntType(64)  # as long as a pointer
-_LOCK = threading.Lock()
+from giro.compiling.lowering import ForgetUnrolling, Lowering
+
+_NUMBER = llvm.IntType(64)  # as long as a pointer
+_LONG = 1.0  # seconds of compiling that leave much to collect
 _ENVIRONMENT = "_ZN08NumbaEnv"  # how names of pointers to Python objects begin, one per kernel
 
 
-class _Flags(Flags):  # type: ignore[misc]  # numba is untyped
-    """numba's options of a compilation, which it compares for every function that is called."""
-
-    __slots__ = ()
-
-    def values(self) -> dict[str, Any]:
-        """Return all options with their values; numba's own asks for each of some forty."""
-        own: dict[str, Any] = self._values
-        return _defaults() | own
+# what numba asks most often while it compiles, and slowly: answered here in the same way
 
 
-_Flags.__name__ = "Flags"  # which is part of the names of compiled functions
+def _values(flags: Any) -> dict[str, Any]:
+    """Return all options of a compilation with their values; numba asks for each of some forty."""
+    own: dict[str, Any] = flags._values
+    return _defaults() | own
 
 
 @functools.cache
 def _defaults() -> dict[str, Any]:
-    return {name: option.default for name, option in _Flags.options.items()}
+    return {name: option.default for name, option in Flags.options.items()}
+
+
+def _variables(instruction: Any, value: Any) -> list[Any]:
+    """Return the variables in a part of an instruction."""
+    if isinstance(value, ir.Var):
+        return [value]
+    if isinstance(value, ir.Inst):
+        return list(value.list_vars())
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return []
+    variables = []
+    for each in value:
+        kind = type(each)
+        if kind is ir.Var:
+            variables.append(each)
+        elif kind is not ir.Loc and kind is not str:  # of which most instructions have one
+            variables += _variables(instruction, each)
+    return variables
+
+
+_passes = Compiler.define_pipelines
+_depth = 0  # of kernels that are compiled because another one calls them
 
 
 @contextmanager
-def _unobserved() -> Iterator[None]:
-    """Tell nobody of each call of LLVM, of which there are a thousand a kernel.
+def _undisturbed() -> Iterator[None]:
+    """Compile a kernel, and all that it calls, without what takes time and is of no use.
 
-    numba has an event for it, which takes a sixteenth of the time if nobody listens.
+    Nobody is told of each call of LLVM, of which there are a thousand a kernel: numba has an event
+    for it, which takes a sixteenth of the time if nobody listens. Python does not look for garbage,
+    a sixth, but once at the end. Functions of numba's own become code to be linked, as ours do, and
+    some methods are replaced by quicker ones. numba compiles one kernel at a time, so there is one
+    such state of a process.
     """
+    global _depth  # noqa: PLW0603  # changed by who has numba's lock
     callbacks = getattr(getattr(binding.ffi.lib, "_lock", None), "_cblist", [])
-    with _LOCK:  # of two threads that compile, one finds them gone
-        kept = callbacks[:]
+    kept, collects, began = callbacks[:], gc.isenabled(), time.perf_counter()
+    if _depth == 0:
         callbacks.clear()
+        gc.disable()
+        _exchange(_QUICKER)
+    _depth += 1
     try:
         yield
     finally:
-        callbacks.extend(kept)
+        _depth -= 1
+        if _depth == 0:
+            callbacks.extend(kept)
+            _exchange(_NUMBAS)
+            if collects:
+                gc.enable()
+                if time.perf_counter() - began > _LONG:
+                    gc.collect()
+
+
+def _exchange(methods: list[tuple[Any, str, Any]]) -> None:
+    for owner, name, method in methods:
+        setattr(owner, name, method)
+
+
+def _inner_passes(compiler: Any) -> Any:
+    """Return the passes for a function of numba's, which stays code to be linked if that is all."""
+    flags = compiler.state.flags
+    if flags.no_cpython_wrapper and not flags.force_pyobject:
+        _link_only(compiler.state)
+        return _quicker(_passes(compiler))
+    return _passes(compiler)
+
+
+def _link_only(state: Any) -> None:
+    """Have a function compiled to code that is linked into others, and nothing else."""
+    state.flags.no_cfunc_wrapper = True
+    state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+    state.library.enable_object_caching()
 
 
 class OuterCompiler(Compiler):  # type: ignore[misc]  # numba is untyped
     """numba's compiler for kernels that Python calls."""
 
-    def __init__(  # as numba's
-        self,
-        typingctx: Any,
-        targetctx: Any,
-        library: Any,
-        args: Any,
-        return_type: Any,
-        flags: Any,
-        locals: Any,
-    ) -> None:
-        """Take what numba's takes, and compare its options quickly."""
-        flags.__class__ = _Flags
-        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
-
     def compile_extra(self, func: Any) -> Any:
         """Compile a function."""
-        with _unobserved():
+        with _undisturbed():
             return super().compile_extra(func)
+
+    def define_pipelines(self) -> Any:
+        """Return numba's own passes, but for the one that writes LLVM's code."""
+        return _quicker(_passes(self))
+
+
+_QUICKER = [
+    (Compiler, "define_pipelines", _inner_passes),
+    (Flags, "values", _values),
+    (ir.Inst, "_rec_list_vars", _variables),
+]
+_NUMBAS = [(owner, name, getattr(owner, name)) for owner, name, _ in _QUICKER]
+
+
+def _quicker(pipelines: Any) -> Any:
+    """Return numba's passes with one of them replaced and one added."""
+    for pipeline in pipelines:
+        pipeline.passes = [
+            (Lowering, text) if step is NativeLowering else (step, text)
+            for step, text in pipeline.passes
+        ]
+        pipeline.add_pass_after(ForgetUnrolling, LiteralUnroll)
+        pipeline.finalize()
+    return pipelines
 
 
 class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
@@ -96,8 +168,8 @@ class _InnerLibrary(JITCodeLibrary):  # type: ignore[misc]  # numba is untyped
         pointers = self._codegen._create_empty_module(self.name)
         for variable in self._final_module.global_variables:
             if variable.name.startswith(_ENVIRONMENT):
-                pointer = ir.GlobalVariable(pointers, _NUMBER, variable.name)
-                pointer.linkage, pointer.initializer = "common", ir.Constant(_NUMBER, 0)
+                pointer = llvm.GlobalVariable(pointers, _NUMBER, variable.name)
+                pointer.linkage, pointer.initializer = "common", llvm.Constant(_NUMBER, 0)
         self._final_module = binding.parse_assembly(str(pointers))
         super()._finalize_final_module()
 
@@ -107,9 +179,7 @@ class InnerCompiler(OuterCompiler):
 
     def define_pipelines(self) -> Any:
         """Return numba's own passes, which write into such a library."""
-        state = self.state
-        state.library = _InnerLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.library.enable_object_caching()
+        _link_only(self.state)
         return super().define_pipelines()
 
 

@@ -1,14 +1,17 @@
 """States handed to numba once, for callers that call kernels from Python again and again."""
 
+import ctypes
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 from numba.experimental import structref
-from numba.extending import overload
+from numba.np.numpy_support import as_dtype
 
-from giro.compiling.kernel import CALLED_BY_KERNELS, kernel
+from giro.errors import BadParameter
 
 
 @structref.register
@@ -29,23 +32,6 @@ class Held(structref.StructRefProxy):  # type: ignore[misc]  # numba is untyped
 structref.define_boxing(_HeldType, Held)
 
 
-@overload(Held, jit_options=CALLED_BY_KERNELS)  # type: ignore[untyped-decorator]  # numba is untyped
-def _made(state: Any, moments: Any, choosing: Any, learning: Any) -> Callable[..., Any]:
-    """Let kernels make one; `structref.define_constructor` does the same, and compiles longer."""
-    fields = (("state", state), ("moments", moments), ("choosing", choosing))
-    kind = _HeldType([*fields, ("learning", learning)])
-
-    def make(state: Any, moments: Any, choosing: Any, learning: Any) -> Any:
-        held = structref.new(kind)
-        held.state = state
-        held.moments = moments
-        held.choosing = choosing
-        held.learning = learning
-        return held
-
-    return make
-
-
 class HeldInPython(NamedTuple):
     """The same for plain Python, where nothing needs to be handed over."""
 
@@ -53,14 +39,6 @@ class HeldInPython(NamedTuple):
     moments: Any
     choosing: np.random.Generator
     learning: np.random.Generator
-
-
-@kernel
-def hold(
-    state: Any, moments: Any, choosing: np.random.Generator, learning: np.random.Generator
-) -> Held:
-    """Return a state, moments and generators in a form that kernels take at little cost."""
-    return Held(state, moments, choosing, learning)
 
 
 class Direct:
@@ -85,3 +63,76 @@ class Direct:
         if compiled is not None:
             self.call = compiled.entry_point
         return result
+
+
+def hold(
+    state: Any, moments: Any, choosing: np.random.Generator, learning: np.random.Generator
+) -> Held:
+    """Return a state, moments and generators in a form that kernels take at little cost.
+
+    What a kernel would write into a new structure is written here, because a kernel that does only
+    this takes longer to compile than many a policy.
+    """
+    fields = (state, moments, choosing, learning)
+    kinds = [numba.typeof(field) for field in fields]
+    content = _laid_out([_packed(*each) for each in zip(kinds, fields, strict=True)]).content
+    rtsys.initialize(cpu_target.target_context)  # done already if anything was compiled
+    memory = rtsys.meminfo_alloc(len(content))
+    ctypes.memmove(memory.data, content, len(content))
+    kind = _HeldType(list(zip(HeldInPython._fields, kinds, strict=True)))
+    held: Held = Held._numba_box_(kind, memory)
+    held.kept = fields  # kernels count no references to them
+    return held
+
+
+class _Packed(NamedTuple):
+    """Some bytes, and a number of which their address is a multiple."""
+
+    content: bytes
+    alignment: int
+
+
+def _packed(kind: Any, value: Any) -> _Packed:
+    """Return a value as numba has it in memory."""
+    if isinstance(kind, numba.types.BaseTuple):
+        return _laid_out([_packed(*each) for each in zip(kind, value, strict=True)])
+    if isinstance(kind, numba.types.Array):  # which nobody counts
+        counts = (0, 0, value.size, value.itemsize, value.ctypes.data)
+        return _words(*counts, *value.shape, *value.strides)
+    if isinstance(kind, numba.types.NumPyRandomGeneratorType):
+        return _packed_generator(value)
+    if isinstance(kind, numba.types.Number | numba.types.Boolean):
+        dtype = as_dtype(kind)
+        return _Packed(np.asarray(value, dtype).tobytes(), dtype.itemsize)
+    raise BadParameter(
+        "the state of a compiled policy is made of arrays, numbers, booleans and named tuples of "
+        f"these; got {type(value).__name__}"
+    )
+
+
+def _packed_generator(generator: np.random.Generator) -> _Packed:
+    """Return what numba knows of a generator: where its state is, and functions in C."""
+    bits = generator.bit_generator
+    functions = bits.ctypes
+    addresses = (
+        _address(getattr(functions, name)) for name in ("next_uint64", "next_uint32", "next_double")
+    )
+    state = functions.state_address, functions.state.value
+    return _words(id(bits), *state, *addresses, functions.bit_generator.value, 0, id(generator))
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _words(*numbers: int) -> _Packed:
+    return _Packed(np.array(numbers, np.int64).tobytes(), 8)
+
+
+def _laid_out(parts: list[_Packed]) -> _Packed:
+    """Return parts one behind the other, each at an address that it may have, as C does."""
+    content, largest = b"", 1
+    for part, alignment in parts:
+        content += bytes(-len(content) % alignment) + part
+        largest = max(largest, alignment)
+    return _Packed(content + bytes(-len(content) % largest), largest)

@@ -17,7 +17,7 @@ import numpy as np
 from numba.core.datamodel.models import StructModel, UniTupleModel
 from numba.extending import lower_builtin, overload, type_callable
 
-from giro.compiling.cache import keep_on_disk
+from giro.compiling.cache import compile_once, keep_on_disk
 from giro.compiling.compilers import InlinedCompiler, InnerCompiler, OuterCompiler
 from giro.errors import BadParameter
 
@@ -56,6 +56,7 @@ def _compiled(function: Function, *, into_callers: bool) -> Function:
         _let_kernels_call(compiled, inner)
         keep_on_disk(compiled, function)
         keep_on_disk(inner, function, "inner")
+        compile_once(compiled)
     return cast(Function, compiled)
 
 

@@ -80,7 +80,9 @@ def _judge(state: _State, slot: int, sample: Sample) -> None:
             state.loss[m] += error * error
         m += 1
     state.seen[slot] = n
-    least, total = state.loss.min(), 0.0
+    least, total = state.loss[0], 0.0
+    for m in range(1, state.loss.size):
+        least = min(least, state.loss[m])
     for m in range(state.loss.size):
         state.share[m] = math.exp(-state.eta * (state.loss[m] - least))
         total += state.share[m]

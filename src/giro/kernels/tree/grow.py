@@ -69,7 +69,7 @@ def take_in(bins: Bins, contexts: np.ndarray, count: int) -> None:
 @kernel
 def _bin_for(bins: Bins, j: int, value: float, rows: int) -> int:
     """Return the bin of a value, and make one if needed among the first `rows` rows."""
-    position = int(np.searchsorted(bins.high[j, : bins.used[j]], value))
+    position = _first_from(bins.high[j, : bins.used[j]], value)
     if position < bins.used[j] and bins.low[j, position] <= value:
         return position
     if bins.used[j] < MOST:
@@ -81,6 +81,19 @@ def _bin_for(bins: Bins, j: int, value: float, rows: int) -> int:
         return MOST - 1
     bins.low[j, position] = value
     return position
+
+
+@kernel
+def _first_from(ascending: np.ndarray, value: float) -> int:
+    """Return the place of the first number that is not below the value: NumPy's compiles longer."""
+    low, high = 0, ascending.size
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
@@ -103,10 +116,30 @@ def _rebin(bins: Bins, contexts: np.ndarray) -> None:
     """Divide the rows evenly among bins, for features whose bins hold several values."""
     for j in range(bins.used.size):
         if bins.shared[j]:
-            _share_out(bins, j, np.sort(contexts[: bins.taken[0], j]))
+            _share_out(bins, j, _in_order(contexts[: bins.taken[0], j]))
             for row in range(bins.taken[0]):
                 high = bins.high[j, : bins.used[j]]
-                bins.of_row[row, j] = np.searchsorted(high, contexts[row, j])
+                bins.of_row[row, j] = _first_from(high, contexts[row, j])
+
+
+@kernel
+def _in_order(values: np.ndarray) -> np.ndarray:
+    """Return the values in ascending order, merged: NumPy's sort compiles ten times as long."""
+    n, width = values.size, 1
+    source, target = values.copy(), np.empty(n)
+    while width < n:
+        for begin in range(0, n, 2 * width):
+            middle, end = min(begin + width, n), min(begin + 2 * width, n)
+            i, j = begin, middle
+            for k in range(begin, end):
+                if i < middle and (j == end or source[i] <= source[j]):
+                    target[k] = source[i]
+                    i += 1
+                else:
+                    target[k] = source[j]
+                    j += 1
+        source, target, width = target, source, 2 * width
+    return source
 
 
 @kernel

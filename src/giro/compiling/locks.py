@@ -1,0 +1,39 @@
+"""One process at a time: a lock on a file, which the system opens again if its holder dies."""
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+_PATIENCE = 300.0  # seconds: longer than any kernel compiles
+_LOOKS = 0.05  # seconds between two
+
+
+@contextlib.contextmanager
+def alone(path: Path, *, patience: float = _PATIENCE) -> Iterator[None]:
+    """Wait until no other process, nor another thread, is inside; after `patience` go on anyway."""
+    with path.open("ab") as file:
+        begun = time.monotonic()
+        while not _locked(file) and time.monotonic() - begun < patience:
+            time.sleep(_LOOKS)
+        yield  # closing the file opens the lock
+
+
+def _locked(file: IO[bytes]) -> bool:
+    """Lock a file, if nobody else has, and tell whether that worked."""
+    try:
+        if sys.platform == "win32":
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
