@@ -1,21 +1,25 @@
 """What a policy's own probabilities cost, by the number of arms, beside giro 0.1.0.
 
-    python benchmarks/propensities.py [--only POLICY ...] [--arms K ...]
+    python benchmarks/propensities.py [--only POLICY ...] [--arms K ...] [--rewards]
 
 Both versions learn the same rewards, half of them of the best arm, each in a process of its own;
 the least processor time of some calls counts. Then a decision with rewards 0 and 1 and exact
 probabilities is held against one with fractional rewards and tries (geometric resampling), or with
-a vote of 100. Writes results/bandit/propensities.csv.
+a vote of 100. Writes results/bandit/propensities.csv. With --rewards, prints instead what they cost
+by the number of rewards, of arms alike and unlike, less what a call of `uniform` takes.
 """
 
 import argparse
 import csv
+import functools
+import itertools
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+import timeit
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +42,8 @@ POLICIES = {  # features of a context, rewards
     "default": (WIDTH, 20_000),
 }
 SINCE = ("rand-ucb", "default")  # 0.1.0 has no rand-ucb, and another default
+BY_REWARDS = ("ucb1", "thompson", "giro", "phe")
+REWARDS = (10, 1_000, 100_000, 1_000_000, 10_000_000)
 BAR_MS = {"giro": 10.0, "thompson": 10.0, "giro-ensemble": 10.0}  # with a thousand arms
 FRACTIONAL_BAR = 10.0
 LIMIT = 1_000  # of tries
@@ -73,6 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", nargs="+", choices=POLICIES, default=list(POLICIES))
     parser.add_argument("--arms", nargs="+", type=int, default=list(ARMS))
+    parser.add_argument("--rewards", action="store_true")
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
@@ -80,8 +87,43 @@ def main() -> None:
         cost = [milliseconds(arguments.measure, n_arms) for n_arms in arguments.arms]
         print(json.dumps(cost))
         return
+    if arguments.rewards:
+        by_rewards()
+        return
     found = measured(tuple(arguments.only), tuple(arguments.arms))
     write(ROOT / "results", found, decisions())
+
+
+def by_rewards() -> None:
+    """Print the microseconds of a call by policy, arms and rewards."""
+    print(f"{'policy':<10}{'arms':>5}  {'':<7}" + "".join(f"{n:>12,}" for n in REWARDS))
+    for policy, n_arms, alike in itertools.product(BY_REWARDS, (2, 10, 100), (True, False)):
+        costs = [_microseconds(policy, n_arms, n, alike) if n >= n_arms else None for n in REWARDS]
+        cells = "".join(f"{'' if cost is None else f'{cost:.1f}':>12}" for cost in costs)
+        print(f"{policy:<10}{n_arms:>5}  {'alike' if alike else 'unlike':<7}{cells}", flush=True)
+
+
+def _microseconds(policy: str, n_arms: int, n: int, alike: bool) -> float:
+    """Return the time of a call after n rewards, less that of `uniform`."""
+    from giro.live import LivePolicy  # noqa: PLC0415  # 0.1.0 has none
+    from giro.offer import Shape, offer_of  # noqa: PLC0415
+
+    rng, means = stream(7), np.full(n_arms, 0.4) if alike else np.linspace(0.6, 0.3, n_arms)
+    pulls = np.full(n_arms, n // n_arms)
+    if not alike:  # about as a bandit pulls, log n / gap² times
+        gaps = np.maximum(means[0] - means, 1e-9)
+        pulls = np.ceil(np.minimum(pulls, 2.0 * np.log(n) / gaps**2)).astype(int)
+    pulls = rng.binomial(2 * pulls, 0.5) + 1
+    arms = np.repeat(np.arange(n_arms), pulls)
+    arms = np.append(arms, np.zeros(max(0, n - arms.size) if not alike else 0, np.int64))
+    rewards, offer = (rng.random(arms.size) < means[arms]).astype(float), offer_of(n_arms)
+    calls, none = [], np.empty((arms.size, 0))
+    for each in (policy, "uniform"):
+        live = LivePolicy(Policy.parse(each), Shape(n_arms, 0, 0, arms.size, arms.size), seed=1)
+        live.learn_all(none, none, arms, rewards)
+        calls.append(functools.partial(live.propensities, offer))
+    ours, empty = (min(timeit.repeat(call, number=20, repeat=20)) * 5e4 for call in calls)
+    return ours - empty
 
 
 def measured(

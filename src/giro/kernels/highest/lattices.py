@@ -15,8 +15,8 @@ there are points of which another lattice has some in between: up to 8 standard 
 of several equal arms, which grow with the square root of the rewards.
 
 No density can stand for these sums. Points of one lattice fall in places between those of another
-that depend on how the m of both divide, and so does the law, from the fourth digit on with 10 arms
-and a million rewards.
+that depend on how the m of both divide, and so does the law: by some 1e-5 after a million rewards
+(a test compares it with that of a density), not by 1e-12.
 """
 
 import math
