@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from laws import assert_follows
+from scipy import special
 from scipy.stats import binom
 
 from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution
@@ -152,6 +153,19 @@ def test_many_arms_of_all_sizes_have_the_law_of_all_points(n_arms: int, seed: in
     laws, ranking = giro(pulls.tolist(), ones.tolist(), 1.0), rng.permutation(n_arms).astype(float)
     law = binomial_argmax_probabilities(set_all(laws), np.arange(n_arms), ranking)
     assert law == pytest.approx(law_of_all_points(laws, ranking), abs=1e-12)
+
+
+def test_a_density_is_no_stand_in_for_lattices() -> None:
+    pulls, ones = [333_333, 333_334], [133_000, 133_200]
+    laws = giro(pulls, ones, 1.0)
+    means, sizes = np.array([law[0][3] for law in laws]), np.array([law[0][2] for law in laws])
+    grid = np.linspace(0.46, 0.475, 20_001)
+    ends = sizes[:, None] * grid - 0.5  # P(S <= k) for real k, in the middle between two points
+    below = special.betaincc(ends + 1, sizes[:, None] - ends, means[:, None])
+    smooth = (np.diff(below[0]) * (below[1][1:] + below[1][:-1]) / 2).sum()
+    law = binomial_argmax_probabilities(set_all(laws), np.arange(2), RANDOM_TIES)
+    assert law == pytest.approx([smooth, 1 - smooth], abs=1e-3)
+    assert abs(law[0] - smooth) > 1e-6  # the rule of trapezia is right to 1e-8
 
 
 def test_an_arm_far_above_all_others_is_certain() -> None:
