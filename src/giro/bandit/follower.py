@@ -8,7 +8,7 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from giro.bandit.stores import Store, Taken
 from giro.errors import BadParameter, StoreError
 from giro.features import Arms, Given, Schema
 from giro.features.messages import short_name
-from giro.features.schema import absent_parts, fitted
+from giro.features.schema import absent_parts, check_fits, fitted
 from giro.offer import MOST_PRODUCTS
 from giro.policy import Policy
 
@@ -125,8 +125,7 @@ class Follower:
                 return schema
             with self.lock:
                 schema = self._first_schema(contexts[0], arms)
-                for context in contexts[1:]:  # an error changes nothing
-                    schema.encode(context, arms if isinstance(arms, Mapping) else ())
+                check_fits(schema, contexts, arms)
             self._form(schema, 1)
 
     def _first_schema(self, context: Given, arms: Arms) -> Schema:
