@@ -36,4 +36,4 @@ def bandit_of(policy: Any = "ucb1", arms: str = "abc", **rest: Any) -> Bandit:
 def state_of(bandit: Bandit) -> tuple[Any, ...]:
     """Return all that a bandit is: its log, and what it would decide next."""
     events = bandit.events()
-    return events.rows(), bandit.arms, [(d.id, d.arm) for d in bandit.pending()]
+    return repr(events.rows()), bandit.arms, [(d.id, d.arm) for d in bandit.pending()]

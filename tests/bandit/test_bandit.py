@@ -60,7 +60,6 @@ def test_a_number_of_decisions_may_be_of_any_integer_type() -> None:
 
 
 def test_of_several_decisions_none_is_made_if_one_cannot_be() -> None:
-    """With giro 0.1.0 those before the failure stayed."""
     times = iter([1.0] * 7)
     bandit = bandit_of("ucb1", clock=lambda: next(times))
     before = state_of(bandit)
@@ -68,7 +67,7 @@ def test_of_several_decisions_none_is_made_if_one_cannot_be() -> None:
         bandit.decide_many(3)  # after arms and form, there is time for two
     assert bandit.n_decisions == 0
     assert bandit.events().filter(kind="decision").height == 0
-    assert sum(n for _, n in bandit._state.cold_start.to_json()["under_way"]) == 0
+    assert sum(n for _, n in bandit._state.cold_start.to_json()["unrewarded"]) == 0
     assert bandit.arms == before[1]
 
 

@@ -1,6 +1,7 @@
 """Arms that come with each decision, features by name, and rankings."""
 
 import gc
+import itertools
 import math
 from decimal import Decimal
 from pathlib import Path
@@ -13,6 +14,8 @@ from laws import assert_follows
 
 from giro import BadParameter, Bandit, GiroError
 from giro.bandit import state as state_module
+from giro.features import Columns, Hashed
+from giro.hashing import code_of
 from giro.policy import arrays_of
 
 POLICY = "giro-ensemble:model=[hashed:bits=10],replicas=5"
@@ -100,15 +103,20 @@ def test_parts_of_interactions_name_the_same_features_hashed_or_not() -> None:
     ):
         dense = Bandit(policy="lin-ucb", interactions=[text])
         dense.decide(context, arms=known)
-        forms, part = dense._state.forms, text.split("*")
-        assert forms is not None
-        assert forms.arm is not None
-        of = [*forms.context.columns(part[0], "context"), *forms.arm.columns(part[1], "arm")]
+        schema, part = dense._state.schema, text.split("*")
+        assert schema is not None
+        assert isinstance(schema.context, Columns)
+        assert isinstance(schema.arms, Columns)
+        of_context = schema.context.columns_in(part[0], "context")
+        of_arm = schema.arms.columns_in(part[1], "arm")
+        products = [(i, j) for i, j in schema.layout if i >= 0 and j >= 0]
+        assert products == list(itertools.product(of_context, of_arm))
+        of = [*of_context, *of_arm]
         width = {"user.from": 16, "about.topic": 16}  # hashed to columns
         assert len(of) == sum(width.get(name, 1) for name in features)
-        hashed = Hasher([text])
-        pairs = np.concatenate([hashed.context(context), hashed.arms(known)[0]])
-        taking_part = [code for code in pairs[::2].astype(np.int64).tolist() if code >> 32 == 1]
+        hashed = Hashed((text,))
+        codes = [*hashed.context(context).column.tolist(), *hashed.arms(known).column.tolist()]
+        taking_part = [code for code in codes if code >> 32 == 1]
         assert len(taking_part) == len(features)
 
 
@@ -126,17 +134,28 @@ def test_everything_may_be_multiplied_where_nothing_is_known(policy: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("interaction", "said"),
-    [
-        ("usr*topic", "interactions name 'usr', which a context does not have; .* mean 'user'"),
-        ("user*topics", "interactions name 'topics', which a row of features .* mean 'topic'"),
-    ],
+    ("interaction", "absent"), [("usr*topic", "usr"), ("user*topics", "topics")]
 )
-def test_misspelt_parts_are_refused_where_columns_are_fixed(interaction: str, said: str) -> None:
-    with pytest.raises(BadParameter, match=said):
-        opened("lin-ucb", interactions=[interaction]).decide(USER, arms=ARTICLES)
+def test_parts_that_name_nothing_in_columns_are_warned_of_and_wait(
+    interaction: str, absent: str
+) -> None:
+    bandit = opened("lin-ucb", interactions=[interaction])
+    with pytest.warns(UserWarning, match=rf"called '{absent}': .* misspelt\?"):
+        bandit.decide(USER, arms=ARTICLES)
+    assert not any(i >= 0 and j >= 0 for i, j in layout_of(bandit))
+    came = {"usr": 3.0} if absent == "usr" else {}
+    bandit.decide(USER | came, arms={"a": {"topic": "sport", "topics": 2.0}})
+    assert any(i >= 0 and j >= 0 for i, j in layout_of(bandit))
     with pytest.raises(BadParameter, match="multiply features of arms"):
         Bandit(["a", "b"], "lin-ucb", interactions=[interaction]).decide(USER)
+
+
+def layout_of(bandit: Bandit) -> tuple[tuple[int, int], ...]:
+    """Return the columns of the policy's regression."""
+    live = bandit._state.live
+    assert live is not None
+    assert live.shape.layout is not None
+    return live.shape.layout
 
 
 @pytest.mark.parametrize(
@@ -157,7 +176,8 @@ def test_what_is_not_known_leaves_nothing_behind(unknown: Any) -> None:
 def test_numpy_has_the_same_features_as_python() -> None:
     ours = {"b": True, "n": 2.5, "list": [1.0, 2.0]}
     theirs = {"b": np.True_, "n": np.array(2.5), "list": np.array([1.0, 2.0], np.float32)}
-    np.testing.assert_array_equal(Hasher().context(ours), Hasher().context(theirs))
+    for one, other in zip(Hashed().context(ours), Hashed().context(theirs), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_dense_features_that_lie_too_deep_are_refused() -> None:
@@ -172,10 +192,9 @@ def test_interactions_of_dense_models_are_named_by_features() -> None:
     bandit = Bandit(["a", "b"], "lin-ucb:scale=1", interactions=["age*colour"], seed=1)
     known = {"a": {"colour": "red", "price": 1.0}, "b": {"colour": "blue", "price": 2.0}}
     bandit.decide({"age": 3.0, "sex": "f"}, arms=known)
-    live = bandit._state.live
-    assert live is not None
-    assert live.shape.products.shape == (2, 16)  # one column by those of a hashed word
-    with pytest.raises(BadParameter, match="colur"):
+    products = [(i, j) for i, j in layout_of(bandit) if i >= 0 and j >= 0]
+    assert products == [(0, j) for j in range(16)]  # one column by those of a hashed word
+    with pytest.warns(UserWarning, match="colur"):
         Bandit(["a", "b"], "lin-ucb", interactions=["age*colur"]).decide({"age": 1.0}, arms=known)
 
 
@@ -220,7 +239,8 @@ def assert_same_learning(one: Bandit, other: Bandit) -> None:
     for path in mine:
         np.testing.assert_array_equal(mine[path], its[path])
     assert one.summary().equals(other.summary())
-    told = ["id", "arm", "reward", "propensity", "arms", "context", "features"]
+    told = ["id", "arm", "reward", "propensity", "arms"]
+    told += ["context", "context_codes", "features", "feature_codes"]
     assert one.events().select(told).rows() == other.events().select(told).rows()
 
 
@@ -325,10 +345,10 @@ def test_slots_may_have_features() -> None:
     bandit = opened()
     slots = [{"place": "top"}, {"place": "side"}]
     ranking = bandit.rank(USER, arms=ARTICLES, slots=slots)
-    contexts = bandit.events().filter(kind="decision")["context"].to_list()
+    codes = bandit.events().filter(kind="decision")["context_codes"].to_list()
     assert len(ranking) == 2
-    assert contexts[0][:-2] == contexts[1][:-2]
-    assert contexts[0][-2:] != contexts[1][-2:]
+    assert codes[0][:-1] == codes[1][:-1]
+    assert [row[-1] for row in codes] == [code_of("place", "top"), code_of("place", "side")]
     with pytest.raises(BadParameter, match="mappings"):
         bandit.rank([1.0, 2.0], arms=ARTICLES, slots=slots)
 

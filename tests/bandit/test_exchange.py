@@ -27,6 +27,8 @@ COLUMNS = {
     "propensities": pl.List(pl.Float64),
     "context": pl.List(pl.Float64),
     "features": pl.List(pl.List(pl.Float64)),
+    "context_codes": pl.List(pl.Int64),
+    "feature_codes": pl.List(pl.List(pl.Int64)),
     "own": pl.Float64,
     "seen": pl.Int64,
     "setting": pl.String,

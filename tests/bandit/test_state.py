@@ -7,7 +7,6 @@ import pytest
 from bandit.clock import Clock, bandit_of
 
 from giro import Bandit, live
-from giro.bandit import state as states
 from giro.live import LivePolicy
 
 FEATURES = {name: [i / 7, 1 - i / 5] for i, name in enumerate("abcdef")}
@@ -64,7 +63,7 @@ def test_arms_that_come_and_go_and_subsets_replay_nothing(policy: str, calls: Co
 
 
 def test_full_room_replays_nothing(calls: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(states, "FIRST_CAPACITY", 4)
+    monkeypatch.setitem(LivePolicy.__init__.__kwdefaults__, "capacity", 4)
     bandit = bandit_of("giro", "abc")
     rounds(bandit, 40, features=False)
     assert calls == {"start": 2, "learn": 40}

@@ -6,13 +6,15 @@ import pytest
 from bandit.clock import bandit_of
 
 from giro import Bandit
-from giro.bandit import state
+from giro.live import LivePolicy
+
+SIZES = LivePolicy.__init__.__kwdefaults__  # of a state that nobody told how large it gets
 
 
 def arms_of(policy: str, n: int, **rest: Any) -> list[str]:
     bandit = bandit_of(policy, "abcd", **rest)
     bandit.decide()
-    assert bandit._state.live.shape.capacity == state.FIRST_CAPACITY
+    assert bandit._state.live.shape.capacity == SIZES["capacity"]
     arms = []
     for i in range(n):
         decision = bandit.decide()
@@ -26,7 +28,7 @@ def test_growth_beyond_the_room_changes_nothing(
     policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     large = arms_of(policy, 100)
-    monkeypatch.setattr(state, "FIRST_CAPACITY", 2)
+    monkeypatch.setitem(SIZES, "capacity", 2)
     assert arms_of(policy, 100) == large
     assert len(set(large)) > 1
 
@@ -38,7 +40,7 @@ def test_a_bandit_may_be_rewarded_more_often_than_it_was_told() -> None:
 def test_rewards_that_come_all_at_once_teach_as_much_as_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(state, "FIRST_CAPACITY", 4)
+    monkeypatch.setitem(SIZES, "capacity", 4)
     one, all_at_once = bandit_of("thompson"), bandit_of("thompson")
     ids = [decision.id for decision in one.decide_many(50)]
     all_at_once.decide_many(50)

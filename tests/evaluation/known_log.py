@@ -7,6 +7,7 @@ from laws import ALPHA
 from scipy import stats
 
 from giro.evaluation import Log
+from giro.features import Columns, Schema
 from giro.seeds import stream
 
 # [context, arm]: mean rewards, the logging policy and a target
@@ -31,7 +32,8 @@ def contextual_log(seed: int, number: int, *, events: int, logging: np.ndarray =
     reward = (rng.random(events) < MEANS[position, arm]).astype(float)
     contexts = np.column_stack([position // 2, position % 2]).astype(float)
     probability = logging[position, arm]
-    return Log(arm, ("a", "b", "c"), reward, probability, contexts, ("first", "second"))
+    schema = Schema(Columns.of_names(("first", "second")), contextual=True)
+    return Log(arm, ("a", "b", "c"), reward, probability, contexts, schema)
 
 
 def target(context: np.ndarray) -> np.ndarray:
@@ -44,7 +46,7 @@ def uniform_log(seed: int, number: int, *, events: int, means: Sequence[float]) 
     arm = rng.integers(0, len(means), events)
     reward = (rng.random(events) < np.array(means)[arm]).astype(float)
     names = tuple(str(i) for i in range(len(means)))
-    return Log(arm, names, reward, np.full(events, 1 / len(means)), np.empty((events, 0)), ())
+    return Log(arm, names, reward, np.full(events, 1 / len(means)), np.empty((events, 0)))
 
 
 def learning_log(seed: int, number: int, *, events: int, means: Sequence[float]) -> Log:
@@ -62,7 +64,7 @@ def learning_log(seed: int, number: int, *, events: int, means: Sequence[float])
         total[arm[-1]] += reward[-1]
     names = tuple(str(i) for i in range(k))
     arrays = np.array(arm), names, np.array(reward), np.array(probability)
-    return Log(*arrays, np.empty((events, 0)), (), adaptive=True)
+    return Log(*arrays, np.empty((events, 0)), adaptive=True)
 
 
 def p_value_of_coverage(covered: Sequence[bool], level: float) -> float:

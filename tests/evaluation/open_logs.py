@@ -8,7 +8,7 @@ from bandit.clock import Clock, counted
 
 from giro import Bandit
 from giro.evaluation import Log
-from giro.features import Hasher, flattened, matrix_of_records
+from giro.features import Schema
 from giro.seeds import stream
 
 TOPICS = ("sport", "art", "news")
@@ -108,24 +108,26 @@ def _arrays(
         eligible[event, :n] = True
         chances[event, :n] = [*decision.propensities.values()]
         means[event, :n] = each.means
-    hasher = Hasher()
+    contexts: Any
+    features: list[Any]
     if hashed:
-        contexts = np.array([hasher.context(each.context) for each in rounds])  # of one length here
-        features = [hasher.arms(each.arms) for each in rounds]
+        schema = Schema.of_hashes()
+        rows = [schema.encode(each.context, each.arms) for each in rounds]
+        contexts, features = [row.context for row in rows], [row.features for row in rows]
     else:
-        contexts = matrix_of_records([flattened(each.context) for each in rounds])[0]
+        contexts = np.array([[*each.context.values()] for each in rounds])
         features = [np.array([[*its.values()] for its in each.arms.values()]) for each in rounds]
+        schema = Schema.of_numbers(contexts.shape[1], features[0].shape[1])
     log = Log(
         np.array([decision.arms.index(decision.arm) for decision in decisions]),
         tuple(str(place + 1) for place in range(n_places)),
         np.array(rewards),
         np.array([decision.propensity for decision in decisions]),
         contexts,
-        (),
+        schema,
         eligible=None if eligible.all() else eligible,
         probabilities=chances,
         features=features,
-        hashed=hashed,
         names=[tuple(each.arms) for each in rounds],
     )
     return log, means

@@ -1,6 +1,7 @@
 """Estimates worked by hand, and against slow, obvious twins."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def test_dr_without_contexts_uses_arm_means_of_the_other_folds(seed: int, folds:
 
 def test_dr_is_exact_for_rewards_that_its_model_predicts(seed: int) -> None:
     log = contextual_log(seed, 0, events=300)
-    exact = log._replace(reward=log.arm.astype(float))
+    exact = replace(log, reward=log.arm.astype(float))
     rows = evaluate(exact, target)
     wanted = [target(context) @ np.arange(3) for context in log.contexts]
     assert rows["dr"].value == pytest.approx(np.mean(wanted))
@@ -81,7 +82,7 @@ def test_predictions_outside_the_rewards_widen_the_bernstein_interval(seed: int)
     log = contextual_log(seed, 0, events=200)
     for prediction, width in ((0.0, 1.0), (-3.0, 4.0)):
         row = evaluate(
-            log._replace(reward=np.clip(log.reward, 0.0, 1.0)),
+            replace(log, reward=np.clip(log.reward, 0.0, 1.0)),
             "logged",
             predicted=np.full((200, 3), prediction),
             reward_range=(0.0, 1.0),
@@ -132,7 +133,7 @@ def test_one_event_has_no_standard_error() -> None:
 
 def test_estimates_shift_and_scale_with_the_rewards(seed: int) -> None:
     log = contextual_log(seed, 0, events=300)
-    scaled = log._replace(reward=50 * log.reward - 10)
+    scaled = replace(log, reward=50 * log.reward - 10)
     for name in ("snips", "dr"):
         before, after = evaluate(log, target)[name], evaluate(scaled, target)[name]
         assert after.value == pytest.approx(50 * before.value - 10)

@@ -1,6 +1,7 @@
 """Known synthetic truth is covered at the nominal rate."""
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def test_the_judge_fails_a_wrong_estimator(seed: int) -> None:
 
 def test_wrong_logged_probabilities_are_not_covered_but_noticed(seed: int) -> None:
     log = contextual_log(seed, 0, events=20_000)
-    wrong = log._replace(probability=np.full(log.events, 0.25))
+    wrong = replace(log, probability=np.full(log.events, 0.25))
     for row in evaluate(wrong, target).rows:
         assert "not 1: the logged probabilities are wrong" in row.note
     for row in evaluate(log, target).rows:

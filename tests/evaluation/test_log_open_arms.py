@@ -1,5 +1,6 @@
 """Logs in which arms come and go, and are known by their features."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ from laws import assert_follows
 
 from giro import BadParameter, Bandit, GiroError, evaluate
 from giro.evaluation import Log, read_log
-from giro.evaluation.target import Learning, replayed, target_of
+from giro.evaluation.replay import replayed
+from giro.evaluation.target import Learning, target_of
+from giro.features import Schema
+from giro.offer import SparseRow, rows_at
 from giro.policy import Policy
 from giro.seeds import stream
 
@@ -37,12 +41,23 @@ def test_the_log_of_an_open_bandit_has_places_for_arms(
     log = read_log(source)
     assert log.arm_names == ("1", "2", "3", "4", "5")
     assert log.names == mine.log.names
-    assert log.hashed == mine.log.hashed
-    for name in ("arm", "reward", "probability", "contexts", "eligible", "probabilities"):
+    assert log.schema == mine.log.schema
+    for name in ("arm", "reward", "probability", "eligible", "probabilities"):
         np.testing.assert_array_equal(getattr(log, name), getattr(mine.log, name))
     assert log.features is not None and mine.log.features is not None
-    for its, wanted in zip(log.features, mine.log.features, strict=True):
-        np.testing.assert_array_equal(its, wanted)
+    for pair in zip(log.contexts, mine.log.contexts, strict=True):
+        assert_same_rows(*pair)
+    for pair in zip(log.features, mine.log.features, strict=True):
+        assert_same_rows(*pair)
+
+
+def assert_same_rows(one: Any, other: Any) -> None:
+    """Fail unless two rows, dense or sparse, are the same."""
+    assert type(one) is type(other)
+    for mine, its in zip(
+        *((each,) if isinstance(each, np.ndarray) else each for each in (one, other)), strict=True
+    ):
+        np.testing.assert_array_equal(mine, its)
 
 
 def test_features_by_name_may_be_of_any_number() -> None:
@@ -52,14 +67,14 @@ def test_features_by_name_may_be_of_any_number() -> None:
         arms = {"b": known, "a": {"x": 2}} if i % 2 else ["a", "b"]
         bandit.reward(bandit.decide({"day": i} if i % 3 else None, arms=arms).id, 0.5)
     log = read_log(bandit.events())
-    assert log.hashed and log.names is None
-    assert log.contexts.shape == (12, 2)
+    assert log.schema.is_sparse and log.names is None
+    assert [row.column.size for row in log.contexts] == [int(i % 3 > 0) for i in range(12)]
     assert log.features is not None
-    assert len({rows.shape for rows in log.features}) > 1
+    assert len({rows.column.size for rows in log.features}) > 1
     found = evaluate(bandit.events(), ENSEMBLE)
     assert [row.value for row in found.rows] == pytest.approx([found["ips"].value, 0.5, 0.5])
     for policy in ("ucb1", "uniform", "thompson"):  # which have no use for features
-        blind = log.without_features()
+        blind = replace(log, contexts=np.empty((12, 0)), schema=Schema(), features=None)
         assert evaluate(log, policy)["ips"] == evaluate(blind, policy)["ips"]
 
 
@@ -80,15 +95,21 @@ def test_wrong_logs_of_hashed_features_are_refused() -> None:
     log = made(1, 10).log
     assert log.features is not None
     first, *rest = log.features
-    odd, infinite, code = first[:, :-1], first.copy(), first.copy()
-    infinite[0, 1], code[0, 0] = np.inf, 2.0**53
-    for wrong in (odd, infinite, code, first[:2]):
+    infinite, code = first.value.copy(), first.column.copy()
+    infinite[1], code[0] = np.inf, 2**53
+    for wrong in (
+        first._replace(value=first.value[:-1]),
+        first._replace(value=infinite),
+        first._replace(column=code),
+        rows_at(first, np.arange(2)),
+    ):
         with pytest.raises(BadParameter, match="event 1 needs codes and finite values of each of"):
-            read_log(log._replace(features=[wrong, *rest]))
-    with pytest.raises(BadParameter, match="a context in the log is not a row of codes"):
-        read_log(log._replace(contexts=-log.contexts))
+            read_log(replace(log, features=[wrong, *rest]))
+    negative = [SparseRow(-context.column, context.value) for context in log.contexts]
+    with pytest.raises(BadParameter, match="event 1 needs codes and finite values"):
+        read_log(replace(log, contexts=negative))
     with pytest.raises(BadParameter, match="needs those of the eligible arms"):
-        read_log(log._replace(features=None))
+        read_log(replace(log, features=None))
     events = made(1, 10).bandit.events()
     with pytest.raises(BadParameter, match="must hold the setting of the bandit"):
         read_log(made(1, 10).bandit.events(since=4))
@@ -121,8 +142,8 @@ def skewed(log: Log, means: np.ndarray, seed: int) -> Log:
     arm = np.array([rng.choice(n_places, p=row) for row in chances])
     every = np.arange(log.events)
     reward = (rng.random(log.events) < means[every, arm]).astype(float)
-    return log._replace(
-        arm=arm, reward=reward, probability=chances[every, arm], probabilities=chances
+    return replace(
+        log, arm=arm, reward=reward, probability=chances[every, arm], probabilities=chances
     )
 
 
@@ -164,7 +185,8 @@ def test_a_bandit_learns_from_the_log_of_another() -> None:
     mine = made(2, 40, policy=ENSEMBLE, sizes=SIZES)
     again = Bandit(policy=ENSEMBLE, seed=2, clock=Clock(), ids=counted("x"))
     assert again.learn_from(read_log(mine.bandit.events())) == 40
-    told = ["arm", "reward", "propensity", "arms", "propensities", "context", "features"]
+    told = ["arm", "reward", "propensity", "arms", "propensities"]
+    told += ["context", "context_codes", "features", "feature_codes"]
     assert again.events().select(told).rows() == mine.bandit.events().select(told).rows()
     arms = {"a": {"topic": "sport", "length": 3.0}, "b": {"topic": "art", "length": 3.0}}
     new = [bandit.decide({"user": {"from": "it"}}, arms=arms) for bandit in (mine.bandit, again)]
@@ -187,8 +209,7 @@ def test_an_open_bandit_learns_from_a_log_with_columns() -> None:
 @pytest.mark.parametrize(
     ("bandit", "policy", "problem"),
     [
-        ({"policy": ENSEMBLE}, IN_COLUMNS, "hashed=True"),
-        ({"policy": "lin-ucb"}, BY_NAME, "fixed columns"),
+        ({"policy": "lin-ucb"}, BY_NAME, "hashed features, and this bandit has them in columns"),
         ({"arms": ["a", "b"], "policy": ENSEMBLE}, BY_NAME, "made without arms"),
         ({"arms": ["a", "b"], "policy": "lin-ucb"}, IN_COLUMNS, "made without arms"),
     ],
@@ -201,3 +222,16 @@ def test_a_log_of_another_form_is_not_learned(
     with pytest.raises(GiroError, match=problem):
         learner.learn_from(made(2, 5, policy=policy).log)
     assert learner.position == before
+
+
+def test_a_bandit_that_hashes_learns_from_a_log_with_columns() -> None:
+    """Features keep their names: a decision after it has the same codes."""
+    mine = made(2, 5, policy=IN_COLUMNS)
+    bandit = Bandit(policy=ENSEMBLE, seed=1, ids=counted())
+    assert bandit.learn_from(mine.log) == 5
+    first = bandit.events().filter(kind="decision")
+    context, arms = mine.log.contexts[0].tolist(), (mine.log.features or [])[0].tolist()
+    bandit.decide(context, arms={str(i): row for i, row in enumerate(arms)})
+    last = bandit.events().filter(kind="decision")[-1]
+    for name in ("context", "context_codes", "features", "feature_codes"):
+        assert last[name].to_list() == first[:1][name].to_list()

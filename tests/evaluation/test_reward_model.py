@@ -1,5 +1,7 @@
 """Rewards that a model expects, fitted to other events."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from evaluation.open_logs import BY_NAME, IN_COLUMNS, made
@@ -21,7 +23,7 @@ def test_rewards_are_predicted_by_features_from_other_events(
     assert found.min() >= 0.0 and found.max() <= 1.0
     other = log.reward.copy()
     other[number] = 1.0 - other[number]
-    again = fitted_rewards(log._replace(reward=other), folds)
+    again = fitted_rewards(replace(log, reward=other), folds)
     np.testing.assert_array_equal(again[number], found[number])
-    np.testing.assert_array_equal(fitted_rewards(log._replace(reward=0 * other), folds), 0 * found)
+    np.testing.assert_array_equal(fitted_rewards(replace(log, reward=0 * other), folds), 0 * found)
     assert (again != found).any()

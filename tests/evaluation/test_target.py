@@ -1,17 +1,17 @@
-"""Targets and replay: what the policies to be evaluated would choose."""
+"""Targets: what the policies to be evaluated would choose."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from evaluation.known_log import contextual_log, learning_log, uniform_log
-from laws import ALPHA, p_value_of_same_counts
+from evaluation.known_log import contextual_log, uniform_log
 
-from giro import BadParameter, GiroError, Policy, evaluate, simulate
+from giro import BadParameter, GiroError, Policy, evaluate
 from giro.evaluation import Log
-from giro.evaluation.target import Learning, probabilities_in, replayed, target_of
-from giro.live import LivePolicy
+from giro.evaluation.target import Learning, probabilities_in, target_of
+from giro.features import Schema
+from giro.live import LivePolicy, usable_schema
 from giro.offer import NO_CONTEXT, NO_FEATURES, offer_of
 from giro.policies.epsilon_greedy import EpsilonGreedy
 from giro.policy import Case, Offer, Shape, choose, learn, start
@@ -96,7 +96,7 @@ def test_compiled_votes_are_those_of_plain_python(seed: int) -> None:
 
 def test_rewards_of_another_range_are_mapped_for_the_policy() -> None:
     log = log_of()
-    shifted = log._replace(reward=50 * log.reward - 10)
+    shifted = replace(log, reward=50 * log.reward - 10)
     same = probabilities("ucb1", log, votes=20)
     assert np.array_equal(same, probabilities("ucb1", shifted, votes=20, reward_range=(-10, 40)))
     with pytest.raises(BadParameter, match=r"say reward_range=\(low, high\)"):
@@ -118,8 +118,10 @@ def test_fixed_targets_of_every_kind_agree(seed: int) -> None:
 
 
 def test_probabilities_are_scaled_to_the_eligible_arms() -> None:
-    log = log_of(2)._replace(
-        arm=np.array([0, 1]), eligible=np.array([[True, True, False], [False, True, False]])
+    log = replace(
+        log_of(2),
+        arm=np.array([0, 1]),
+        eligible=np.array([[True, True, False], [False, True, False]]),
     )
     assert np.allclose(
         probabilities({"0": 0.2, "1": 0.2, "2": 0.6}, log), [[0.5, 0.5, 0], [0, 1, 0]]
@@ -136,12 +138,13 @@ def test_a_learning_policy_is_offered_the_eligible_arms_and_no_others(
     eligible = rng.random((40, 3)) < 0.6
     eligible[np.arange(40), log.arm] = True
     known = [rng.random((int(row.sum()), 2)) for row in eligible] if features else None
-    log = log._replace(eligible=eligible, features=known)
+    schema = Schema.of_numbers(2, 2) if features else log.schema
+    log = replace(log, eligible=eligible, features=known, schema=schema)
     found = probabilities(policy, log, votes=50, seed=seed)
 
     given = Policy.parse(policy)
     shared = features and given.uses_arm_features
-    live = LivePolicy(given, Shape(3, 2, 2 if shared else 0, 40, 40), seed=seed)
+    live = LivePolicy(given, usable_schema(given, schema), n_arms=3, seed=seed, rounds=40)
     for event in range(40):
         arms = np.flatnonzero(eligible[event])
         its = known[event] if shared else NO_FEATURES
@@ -159,7 +162,8 @@ def test_a_learning_policy_is_offered_the_eligible_arms_and_no_others(
 
 def test_the_law_among_eligible_arms_is_not_the_law_of_all_arms_scaled() -> None:
     """An arm never pulled goes first; where it was not eligible, the others are compared."""
-    log = log_of(3)._replace(
+    log = replace(
+        log_of(3),
         arm=np.array([0, 1, 1]),
         reward=np.array([1.0, 0.0, 0.0]),
         eligible=np.array([[True, True, False]] * 3),
@@ -218,97 +222,3 @@ def test_a_choice_that_there_is_not_is_refused() -> None:
 
 class _Other(NamedTuple):
     nothing: int
-
-
-# -- replay -------------------------------------------------------------------------------------
-
-
-MEANS, ROUNDS, RUNS = [0.7, 0.4], 30, 1000
-RANDOM = "epsilon-greedy:epsilon=0.5"  # the law of one that does not draw never shows the log's
-
-
-def replays(policy: str, logs: list[Log], *, rejection: bool = False) -> np.ndarray:
-    """Return how often each log's first kept events have arm 0, and how much they reward."""
-    pairs = []
-    for number, log in enumerate(logs):
-        lead = Learning(seed=number)
-        kept = replayed(Policy.parse(policy), log, lead, rejection=rejection)[:ROUNDS]
-        assert kept.size == ROUNDS
-        pairs.append((np.sum(log.arm[kept] == 0), log.reward[kept].sum()))
-    return np.array(pairs, int)
-
-
-def online(policy: str, seed: int) -> np.ndarray:
-    trace = simulate(policy, "bernoulli:means=[0.7,0.4]", rounds=ROUNDS, runs=RUNS, seed=seed)
-    return np.column_stack([trace.pulls[:, 0], trace.reward[:, -1]]).astype(int)
-
-
-def counts(values: np.ndarray) -> np.ndarray:
-    return np.bincount(values, minlength=ROUNDS + 1)
-
-
-@pytest.mark.parametrize("policy", ["ucb1", "epsilon-greedy:epsilon=0.1"])
-def test_replay_of_a_uniform_log_has_the_law_of_playing(seed: int, policy: str) -> None:
-    logs = [uniform_log(seed + 7, i, events=200, means=MEANS) for i in range(RUNS)]
-    offline, played = replays(policy, logs), online(policy, seed)
-    for side in (0, 1):
-        assert p_value_of_same_counts(counts(offline[:, side]), counts(played[:, side])) > ALPHA
-
-
-def test_rejection_gives_a_skewed_log_the_law_of_playing(seed: int) -> None:
-    logs = [skewed_log(seed, i) for i in range(RUNS)]
-    offline, played = replays(RANDOM, logs, rejection=True), online(RANDOM, seed)
-    assert p_value_of_same_counts(counts(offline[:, 0]), counts(played[:, 0])) > ALPHA
-
-
-def test_without_rejection_a_skewed_log_has_another_law(seed: int) -> None:
-    blind = [skewed_log(seed, i)._replace(probability=np.full(400, 0.5)) for i in range(RUNS)]
-    offline, played = replays(RANDOM, blind), online(RANDOM, seed)
-    assert p_value_of_same_counts(counts(offline[:, 0]), counts(played[:, 0])) < ALPHA
-
-
-def skewed_log(seed: int, number: int) -> Log:
-    """Arm 0 with probability 0.75 and arm 1 with 0.25."""
-    log = uniform_log(seed + 7, number, events=400, means=MEANS)
-    twice = uniform_log(seed + 8, number, events=400, means=MEANS)
-    again = (log.arm == 1) & (twice.arm == 0)  # of two arm 1 stays with probability 1/4
-    arm = np.where(again, 0, log.arm)
-    reward = np.where(again, twice.reward, log.reward)
-    return log._replace(arm=arm, reward=reward, probability=np.where(arm == 0, 0.75, 0.25))
-
-
-def test_kept_events_are_those_where_the_policy_agrees() -> None:
-    log = uniform_log(0, 0, events=50, means=MEANS)
-    row = evaluate(log, "always:1", estimators=["replay"])["replay"]
-    assert row.events == row.effective == np.sum(log.arm == 1)
-    assert row.value == log.reward[log.arm == 1].mean()
-    assert row.note == f"kept {row.events} of 50 events"
-
-
-def test_a_fixed_target_is_replayed_by_drawing_its_arms(seed: int) -> None:
-    log = uniform_log(seed, 0, events=40_000, means=MEANS)
-    row = evaluate(log, {"0": 0.8, "1": 0.2}, estimators=["replay"])["replay"]
-    assert abs(row.value - (0.8 * 0.7 + 0.2 * 0.4)) < 5 * row.se
-    assert abs(row.events - 20_000) < 5 * 100
-
-
-def test_the_logging_policy_keeps_all() -> None:
-    log = contextual_log(0, 0, events=50)
-    row = evaluate(log, "logged", estimators=["replay"])["replay"]
-    assert (row.events, row.value) == (50, log.reward.mean())
-
-
-def test_other_logs_are_refused() -> None:
-    with pytest.raises(BadParameter, match="'rejection-replay' thins such a log"):
-        evaluate(contextual_log(0, 0, events=50), "ucb1", estimators=["replay"])
-    with pytest.raises(BadParameter, match="replay needs a log that chose each of 3 arms"):
-        evaluate(
-            learning_log(0, 0, events=50, means=[0.1, 0.2, 0.3]), "ucb1", estimators=["replay"]
-        )
-    log = uniform_log(0, 0, events=50, means=MEANS)
-    eligible = np.ones((50, 2), bool)
-    with pytest.raises(BadParameter, match="all arms can be chosen in every event"):
-        evaluate(log._replace(eligible=eligible), "ucb1", estimators=["replay"])
-    never = np.tile([1.0, 0.0], (50, 1))
-    with pytest.raises(BadParameter, match="an arm had probability 0"):
-        evaluate(log._replace(probabilities=never), "ucb1", estimators=["rejection-replay"])

@@ -58,6 +58,10 @@ def test_a_table_of_one_column_of_lists_has_sequences() -> None:
     columns, rows = columns_of_frame(FRAME, {"v": "context"})
     assert columns.n_given == 2
     np.testing.assert_array_equal(rows, [[1.0, 2.0], [3.0, NAN], [NAN, NAN]])
+    one, _ = columns_of_frame(pl.DataFrame({"x": [[1.0], [2.0]]}), {"x": "context"})
+    assert (one.n_given, one.features) == (1, ())
+    number, _ = columns_of_frame(FRAME, {"n": "context"})
+    assert (number.n_given, number.names()) == (0, ["context"])
 
 
 def test_a_table_without_features_has_none() -> None:

@@ -10,7 +10,7 @@ import pytest
 from giro import BadParameter
 from giro.features import Columns, Hashed, Schema, declared
 from giro.features.columns import HASH_COLUMNS, NUMBER, Feature
-from giro.features.schema import absent_parts, checked_interactions, fitted
+from giro.features.schema import absent_parts, check_fits, checked_interactions, fitted
 from giro.hashing import MOST_CROSSES
 
 NAN = math.nan
@@ -68,6 +68,14 @@ def test_declared_features_come_first() -> None:
 def test_first_arms_without_any_feature_are_an_error(arms: Any) -> None:
     with pytest.raises(BadParameter, match="these arms have no features"):
         fitted(None, arms, Schema())
+
+
+def test_requests_fit_if_they_can_be_encoded() -> None:
+    check_fits(of_names("a", "x"), [{"a": 1.0}, {"b": 1.0}, None], {"p": {"x": 1.0, "y": "w"}})
+    check_fits(Schema.of_numbers(2), [[1.0, 2.0]], ["p"])
+    for contexts in ([[1.0, 2.0], [1.0]], [[1.0, 2.0], {"a": 1.0}]):
+        with pytest.raises(BadParameter, match="wants a context of 2 numbers"):
+            check_fits(Schema.of_numbers(2), contexts, None)
 
 
 def test_hashed_features_have_no_form() -> None:

@@ -18,7 +18,8 @@ from giro.bandit.state import BanditState
 from giro.bandit.stores import Store, Taken
 from giro.errors import BadParameter, StoreError
 from giro.features import Arms, Given, Schema
-from giro.features.schema import absent_parts, fitted
+from giro.features.messages import short_name
+from giro.features.schema import absent_parts, check_fits, fitted
 from giro.offer import MOST_PRODUCTS
 from giro.policy import Policy
 
@@ -123,6 +124,7 @@ class Follower:
                 return schema
             with self.lock:
                 schema = self._first_schema(contexts[0], arms)
+                check_fits(schema, contexts, arms)
             self._form(schema, 1)
 
     def _first_schema(self, context: Given, arms: Arms) -> Schema:
@@ -176,7 +178,7 @@ class Follower:
     def _say_full(self, new: Sequence[Sequence[Any]]) -> None:
         if not self._is_full:
             self._is_full = True
-            name = next(feature.name for side in new for feature in side)
+            name = short_name(next(feature.name for side in new for feature in side))
             most = self.state.setting.max_columns
             _warn(
                 f"there are {most} columns, which is the most: features that are new from now on, "

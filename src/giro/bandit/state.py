@@ -261,8 +261,8 @@ class BanditState:
         for width, group in _by_width(learned):
             n, k = width
             live.learn_all(
-                np.array([decision.case.context for decision, _ in group]).reshape(-1, n),
-                np.array([decision.case.features for decision, _ in group]).reshape(-1, k),
+                np.array([decision.case.context for decision, _ in group]).reshape(len(group), n),
+                np.array([decision.case.features for decision, _ in group]).reshape(len(group), k),
                 np.array([decision.arm for decision, _ in group]),
                 to_unit(np.array([value for _, value in group])),
             )

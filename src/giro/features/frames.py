@@ -29,7 +29,7 @@ def columns_of_frame(frame: "pl.DataFrame", names: Mapping[str, str]) -> tuple[C
         features += own
         parts.append(part)
     rows = np.ascontiguousarray(np.hstack(parts))
-    if len(names) == 1 and len(features) > 1 and features[0].name == f"{name}.0":
+    if len(names) == 1 and features and features[0].name == f"{name}.0":
         return Columns(rows.shape[1]), rows
     return Columns(0, tuple(features)), rows
 

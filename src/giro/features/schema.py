@@ -267,6 +267,13 @@ def fitted(context: Given, arms: Arms, empty: Schema) -> Schema:
     return schema.grown(new)._replace(contextual=schema.contextual, steps=())
 
 
+def check_fits(schema: Schema, contexts: Iterable[Given], arms: Arms) -> None:
+    """Check that all of these requests can be encoded; names that are new may come."""
+    of_arms = arms if isinstance(arms, Mapping) else ()
+    for context in contexts:
+        schema.encode(context, of_arms)
+
+
 def _fitted_arms(arms: Mapping[str, Given]) -> Columns:
     """Return columns for features of arms like these, without those of mappings."""
     lengths = {

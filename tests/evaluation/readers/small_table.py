@@ -1,10 +1,12 @@
 """A table of three events, and whether two logs are the same."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 
 from giro.evaluation import Log
+from giro.offer import SparseRow, SparseRows
 
 TABLE: dict[str, list[Any]] = {
     "arm": ["red", "green", "red"],
@@ -17,5 +19,14 @@ TABLE: dict[str, list[Any]] = {
 
 
 def same(first: Log, second: Log) -> bool:
-    pairs = zip(first, second, strict=True)
-    return all(np.array_equal(np.asarray(a), np.asarray(b)) for a, b in pairs)
+    pairs = ((getattr(first, f.name), getattr(second, f.name)) for f in dataclasses.fields(Log))
+    return all(_same(*pair) for pair in pairs)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray):
+        return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
+    if isinstance(one, list | SparseRow | SparseRows):
+        pairs = zip(one, other, strict=True)
+        return type(one) is type(other) and all(_same(*pair) for pair in pairs)
+    return bool(one == other)

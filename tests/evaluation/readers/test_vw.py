@@ -10,8 +10,9 @@ from evaluation.readers.small_table import same
 
 from giro import BadParameter, GiroError, evaluate
 from giro.evaluation import Log, read_log
-from giro.features import Hasher
+from giro.features import Columns, Schema
 
+NAN = float("nan")
 DSJSON: dict[str, Any] = {
     "_label_cost": -1,
     "_label_probability": 0.8,
@@ -42,8 +43,8 @@ def test_lines_of_a_decision_service_are_read(tmp_path: Path) -> None:
     assert log.arm.tolist() == [1, 0]
     assert log.reward.tolist() == [1.0, -0.5]
     assert log.probability.tolist() == [0.8, 0.3]
-    assert log.feature_names == ("user.age", "user.from=Rome")
-    assert log.contexts.tolist() == [[30, 1], [4, 0]]
+    assert log.schema.context.names() == ["user.age", "user.from", "user.from"]
+    assert log.contexts.tolist() == [[30, 1, 0], [4, 0, 0]]  # Rome, and other words
     assert log.probabilities is not None
     assert log.probabilities.tolist() == [[0.2, 0.8], [0.3, 0.7]]
     assert log.eligible is None
@@ -102,14 +103,19 @@ def adf(*actions: Any, **rest: Any) -> dict[str, Any]:
     return {**label, "user": {"age": 30}, "_multi": list(actions), **rest}
 
 
+def names_of_arms(log: Log) -> list[str]:
+    """Return the name of each column of features of arms."""
+    assert isinstance(log.schema.arms, Columns)
+    return log.schema.arms.names()
+
+
 X, Y = {"item": {"id": "x", "price": 2}, "_tag": "first"}, {"item": {"id": "y"}}
 
 
 def test_the_same_actions_in_all_lines_are_arms_with_features(tmp_path: Path) -> None:
     log = vw_log(tmp_path / "log.json", adf(X, Y), adf(X), adf(X, Y))
-    assert log.arm_feature_names == ("item.id=x", "item.price", "item.id=y")
-    assert log.arm_features is not None
-    assert log.arm_features.tolist() == [[1, 2, 0], [0, 0, 1]]
+    assert names_of_arms(log) == ["item.id", "item.id", "item.id", "item.price"]
+    np.testing.assert_array_equal(log.arm_features, [[1, 0, 0, 2], [0, 1, 0, NAN]])
     assert log.names is None and log.features is None
     assert np.isfinite(evaluate(log, "ucb1")["ips"].value)
     assert np.isfinite(evaluate(log, "lin-ucb")["ips"].value)
@@ -120,10 +126,11 @@ def test_other_actions_from_line_to_line_are_known_by_their_features(tmp_path: P
     log = vw_log(tmp_path / "log.json", adf(X, Y), adf(Y, X, {}))
     assert log.arm_names == ("1", "2", "3")
     assert log.names == [("1", "2"), ("1", "2", "3")]
-    assert log.arm_feature_names == ("item.id=x", "item.price", "item.id=y", "arm=3")
-    assert log.features is not None and not log.hashed
-    assert log.features[0].tolist() == [[1, 2, 0, 0], [0, 0, 1, 0]]
-    assert log.features[1].tolist() == [[0, 0, 1, 0], [1, 2, 0, 0], [0, 0, 0, 1]]
+    assert names_of_arms(log) == [*3 * ["item.id"], "item.price", "arm", "arm"]
+    assert log.features is not None and not log.schema.is_sparse
+    x, y = [1, 0, 0, 2, 0, 0], [0, 1, 0, NAN, 0, 0]
+    np.testing.assert_array_equal(log.features[0], [x, y])
+    np.testing.assert_array_equal(log.features[1], [y, x, [0, 0, 0, NAN, 1, 0]])
     assert np.isfinite(evaluate(log, "lin-ucb")["ips"].value)
     assert evaluate(log, "always:1")["ips"].value == evaluate(log, {"1": 1.0})["ips"].value
     with pytest.raises(BadParameter, match="ucb1 tells arms apart by their names"):
@@ -132,18 +139,20 @@ def test_other_actions_from_line_to_line_are_known_by_their_features(tmp_path: P
 
 def test_many_features_of_actions_are_hashed(tmp_path: Path) -> None:
     path = tmp_path / "log.json"
-    lines = [adf(X, {f"w{i}": 1}) for i in range(498)]  # 1 shared, 2 of X and as many words
-    assert not vw_log(path, *lines[:497]).hashed
+    lines = [adf(X, {f"w{i}": 1}) for i in range(497)]  # 1 shared, 3 of X and as many words
+    assert not vw_log(path, *lines[:496]).schema.is_sparse
     log = vw_log(path, *lines)
-    assert log.hashed and log.names is not None and log.feature_names == ()
+    assert log.schema == Schema.of_hashes() and log.names is not None
     asked_for = read_log(path, hashed=True)
-    assert same(log._replace(features=None), asked_for._replace(features=None))
-    hasher = Hasher()
-    assert log.contexts.tolist() == [hasher.context({"user": {"age": 30}}).tolist()] * 498
+    assert same(log, asked_for)
+    wanted = Schema.of_hashes().encode({"user": {"age": 30}}, {"1": X, "2": {"w7": 1}})
     assert log.features is not None
-    assert log.features[7].tolist() == hasher.arms({"1": X, "2": {"w7": 1}}).tolist()
-    assert not read_log(path, hashed=False).hashed
-    assert not vw_log(path, *(adf({}, {}, user={f"w{i}": 1}) for i in range(600))).hashed
+    for one, other in ((log.contexts[7], wanted.context), (log.features[7], wanted.features)):
+        for mine, its in zip(one, other, strict=True):
+            np.testing.assert_array_equal(mine, its)
+    assert not read_log(path, hashed=False).schema.is_sparse
+    shared = [adf({}, {}, user={f"w{i}": 1}) for i in range(600)]
+    assert not vw_log(path, *shared).schema.is_sparse
     assert read_log(path, hashed=True).features is not None
 
 

@@ -199,7 +199,7 @@ class MemoryStore:
     def _context(self, number: int) -> AnyRow:
         begin, end = self.context_at[number], self.context_at[number + 1]
         values = np.array(self.contexts[begin:end])
-        if not self.codes:
+        if not self.features or isinstance(self.features[number], np.ndarray):
             return values
         return SparseRow(np.array(self.codes[begin:end], np.int64), values)
 
