@@ -17,6 +17,9 @@ Report: TypeAlias = Reported | Rewarded
 
 def reports(pairs: Sequence[tuple[str, float]], setting: "Setting", now: float) -> list[Report]:
     """Return the events that report these values for decisions, each decision's reward once."""
+    if len(pairs) == 1 and not setting.collects_reports and isinstance(pairs[0][0], str):
+        ((id, value),) = pairs
+        return [Rewarded(id, now, setting.checked_reward(value))]
     events, values = list[Report](), dict[str, float]()
     for id, value in pairs:
         checked = setting.checked_reward(value)

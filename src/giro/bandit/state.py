@@ -38,6 +38,7 @@ Find: TypeAlias = Callable[[Sequence[str]], Mapping[str, FoundDecision]]
 MOST_NAMES = 10_000  # arms without numbers that are counted, those chosen last
 _MOST_CASES = 1_000_000  # decisions whose case is remembered until their reward comes
 _HOUR, _HOURS = 3600.0, 24
+_OFTEN = (Decided, Rewarded)
 
 
 class Pending(NamedTuple):
@@ -110,10 +111,30 @@ class BanditState:
         If it is interrupted, the state is `broken`: neither before the events nor behind them.
         """
         try:
-            self._apply(events, find)
+            if len(events) == 1 and type(events[0]) in _OFTEN:
+                self._apply_one(events[0], find)
+            else:
+                self._apply(events, find)
         except BaseException:
             self.broken = True
             raise
+
+    def _apply_one(self, event: Any, find: Find) -> None:
+        """Go on by a decision or a reward, as almost always: nothing is put into lists."""
+        pending, id = self._pending, event.id
+        if type(event) is Decided:
+            pending[id] = self._decide(event)
+            if len(pending) > _MOST_CASES:
+                del pending[next(iter(pending))]
+        else:
+            if id not in pending:
+                self._look_up([event], find)
+            decision, live = pending.pop(id), self.live
+            self._reward(decision, event.value)
+            if live is None:
+                raise GiroError("a reward came before the schema of contexts was known")
+            self._learn_one(live, decision, self.setting.to_unit(event.value))
+        self.position += 1
 
     def _apply(self, events: Sequence[Event], find: Find) -> None:
         pending, learned = self._pending, list[tuple[Pending, float]]()

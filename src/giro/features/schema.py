@@ -34,6 +34,9 @@ class RawOffer(NamedTuple):
     new: tuple[tuple[Feature, ...], tuple[Feature, ...]] = ((), ())  # of contexts and arms
 
 
+_NOTHING_KNOWN = RawOffer(NO_CONTEXT, NO_FEATURES)
+
+
 class Schema(NamedTuple):
     """How contexts and features of arms become rows.
 
@@ -86,6 +89,8 @@ class Schema(NamedTuple):
         """Return the rows of a context and of these arms, in their order."""
         if isinstance(self.context, Hashed):
             return RawOffer(self.context.context(context), self.context.arms(arms))
+        if context is None and not (self.contextual or isinstance(arms, Mapping)):
+            return _NOTHING_KNOWN
         row = Encoded(NO_CONTEXT)
         if context is not None or self.context.n_columns:
             row = self.context.encode(context)
