@@ -18,7 +18,7 @@ from giro.bandit.state import BanditState
 from giro.bandit.stores import Store, Taken
 from giro.errors import BadParameter, StoreError
 from giro.features import Arms, Given, Schema
-from giro.features.messages import short_name
+from giro.features.messages import hint, short_name
 from giro.features.schema import absent_parts, check_fits, fitted
 from giro.offer import MOST_PRODUCTS
 from giro.policy import Policy
@@ -166,10 +166,19 @@ class Follower:
             if larger is schema:
                 break
             self._check_growth(schema)
+            self._warn_of_typos(new)
             self._form(larger, self.state.version + 1)
         if any(feature for side in new for feature in side) and self._lacks(new):
             self._say_full(new)
         return self.state.schema or schema
+
+    def _warn_of_typos(self, new: Sequence[Sequence[Any]]) -> None:
+        """Warn of new names that are nearly those of declared features."""
+        declared = self.state.setting.features or {}
+        for feature in new[0]:
+            question = hint(feature.name, declared)
+            if question:
+                _warn(f"the feature {feature.name!r} is new, and gets columns of its own{question}")
 
     def _lacks(self, new: Sequence[Sequence[Any]]) -> bool:
         schema = self.state.schema
