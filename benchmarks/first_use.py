@@ -1,9 +1,11 @@
-"""Time the first decision and reward of a bandit, which compile, beside an earlier revision.
+"""Time what a first use costs, beside an earlier revision: imports, help, and what is compiled.
 
     python benchmarks/first_use.py [--revision REVISION] [--repeats N]
 
-Both versions take turns, each time in its own process with an empty cache; the least processor time
-of all repeats counts. Prints seconds, now and then, and their ratio.
+Both versions take turns, each time in its own process. `import giro` and `giro --help` find their
+bytecode; a bandit's first decision and first reward, with contexts of 20 numbers where the policy
+takes any, find an empty cache of kernels. The least processor time of all repeats counts. Prints
+seconds, now and then, and their ratio.
 """
 
 import argparse
@@ -16,32 +18,55 @@ from pathlib import Path
 
 from bandit_latency import EARLIER, ROOT, earlier
 
-from giro import Bandit
-
-FEATURES = {"thompson": 0, "giro": 0, "lin-ucb": 4, "default": 4}  # of a context, by policy
+FEATURES = {"thompson": 0, "giro": 0, "giro-ensemble:model=hashed": 20, "default": 20}
+STARTS = {
+    "import giro": "import giro",
+    "giro --help": "import sys; from giro.cli.main import status_of; status_of(['--help'])",
+}
 
 
 def main() -> None:
-    """Measure both versions, policy by policy."""
+    """Measure both versions, one thing after the other."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--revision", default=EARLIER)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
-        print(_seconds(arguments.measure))
+        print(*_first_use(arguments.measure))
         return
     with tempfile.TemporaryDirectory() as folder:
         sources = ROOT / "src", earlier(arguments.revision, Path(folder))
+        for name, code in STARTS.items():
+            times = [[_start(code, each) for each in sources] for _ in range(arguments.repeats + 1)]
+            _show(name, *(min(column) for column in zip(*times, strict=True)))
         for policy in FEATURES:
-            times = [
-                [_in_process(policy, each) for each in sources] for _ in range(arguments.repeats)
-            ]
-            now, before = (min(column) for column in zip(*times, strict=True))
-            print(f"{policy:<12}{now:>8.1f} s{before:>8.1f} s{now / before:>7.2f}", flush=True)
+            pairs = [[_cold(policy, each) for each in sources] for _ in range(arguments.repeats)]
+            for i, what in enumerate(("decision", "reward")):
+                now, then = (min(use[i] for use in column) for column in zip(*pairs, strict=True))
+                _show(f"{policy}, first {what}", now, then)
 
 
-def _in_process(policy: str, source: Path) -> float:
+def _show(what: str, now: float, then: float) -> None:
+    print(f"{what:<44}{now:>7.2f} s{then:>8.2f} s{now / then:>7.2f}", flush=True)
+
+
+def _start(code: str, source: Path) -> float:
+    """Return the processor time of a process that does nothing else."""
+    before = os.times()
+    subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": str(source)},
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    after = os.times()
+    user = after.children_user - before.children_user
+    return user + after.children_system - before.children_system
+
+
+def _cold(policy: str, source: Path) -> list[float]:
+    """Return the processor times of a decision and its reward, in a process with an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
         done = subprocess.run(
             [sys.executable, __file__, "--measure", policy],
@@ -50,17 +75,20 @@ def _in_process(policy: str, source: Path) -> float:
             text=True,
             check=True,
         )
-    return float(done.stdout)
+    return [float(seconds) for seconds in done.stdout.split()]
 
 
-def _seconds(policy: str) -> float:
-    """Return the processor time of a decision and its reward."""
+def _first_use(policy: str) -> tuple[float, float]:
+    from giro import Bandit  # noqa: PLC0415  # importing is measured elsewhere
+
     bandit = Bandit(["a", "b", "c"], policy, seed=1)
-    began = time.process_time()
     features = FEATURES[policy]
+    times = [time.process_time()]
     decision = bandit.decide([0.5] * features if features else None)
+    times.append(time.process_time())
     bandit.reward(decision.id, 1.0)
-    return time.process_time() - began
+    times.append(time.process_time())
+    return times[1] - times[0], times[2] - times[1]
 
 
 if __name__ == "__main__":
