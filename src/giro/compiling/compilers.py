@@ -72,7 +72,7 @@ def _undisturbed() -> Iterator[None]:
 
     Nobody is told of each call of LLVM, of which there are a thousand a kernel: numba has an event
     for it, which takes a sixteenth of the time if nobody listens. Python does not look for garbage,
-    a sixth, but once at the end if there is much. Functions of numba's own become code to be linked,
+    a sixth, but once at the end if there is much. Functions of numba's own become code to link,
     as ours do, and some methods are replaced by quicker ones. numba compiles one kernel at a time,
     so there is one such state of a process.
     """
