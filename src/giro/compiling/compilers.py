@@ -3,13 +3,12 @@
 numba links the code of a called kernel into its caller, optimises the whole and turns it into
 machine code. Before that, it has done the same with the called kernel alone, and with what that
 calls: code is optimised once for every caller on the way up, and machine code is made that nobody
-runs. So kernels have two forms, and the one that other kernels call stays code to be linked. With
-this, compiling a policy takes four sevenths of the time.
+runs. So kernels have two forms, and the one that other kernels call stays code to be linked. What
+is a tuple is handed on as it came (see `lowering`).
 """
 
 import functools
 import gc
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,7 +24,7 @@ from numba.core.untyped_passes import LiteralUnroll
 from giro.compiling.lowering import ForgetUnrolling, Lowering
 
 _NUMBER = llvm.IntType(64)  # as long as a pointer
-_LONG = 1.0  # seconds of compiling that leave much to collect
+_MANY = 500_000  # new objects to look through, which takes a tenth of a second
 _ENVIRONMENT = "_ZN08NumbaEnv"  # how names of pointers to Python objects begin, one per kernel
 
 
@@ -73,13 +72,13 @@ def _undisturbed() -> Iterator[None]:
 
     Nobody is told of each call of LLVM, of which there are a thousand a kernel: numba has an event
     for it, which takes a sixteenth of the time if nobody listens. Python does not look for garbage,
-    a sixth, but once at the end. Functions of numba's own become code to be linked, as ours do, and
-    some methods are replaced by quicker ones. numba compiles one kernel at a time, so there is one
-    such state of a process.
+    a sixth, but once at the end if there is much. Functions of numba's own become code to link,
+    as ours do, and some methods are replaced by quicker ones. numba compiles one kernel at a time,
+    so there is one such state of a process.
     """
     global _depth  # noqa: PLW0603  # changed by who has numba's lock
     callbacks = getattr(getattr(binding.ffi.lib, "_lock", None), "_cblist", [])
-    kept, collects, began = callbacks[:], gc.isenabled(), time.perf_counter()
+    kept, collects = callbacks[:], gc.isenabled()
     if _depth == 0:
         callbacks.clear()
         gc.disable()
@@ -94,7 +93,7 @@ def _undisturbed() -> Iterator[None]:
             _exchange(_NUMBAS)
             if collects:
                 gc.enable()
-                if time.perf_counter() - began > _LONG:
+                if gc.get_count()[0] > _MANY:
                     gc.collect()
 
 
