@@ -7,11 +7,11 @@ from giro.errors import BadParameter, UnknownName
 from giro.evaluation.log import Log, checked
 
 # isort: off  # each registers its reader, and the first is asked first
-from giro.evaluation.readers import (
-    bandit,  # noqa: F401
-    open_bandit,  # noqa: F401
-    table,  # noqa: F401
-    vw,  # noqa: F401
+from giro.evaluation.readers import (  # noqa: F401
+    bandit,
+    open_bandit,
+    table,
+    vw,  # whose lines are no table
 )
 from giro.evaluation.readers._registry import READERS, Options, Source
 
