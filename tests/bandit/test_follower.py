@@ -1,4 +1,4 @@
-"""A follower: it appends to a log, keeps up with others who do, and agrees with them on a schema."""
+"""A follower appends to a log, keeps up with others, and agrees with them on a schema."""
 
 import json
 import warnings
