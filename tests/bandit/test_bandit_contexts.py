@@ -274,6 +274,30 @@ def test_names_beyond_the_most_columns_are_left_out_with_one_warning() -> None:
     assert bandit.n_decisions == 5
 
 
+@pytest.mark.parametrize("how", ["decide", "decide_many", "rank"])
+def test_warnings_point_at_the_line_that_asked(how: str) -> None:
+    bandit = bandit_of("lin-ucb:scale=1", features={"age": "number"}, max_columns=1)
+    bandit.decide({"age": 1.0})
+    with pytest.warns(UserWarning, match="1 columns, which is the most") as warned:
+        if how == "decide":
+            bandit.decide({"zip": 1.0})
+        elif how == "decide_many":
+            bandit.decide_many([{"zip": 1.0}] * 2)
+        else:
+            bandit.rank({"zip": 1.0}, slots=2)
+    assert [each.filename for each in warned] == [__file__]
+
+
+def test_a_new_name_that_is_nearly_a_declared_one_is_warned_of() -> None:
+    bandit = bandit_of("lin-ucb:scale=1", features=FEATURES)
+    with pytest.warns(UserWarning, match="'contry' is new, .* did you mean 'country'"):
+        bandit.decide({"age": 1.0})
+        bandit.decide({"contry": "de", "age": 2.0})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bandit.decide({"contry": "fr", "hour": 3.0})
+
+
 def test_a_policy_that_would_play_otherwise_says_so_when_contexts_come_late() -> None:
     bandit = bandit_of("default")
     bandit.decide()

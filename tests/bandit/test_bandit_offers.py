@@ -99,7 +99,6 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "infinite": ([0.1], of("a") | {"b": [1.0, -np.inf]}, "arm 'b': .* numbers within"),
     "words": ([0.1], of("a") | {"b": ["x", "y"]}, "arm 'b': .* list of numbers"),
     "of another form": ([0.1], of("a") | {"b": {"x": 1.0}}, "arm 'b': .* 2 numbers, got a mapping"),
-    "of some arms only": ([0.1], of("a") | {"b": None}, "arm 'b' has no features"),
     "missing": ([0.1], ["a", "b"], "needs features of its arms"),
     "missing, of all": ([0.1], None, "needs features of its arms"),
     "no context": (None, of("ab"), "needs a context"),
@@ -146,11 +145,19 @@ def test_policies_that_cannot_use_features_say_which_can(policy: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "first", [{"a": None}, {"a": [np.inf]}, {"a": {}}, {"a": [1.0], "b": [1.0] * 2}]
+    ("first", "words"),
+    [
+        ({"a": None}, "these arms have no features"),
+        ({"a": {}, "b": None}, "these arms have no features"),
+        ({"a": [np.inf]}, "arm 'a': .* numbers within"),
+        ({"a": None, "b": [np.inf]}, "arm 'b': .* numbers within"),
+        ({"a": [1.0], "b": [1.0] * 2}, "arm 'b': .* of 1 numbers, got 2"),
+        ({"a": {"x": 1.0}, "b": [1.0]}, "arm 'a': .* of 1 numbers, got a mapping"),
+    ],
 )
-def test_features_refused_at_first_decide_nothing(first: Any) -> None:
+def test_features_refused_at_first_decide_nothing(first: Any, words: str) -> None:
     bandit = bandit_of(POLICY)
-    with pytest.raises(GiroError, match=r"arm '[ab]'"):
+    with pytest.raises(GiroError, match=words):
         bandit.decide([1.0], arms=first)
     bandit.decide(arms=of("abc"))
     assert bandit.events()["features"].drop_nulls().to_list() == [list(WIDTHS.values())]
@@ -192,9 +199,12 @@ def test_a_bandit_saved_before_its_first_decision_takes_any_form(
 ) -> None:
     fresh, context = bandit_of(POLICY), [0.5, 0.1] if contexts else None
     fresh.save(tmp_path / "x.giro")
-    copies = [Bandit.load(tmp_path / "x.giro", clock=Clock()), Bandit.replay(fresh.events())]
+    copies = [
+        Bandit.load(tmp_path / "x.giro", clock=Clock()),
+        Bandit.replay(fresh.events(), clock=Clock()),
+    ]
     for copy in copies:
-        copy._clock, copy._new_id = Clock(), counted()
+        copy._new_id = counted()
         for each in (fresh, copy):
             for _ in range(2):
                 each.reward(each.decide(context, arms=of("abc")).id, 1.0)
@@ -203,10 +213,14 @@ def test_a_bandit_saved_before_its_first_decision_takes_any_form(
 
 DECISION, REWARD = 8, 9  # rows
 TAMPERED: dict[str, tuple[int, dict[str, Any], str]] = {
-    "no probabilities": (DECISION, {"propensities": [5.0, -4.0]}, "are no probabilities of 2 arms"),
-    "sum": (DECISION, {"propensities": [0.5, 0.6]}, "are no probabilities of 2 arms"),
-    "nan": (DECISION, {"propensities": [NAN, 1.0]}, "are no probabilities of 2 arms"),
-    "too many": (DECISION, {"propensities": [0.2, 0.4, 0.4]}, "are no probabilities of 2 arms"),
+    "no probabilities": (
+        DECISION,
+        {"propensities": [5.0, -4.0]},
+        "expected 2 probabilities that sum to 1",
+    ),
+    "sum": (DECISION, {"propensities": [0.5, 0.6]}, "expected 2 probabilities that sum to 1"),
+    "nan": (DECISION, {"propensities": [NAN, 1.0]}, "expected 2 probabilities that sum to 1"),
+    "too many": (DECISION, {"propensities": [0.2, 0.4, 0.4]}, "expected 2 probabilities, got"),
     "unknown arm": (DECISION, {"arm": "z"}, "no arm is called 'z'"),
     "arm not on offer": (DECISION, {"arm": "b"}, "'b' is not one of the arms"),
     "unknown arms": (DECISION, {"arms": ["a", "z"]}, "no arm is called 'z'"),
@@ -252,11 +266,27 @@ def test_tampered_events_are_refused_with_a_clear_sentence(which: str) -> None:
         Bandit.replay(pl.DataFrame(rows, schema=events.schema))
 
 
-def test_events_without_the_column_of_features_are_read() -> None:
-    """Those of giro 0.1.0 have none."""
-    bandit = bandit_of("ucb1")
-    bandit.reward(bandit.decide().id, 1.0)
-    again = Bandit.replay(bandit.events().drop("features"), clock=Clock())
+@pytest.mark.parametrize("nothing", [None, {}])
+def test_an_arm_without_features_is_missing_among_others(nothing: Any) -> None:
+    bandit, silent = taught(), taught()
+    known = of("a") | {"b": nothing}
+    decision = bandit.decide([0.1], arms=known, id="x")
+    assert str(bandit.events()["features"][-1].to_list()[1]) == "[nan, nan]"
+    assert decision == silent.decide([0.1], arms=of("a") | {"b": [None, np.nan]}, id="x")
+    bandit.reward("x", 1.0)
+
+
+def test_features_of_arms_may_come_late_and_the_others_lack_them() -> None:
+    bandit = bandit_of(POLICY, "ab")
+    bandit.reward(bandit.decide(arms={"a": {"x": 1.0}, "b": {"x": 2.0}}).id, 1.0)
+    bandit.decide(arms={"a": {"x": 1.0, "new": 5.0}, "b": {"x": 2.0}}, id="late")
+    assert str(bandit.events()["features"][-1].to_list()) == "[[1.0, 5.0], [2.0, nan]]"
+    bandit.reward("late", 0.0)
+    again = Bandit.replay(bandit.events(), clock=Clock())
+    for each in (bandit, again):
+        each._new_id = counted("next ")
+    arms = {"a": {"new": 1.0}, "b": {"x": 3.0, "word": "w"}}
+    assert again.decide(arms=arms) == bandit.decide(arms=arms)
     assert state_of(again) == state_of(bandit)
 
 
@@ -274,4 +304,5 @@ def test_events_are_in_the_order_in_which_things_happened() -> None:
     last = ["decision", "arm_retired", "reward", "reward", "arm_added"]
     assert events["kind"].to_list() == ["setting", *kinds, *last]
     assert events["id"].drop_nulls().to_list() == ["0", "1", "1", "2", "2", "0"]
-    assert events["seen"].drop_nulls().to_list() == [0, 0, 1]
+    assert events.filter(kind="decision")["seen"].to_list() == [0, 0, 1]
+    assert events.filter(kind="form")["seen"].to_list() == [1]  # the version of the schema

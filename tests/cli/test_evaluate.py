@@ -141,7 +141,7 @@ REFUSED = {
     "{log} --policy ucb1 --seed -1": "a whole number seed >= 0",
     "{log} --policy ucb1 --votes 0": "a whole number votes >= 1",
     "{log} --policy ucb1 --estimator isp": "no estimator is called 'isp'; did you mean 'ips'?",
-    "{log} --policy ucb1 --format csv": "--format",
+    "{log} --policy ucb1 --format csv": "no format is called 'csv'; there are: auto, ",
     "{log} --policy ucb1 --format giro": "the log has no column 'number'",
     "{log} --policy ucb1 --format open-bandit": "an Open Bandit log has a column",
     "{log} --policy ucb1 --format vw": "is not JSON",

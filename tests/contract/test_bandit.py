@@ -9,6 +9,8 @@ from known import marks_of, policies_in_bandits
 from laws import ALPHA, p_value_of_counts
 
 from giro import Bandit, Policy
+from giro.bandit.deciding import Request, encoded
+from giro.offer import Offer
 from giro.policies import Giro
 from giro.seeds import stream
 
@@ -98,7 +100,9 @@ def test_choices_follow_the_law_that_the_policy_tells(policy: Policy, case: str)
     its = played(policy, binary=binary, **given)._state
     arms = arms_of("ac", features=given["features"])
     context = CONTEXT if given["contexts"] else None
-    offer = its.offered(context, arms, its.asked(arms), its.forms)
+    assert its.schema is not None
+    _, asked, _, rows = encoded(Request(None, context, arms), its, its.schema)
+    offer = Offer(asked, rows.context, rows.features)
     its.live.stream_of(5)
     law = its.live.propensities(offer)
     counts = (DRAWS * its.live.vote(offer, DRAWS)).round().astype(int)

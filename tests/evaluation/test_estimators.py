@@ -33,14 +33,14 @@ def test_snips_by_hand() -> None:
 
 
 def naive_dr(log: Log, probabilities: np.ndarray, folds: int) -> float:
-    """Doubly robust with arm means of the other folds, one event at a time."""
+    """Doubly robust with the other folds' means, drawn to that of all arms by one more event."""
     total = 0.0
     for t in range(log.events):
         others = [s for s in range(log.events) if s % folds != t % folds]
         model = []
         for arm in range(len(log.arm_names)):
             its = [log.reward[s] for s in others if log.arm[s] == arm]
-            model.append(np.mean(its) if its else np.mean(log.reward[others]))
+            model.append(np.mean([*its, np.mean(log.reward[others])]))
         weight = probabilities[t, log.arm[t]] / log.probability[t]
         total += probabilities[t] @ model + weight * (log.reward[t] - model[log.arm[t]])
     return total / log.events
@@ -56,10 +56,12 @@ def test_dr_without_contexts_uses_arm_means_of_the_other_folds(seed: int, folds:
 def test_dr_is_exact_for_rewards_that_its_model_predicts(seed: int) -> None:
     log = contextual_log(seed, 0, events=300)
     exact = replace(log, reward=log.arm.astype(float))
-    rows = evaluate(exact, target)
     wanted = [target(context) @ np.arange(3) for context in log.contexts]
-    assert rows["dr"].value == pytest.approx(np.mean(wanted))
-    assert rows["dr"].se == pytest.approx(np.std(wanted, ddof=1) / np.sqrt(300))
+    se = np.std(wanted, ddof=1) / np.sqrt(300)
+    told = evaluate(exact, target, predicted=np.tile(np.arange(3.0), (300, 1)))["dr"]
+    assert (told.value, told.se) == pytest.approx((np.mean(wanted), se))
+    fitted = evaluate(exact, target)["dr"]  # drawn to the mean a little, as by one event
+    assert (fitted.value, fitted.se) == pytest.approx((np.mean(wanted), se), rel=0.02)
 
 
 def test_dr_has_the_smaller_error_where_contexts_tell_the_reward(seed: int) -> None:

@@ -64,6 +64,13 @@ def test_declared_features_come_first() -> None:
         fitted([1.0, 2.0], None, empty)
 
 
+def test_a_first_arm_that_cannot_be_read_is_named() -> None:
+    with pytest.raises(BadParameter, match=r"arm 'q': a row of features holds numbers within"):
+        fitted(None, {"p": None, "q": [math.inf]}, Schema())
+    with pytest.raises(BadParameter, match=r"arm 'q': .* of 1 numbers, got 2 numbers"):
+        fitted(None, {"p": [1.0], "q": [1.0, 2.0]}, Schema())
+
+
 @pytest.mark.parametrize("arms", [{"p": {}}, {"p": None, "q": {}}, {"p": {"x": None}}])
 def test_first_arms_without_any_feature_are_an_error(arms: Any) -> None:
     with pytest.raises(BadParameter, match="these arms have no features"):

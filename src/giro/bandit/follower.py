@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import sys
 import threading
 import time
 import warnings
@@ -29,7 +30,6 @@ GROUP = 1000  # rewards that are appended together
 _CHORES = 1.0  # seconds between chores
 _GLANCE = 0.05  # seconds after which the thread looks whether it is still needed
 _SNAPSHOT_EVERY = (10_000, 100_000)  # events: a tenth of the log, but within these bounds
-_STEPS_BACK = 5  # frames between a warning here and the caller of `decide`
 _FOLLOWERS: "weakref.WeakSet[Follower]" = weakref.WeakSet()
 
 
@@ -297,7 +297,11 @@ class Follower:
 
 
 def _warn(message: str) -> None:
-    warnings.warn(message, stacklevel=_STEPS_BACK)
+    """Warn at the line outside of giro that asked."""
+    frame, steps = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("giro."):
+        frame, steps = frame.f_back, steps + 1
+    warnings.warn(message, stacklevel=steps)
 
 
 def _follow_and_keep(reference: "weakref.ref[Follower]") -> None:

@@ -6,8 +6,9 @@ context and of the arm, which of them are multiplied, and which are standardised
 that were never met get columns at the end, and nothing that was there changes its place.
 """
 
+import contextlib
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -281,14 +282,13 @@ def check_fits(schema: Schema, contexts: Iterable[Given], arms: Arms) -> None:
 
 def _fitted_arms(arms: Mapping[str, Given]) -> Columns:
     """Return columns for features of arms like these, without those of mappings."""
-    lengths = {
-        name: number_row(given, OF_ARM).size
-        for name, given in arms.items()
-        if given is not None and not isinstance(given, Mapping)
-    }
-    if not lengths and not any(_has_leaf(given) for given in arms.values()):
+    for name, given in arms.items():
+        if given is not None and not isinstance(given, Mapping):
+            with named_arm(name):
+                return Columns(number_row(given, OF_ARM).size, (), OF_ARM)
+    if not any(_has_leaf(given) for given in arms.values()):
         raise BadParameter("these arms have no features: give some, or name the arms in a list")
-    return Columns(next(iter(lengths.values()), 0), (), OF_ARM)
+    return Columns(0, (), OF_ARM)
 
 
 def _has_leaf(given: Any) -> bool:
@@ -310,8 +310,15 @@ def _translated(rows: np.ndarray, own: Any, other: Any) -> np.ndarray:
 def _encoded_arm(columns: Columns, name: str, features: Given) -> Encoded:
     if features is None or (isinstance(features, Mapping) and not features):
         return columns.missing()
-    try:
+    with named_arm(name):
         return columns.encode(features)
+
+
+@contextlib.contextmanager
+def named_arm(name: str) -> Iterator[None]:
+    """Name the arm in an error of its features."""
+    try:
+        yield
     except BadParameter as error:
         raise BadParameter(f"arm '{name}': {error}") from None
 

@@ -8,6 +8,7 @@ from evaluation.readers.small_table import TABLE, same
 
 from giro import BadParameter
 from giro.evaluation import read_log
+from giro.features import Columns
 
 OPEN_BANDIT = """\
 ,timestamp,item_id,position,click,propensity_score,user_feature_0,user-item_affinity_0
@@ -26,9 +27,12 @@ def test_the_open_bandit_layout_is_read(tmp_path: Path) -> None:
     assert log.arm.tolist() == [1, 0, 1]
     assert log.reward.tolist() == [0.0, 1.0, 0.0]
     assert log.probability.tolist() == [0.0125, 0.0125, 0.025]
-    names = ("position=1", "position=2", "position=3", "user_feature_0=4ae3", "user_feature_0=81ce")
-    assert log.feature_names == names
-    assert log.contexts.tolist() == [[0, 0, 1, 0, 1], [1, 0, 0, 0, 1], [0, 1, 0, 1, 0]]
+    assert log.schema.context.names() == [*4 * ["position"], *3 * ["user_feature_0"]]
+    kinds = [("1", "2", "3", None), ("4ae3", "81ce", None)]
+    assert isinstance(log.schema.context, Columns)
+    assert [feature.kind for feature in log.schema.context.features] == kinds
+    rows = [[0, 0, 1, 0, 0, 1, 0], [1, 0, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0, 0]]
+    assert log.contexts.tolist() == rows
 
 
 def test_the_names_of_the_open_bandit_pipeline_are_read() -> None:
@@ -57,9 +61,9 @@ def test_an_open_bandit_folder_is_read_with_the_features_of_its_items(tmp_path: 
     assert log.arm_names == ("7", "79", "14")  # also an item that was never shown
     assert log.arm.tolist() == [1, 2, 1]
     assert log.arm_features is not None
-    assert log.arm_features.tolist() == [[0.5, 0, 1], [-1.5, 1, 0], [0.25, 0, 1]]
-    names = ("item_feature_0", "item_feature_1=hat", "item_feature_1=shoe")
-    assert log.arm_feature_names == names
+    assert log.arm_features.tolist() == [[0.5, 0, 1, 0], [-1.5, 1, 0, 0], [0.25, 0, 1, 0]]
+    assert isinstance(log.schema.arms, Columns)
+    assert log.schema.arms.names() == ["item_feature_0", *3 * ["item_feature_1"]]
 
 
 def test_open_bandit_events_are_in_the_order_of_time(tmp_path: Path) -> None:

@@ -28,6 +28,6 @@ def test_the_sample_has_all_items_with_their_features() -> None:
         log = read_log(sample("random", campaign))
         assert (log.events, len(log.arm_names)) == (10_000, n_items)
         assert log.arm_features is not None
-        assert log.arm_features.shape == (n_items, len(log.arm_feature_names))
+        assert log.arm_features.shape == (n_items, log.schema.widths[1])
         assert log.probability == pytest.approx(1 / n_items)
-        assert log.feature_names[:3] == ("position=1", "position=2", "position=3")
+        assert log.schema.context.names()[:4] == ["position"] * 4

@@ -41,10 +41,13 @@ class Source:
         """The log as a table."""
         return _frame_of(self._given) if self.path is None else frame_of_file(self.path)
 
-    @property
+    @functools.cached_property
     def columns(self) -> set[str]:
-        """The names of the table's columns."""
-        return set(self.frame.columns)
+        """The names of the table's columns; none if it is no table, or cannot be read as one."""
+        try:
+            return set(self.frame.columns)
+        except BadFile:
+            return set()
 
 
 class Reader(NamedTuple):
