@@ -3,6 +3,7 @@
 import gc
 import itertools
 import json
+import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 Ids: TypeAlias = Callable[[], str] | Literal["random", "numbered"]
 
+_LOGGER = logging.getLogger("giro")
 _PART = 10_000  # events that are read at once
 _NONE_NEW = ((), ())
 
@@ -512,6 +514,7 @@ class Bandit:
         if state.broken:
             self._follower.begin_again()
             state = self._state
+        make_ready(state, parts[0])
         is_alone = len(parts) == 1 and not self._store.shared
         for part in parts:
             id = self._new_id() if part.request.id is None else part.request.id
@@ -753,12 +756,34 @@ def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
     return {**(context or {}), **more}
 
 
-def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
-    """Compile all that a bandit does with a policy, by doing it to a state that nobody needs."""
-    case = case_of(offer, 0)
+_READY: set[type] = set()  # classes of states whose kernels this process has
+
+
+def make_ready(state: BanditState, part: Encoded) -> None:
+    """Compile choice and reward together, before the first decision of a kind of policy.
+
+    Otherwise the first reward would compile while all decisions wait.
+    """
+    live = state.live
+    if live is None or not live.compiled or type(live.state) in _READY:
+        return
+    _READY.add(type(live.state))
+    _LOGGER.info("%s is made ready: compiling may take a minute", live.policy)
+    offer = Offer(part.asked, part.rows.context, part.rows.features)
+    _try_out(state.fresh(live.schema), state.setting, offer)
+
+
+def _try_out(live: LivePolicy, setting: Setting, offer: Offer) -> None:
+    """Choose and learn with a state that nobody needs."""
+    live.grow_to(0, n_arms=offer.arms.size)
     for number, reward in enumerate((1.0, 0.0, 0.5)):
         sampled(live, setting, offer, number=number, baseline=0)
-        live.learn(case, int(offer.arms[0]), reward)
+        live.learn(case_of(offer, 0), int(offer.arms[0]), reward)
+
+
+def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
+    """Compile all that a bandit does with a policy, by doing it to a state that nobody needs."""
+    _try_out(live, setting, offer)
     live.snapshot()  # the first one plays a little, to tell versions of giro apart
     gc.collect()  # or Python looks through all that was loaded while somebody waits
 
