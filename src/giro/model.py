@@ -1,6 +1,6 @@
 """Model: the contract of a reward model, parameters and three functions of a fitted state."""
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -8,6 +8,8 @@ from giro.compiling import bind, dispatched, dispatched_call, in_python, plain
 from giro.kernels.regression.rows import Rows
 from giro.named import Named
 from giro.offer import Context
+
+Fitting: TypeAlias = Literal["row", "history", "refit", "train"]
 
 
 class Sample(NamedTuple):
@@ -30,11 +32,14 @@ class Model(Named, kind="model", home="giro.models"):
 
     source: ClassVar[str] = ""
     compiles: ClassVar[bool] = True
-    incremental: ClassVar[bool] = (
-        False  # `partial_fit` is exact, and its cost does not grow with the rows
-    )
-    online: ClassVar[bool] = False  # `partial_fit` is enough, given all rows of the slot
-    deterministic: ClassVar[bool] = True  # fitting again to the same sample changes nothing
+    fitting: Fitting = "refit"
+    """How a slot follows its rows.
+
+    - row: by `partial_fit`, which is exact and sees only the last row. Its cost does not grow.
+    - history: by `partial_fit`, with all rows of the slot at hand.
+    - refit: by `refit` with every reward. Fitting again to the same sample changes nothing.
+    - train: by `refit` in every round, which goes on from the last fit.
+    """
     refits_from_scratch: ClassVar[bool] = (
         False  # a fit does not depend on the one before, to the last bit
     )
@@ -52,8 +57,7 @@ class Model(Named, kind="model", home="giro.models"):
     def partial_fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator) -> None:
         """Update the fit with the last row of the sample.
 
-        An incremental slot takes in all its rows this way and sees only the last row. An online
-        one has all rows at hand. Some rows may be skipped.
+        See `fitting` for the rows that are at hand. Some may be skipped.
         """
         raise NotImplementedError("a model needs a function partial_fit")
 

@@ -42,14 +42,14 @@ class PlainAuto:
         n = sample.positions.size
         for i, (member, state) in enumerate(zip(self.model.members, self.states, strict=True)):
             fits, losing = self.fits[slot][i], self.shares[i] < 0.01
-            if member.incremental:
+            if member.fitting == "row":
                 factor = 1.0
-            elif member.online:
+            elif member.fitting == "history":
                 factor = self.model.growth if self.was_losing[slot][i] else 1.0
             else:
                 factor = 2.0 if self.was_losing[slot][i] else self.model.growth
             if not fits or n >= max(fits[-1] + 1, int(fits[-1] * factor)):
-                fit = partial_fit if member.incremental or member.online else refit
+                fit = partial_fit if member.fitting in ("row", "history") else refit
                 fit(state, slot, sample, rng)
                 fits.append(n)
                 self.was_losing[slot][i] = losing

@@ -226,8 +226,8 @@ def row_by_row(model: Estimator, sample: Sample, seed: int) -> Iterator[Any]:
 
 
 def test_an_estimator_with_partial_fit_takes_in_each_row_once(seed: int) -> None:
-    assert Estimator(GaussianNB()).online
-    assert not Estimator(Ridge()).online
+    assert Estimator(GaussianNB()).fitting == "history"
+    assert Estimator(Ridge()).fitting == "refit"
     sample = bootstrapped(seed)
     *_, state = row_by_row(Estimator(GaussianNB()), sample, seed)
     contexts, rewards = written_out(sample)

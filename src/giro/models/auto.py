@@ -113,8 +113,7 @@ class Auto(Model, name="auto"):
     """
 
     source = "Vovk 1990; Cesa-Bianchi and Lugosi 2006, Section 2.1"
-    deterministic = False
-    online = True
+    fitting = "history"
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)
@@ -158,6 +157,4 @@ class Auto(Model, name="auto"):
 
 
 def _follows(member: Model) -> int:
-    if member.incremental:
-        return _FORGETS
-    return _KEEPS_UP if member.online else _REFITTED
+    return {"row": _FORGETS, "history": _KEEPS_UP}.get(member.fitting, _REFITTED)

@@ -374,7 +374,8 @@ class Estimator(Model, name="estimator"):
         check("estimator", whole(1), fewest=self.fewest)
         abilities_of(self.estimator)
         object.__setattr__(self, "estimator", fresh(self.estimator))
-        object.__setattr__(self, "online", hasattr(self.estimator, "partial_fit"))
+        if hasattr(self.estimator, "partial_fit"):
+            object.__setattr__(self, "fitting", "history")
 
     @property
     def text(self) -> str:

@@ -107,8 +107,7 @@ class ExtraTrees(Model, name="extra-trees"):
     """
 
     source = "Geurts, Ernst and Wehenkel 2006"
-    deterministic = False
-    online = True
+    fitting = "history"
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)

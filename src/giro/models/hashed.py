@@ -96,8 +96,7 @@ class Hashed(Model, name="hashed"):
     """
 
     source = "Weinberger et al. 2009; Karampatziakis and Langford 2011; Ross et al. 2013"
-    incremental = True
-    deterministic = False
+    fitting = "row"
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)

@@ -92,7 +92,7 @@ class Linear(Model, name="linear"):
     """
 
     source = "Hoerl and Kennard 1970"
-    incremental = True
+    fitting = "row"
     refits_from_scratch = True
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)

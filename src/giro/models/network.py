@@ -76,7 +76,7 @@ class Network(Model, name="network"):
     """
 
     source = "Rumelhart, Hinton and Williams 1986"
-    deterministic = False
+    fitting = "train"
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)

@@ -75,7 +75,7 @@ class OnlineLogistic(Model, name="online-logistic"):
     """
 
     source = "Hazan, Agarwal and Kale 2007, Figure 2"
-    incremental = True
+    fitting = "row"
     refits_from_scratch = True
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)

@@ -99,8 +99,7 @@ class OnlineNetwork(Model, name="online-network"):
     """
 
     source = "Kingma and Ba 2015, Algorithm 1; Lin 1992 (replay)"
-    deterministic = False
-    online = True
+    fitting = "history"
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)

@@ -160,7 +160,7 @@ def _value(state: _State, slot: int, context: Context) -> float:
 class _Sgd(Model):
     """A linear score, fitted by stochastic gradient descent from the slot's last fit."""
 
-    deterministic = False
+    fitting = "train"
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_refit)
     value = staticmethod(_value)

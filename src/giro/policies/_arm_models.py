@@ -5,7 +5,7 @@ hold a Python model cannot be passed to a kernel, so these functions are compile
 callers.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from giro.kernels.regression.design import (
     round_row,
 )
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
-from giro.model import Model, Sample, partial_fit, refit, value
+from giro.model import Fitting, Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
@@ -107,6 +107,14 @@ class _TrainOnChoice(ArmModels):
     __slots__ = ()
 
 
+_KINDS: Final[dict[Fitting, type[ArmModels]]] = {
+    "row": _Incremental,
+    "history": _Online,
+    "refit": _RefitOnReward,
+    "train": _TrainOnChoice,
+}
+
+
 class TableModel(NamedTuple):
     """One table of hashed features for all arms, which need no numbers."""
 
@@ -142,10 +150,10 @@ def start_any_models(model: Model, shape: Shape, rng: np.random.Generator) -> An
 
 def start_models(model: Model, shape: Shape, rng: np.random.Generator) -> ArmModels:
     """Return models of rows before any reward."""
-    kept = 1 if model.incremental else shape.capacity
+    kept = 1 if model.fitting == "row" else shape.capacity
     counts = np.zeros((kept, 3), np.int32)
     counts[:, REAL] = 1
-    return _kind_of(model)(
+    return _KINDS[model.fitting](
         empty_rows(shape.n_models, shape.width, kept),
         np.zeros(shape.n_models, np.int64),
         start_model(model, shape.n_models, shape.width, shape.capacity, rng),
@@ -155,15 +163,9 @@ def start_models(model: Model, shape: Shape, rng: np.random.Generator) -> ArmMod
     )
 
 
-def _kind_of(model: Model) -> type[ArmModels]:
-    if model.incremental:
-        return _Incremental
-    return _Online if model.online else _RefitOnReward if model.deterministic else _TrainOnChoice
-
-
 def fits_to_choose(model: Model) -> bool:
     """Return whether the model is trained before every choice."""
-    return _kind_of(model) is _TrainOnChoice
+    return model.fitting == "train"
 
 
 @dispatched

@@ -250,7 +250,7 @@ class ReplicaPolicy(ModelPolicy):
             table = self.model.table(self.replicas)
             spread = _SPREAD_OF_TABLES if self.spread is None else float(self.spread)
             return _TableState(table, counts, float(a), spread, ranking)
-        n_models, incremental = shape.n_models, self.model.incremental
+        n_models, incremental = shape.n_models, self.model.fitting == "row"
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         kept = 1 if incremental else shape.capacity
         return _State(
