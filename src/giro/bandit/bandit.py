@@ -108,9 +108,9 @@ class Bandit:
       and learned then.
     - `name`, `store`: where the log is kept: in memory, or durably under this name in
       `sqlite:///FILE` or `postgresql://USER@HOST/DATABASE` (`giro-bandits[postgres]`). A bandit
-      that already exists is opened as it is. Any number of threads, processes and machines may work on it
-      at once: each decides from its own state, which follows the log. Calls return when their
-      events are durable.
+      that already exists is opened as it is. Any number of threads, processes and machines may
+      work on it at once: each decides from its own state, which follows the log. Calls return
+      when their events are durable.
     - `clock`: where the time comes from, in seconds; `time.time` by default.
     - `ids`: where ids of decisions come from. A decision draws its randomness from its id. By
       default ids are random, so that no two bandits ever give the same. With "numbered" they are 0,
@@ -395,8 +395,8 @@ class Bandit:
     ) -> list[Decision]:
         """Return a decision for each context, or this many without contexts.
 
-        On an error, none is made. Apart from that, it is the same as calling `decide` for each: none
-        of the decisions can learn from the others.
+        On an error, none is made. As with separate calls of `decide`, none can learn from the
+        others.
         """
         self._follower.tend()
         if isinstance(contexts, bool) or (isinstance(contexts, int | np.integer) and contexts < 0):
