@@ -58,7 +58,7 @@ _HOMES = {  # what is imported when it is first asked for, as numba takes long t
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, or the room of that name."""
+    """Import a public name, or the package of that name, when it is first used."""
     if name in _HOMES:
         value = getattr(importlib.import_module(_HOMES[name]), name)
     elif name in ("models", "policies", "problems"):

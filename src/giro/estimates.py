@@ -41,7 +41,7 @@ def wilson_estimate(successes: float, n: float, level: float = LEVEL) -> Estimat
 
 
 class WeightedMean:
-    """Σ w r / Σ w over events, kept up to date with what its standard error needs.
+    """Σ w r / Σ w over events and its standard error, kept up to date.
 
     Means and sums of squared distances follow each event (Welford 1962, West 1979), so that equal
     rewards have exactly their mean and an error of exactly 0.
@@ -69,7 +69,7 @@ class WeightedMean:
         self.square_spread += square * off * (reward - self.square_mean)
 
     def estimate(self, level: float = LEVEL) -> Estimate | None:
-        """Return the self-normalised estimate; None without weight."""
+        """Return the self-normalised estimate, or None without weight."""
         if self.weight <= 0.0:
             return None
         off = self.square_mean - self.mean

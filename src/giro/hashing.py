@@ -1,4 +1,4 @@
-"""Features by name: which number stands for a name or a word, and how numbers are mixed.
+"""Features by name: the numbers that stand for names and words, and how numbers are mixed.
 
 A feature of a sparse row (`giro.offer.SparseRow`) has a *code*. Its lowest 31 bits say which
 feature it is: a column's number, or a hash of its name (and, of a word, of the word). Bit 31 marks
@@ -44,7 +44,7 @@ def key_of(code: int, side: int) -> int:
 
 @inline_kernel
 def product_key(left: int, right: int) -> int:
-    """Return the key of the product of two features, whose keys these are; order matters.
+    """Return the key of the product of two features, given their keys in order.
 
     Keys are mixed already: once more is enough for the highest bits of both to reach the lowest.
     """
@@ -55,14 +55,14 @@ def product_key(left: int, right: int) -> int:
 
 @inline_kernel
 def is_crossed(left: int, right: int) -> bool:
-    """Tell whether features with these codes are multiplied."""
+    """Return whether features with these codes are multiplied."""
     one, other = left >> _FIRST_CROSS, right >> _FIRST_CROSS
     return one == 0 or other == 0 or (one & other) != 0
 
 
 @functools.lru_cache(maxsize=65_536)
 def code_of(name: str, word: str | None = None) -> int:
-    """Return the code of a number called `name`, or of a word there, on every machine the same."""
+    """Return the code of a number called `name`, or of a word there, the same on every machine."""
     text = name if word is None else f"{name}\0{word}"
     digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest()
     key = int.from_bytes(digest, "big") % KEYS
@@ -75,5 +75,5 @@ def crossed_by(code: int, interactions: int) -> int:
 
 
 def are_codes(codes: "np.ndarray") -> bool:
-    """Check whether these can be codes of features."""
+    """Return whether these can be codes of features."""
     return bool(((codes >= 0) & (codes < _NO_CODE)).all())

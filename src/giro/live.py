@@ -115,7 +115,7 @@ class LivePolicy:
     """Return the generator that choices draw from, at the start of this number's stream."""
 
     def choose(self, offer: Offer) -> int:
-        """Return the arm that the policy pulls, drawing on from where the generator stands."""
+        """Return the arm that the policy pulls, drawn from the generator's present position."""
         position = self._choose(self._held, *self._usable(offer), 1, -1, _UNCOUNTED)
         self._check_on_offer(position)
         return int(offer.arms[position])
@@ -127,7 +127,7 @@ class LivePolicy:
         return counts / votes
 
     def tries(self, offer: Offer, arm: int, limit: int) -> int:
-        """Return at which fresh choice the policy chooses this arm again, `limit` at most.
+        """Return how many fresh choices it takes to choose this arm again, at most `limit`.
 
         Geometric resampling (Neu and Bartók, 2013): if the arm was chosen with the probability p,
         from this state and offer, the mean of this number is (1 - (1 - p)^limit) / p. So it stands
@@ -145,7 +145,7 @@ class LivePolicy:
             raise GiroError(f"{self.policy} chose an arm that is not on offer")
 
     def propensities(self, offer: Offer) -> np.ndarray | None:
-        """Return the exact probability of each arm on offer, [i]; None where it is not known."""
+        """Return the exact probability of each arm on offer, [i], or None where it is not known."""
         drawn = self.draw(offer, 0, baseline=_NO_DRAW)
         return None if drawn is None else drawn[1]
 
@@ -158,7 +158,7 @@ class LivePolicy:
         share: float = 1.0,
         baseline: int = 0,
     ) -> Drawn | None:
-        """Return an arm drawn from the exact probabilities; None where these are not known.
+        """Return an arm drawn from the exact probabilities, or None where they are not known.
 
         Any arm is taken with the probability `floor`, and the one at the position `baseline` with
         the probability 1 - `share`. What is drawn depends on the seed and `number`.
@@ -197,7 +197,7 @@ class LivePolicy:
         return self._form(function)(self._held, *self._usable(offer), *more)
 
     def _usable(self, offer: Offer) -> Offer:
-        """Return what the policy can use of an offer, with rows as wide as its columns."""
+        """Return the part of an offer that the policy can use, with rows as wide as its columns."""
         arms, context, features = offer
         if self._is_blind:
             return Offer(arms, NO_CONTEXT, NO_FEATURES)
@@ -255,9 +255,9 @@ class LivePolicy:
     # -- growing -----------------------------------------------------------------------------
 
     def grow_to(self, rewards: int, *, n_arms: int = 0) -> None:
-        """Grow, if need be, to hold this many rewards and arms; at least twofold.
+        """Grow, if need be, to hold this many rewards and arms.
 
-        Policies that plan then plan for twice the rounds.
+        It grows at least twofold. Policies that plan then plan for twice the rounds.
         """
         shape = self.shape
         if rewards <= shape.capacity and n_arms <= shape.n_arms and rewards <= shape.rounds:
@@ -271,7 +271,10 @@ class LivePolicy:
         self._grow(shape)
 
     def widen_to(self, schema: Schema) -> None:
-        """Grow to the columns of a schema that has grown; rows so far were missing there."""
+        """Grow to the columns of a schema that has grown.
+
+        Rows so far had missing values there.
+        """
         old, self.schema, self._fingerprint = self.shape, schema, ""
         shape = _shape_of(self.policy, schema, old.n_arms, old.rounds, old.capacity)
         moments = _no_moments(schema, shape)
@@ -293,12 +296,15 @@ class LivePolicy:
     # -- writing down ------------------------------------------------------------------------
 
     def fingerprint(self) -> str:
-        """Return a text that differs if the policy behaves differently; the first call is slow."""
+        """Return a text that differs if the policy behaves differently.
+
+        The first call is slow.
+        """
         self._fingerprint = self._fingerprint or fingerprint(self.policy, self.schema)
         return self._fingerprint
 
     def snapshot(self) -> tuple[dict[str, Any], dict[str, np.ndarray]] | None:
-        """Return plain data and copies of all arrays; None for a state of Python objects."""
+        """Return plain data and copies of all arrays, or None for a state of Python objects."""
         arrays = arrays_of(self.state)
         if arrays is None:
             return None
@@ -321,7 +327,7 @@ class LivePolicy:
         *,
         seed: int,
     ) -> Self | None:
-        """Return the policy as it was; None if this code would have made another state of it."""
+        """Return the policy in a snapshot, or None if this code would have made another state."""
         try:
             if about["fingerprint"] != fingerprint(policy, schema):
                 return None
@@ -454,9 +460,10 @@ def _choose(
 ) -> int:
     """Choose some times and return the place of the last arm in the offer, -1 if it is not there.
 
-    Up to an illegal choice, or the first of the arm `until`. Choices are counted: by place if
-    `counts` is as long as the offer, all in one if it has length 1, not at all if it is empty. One
-    kernel for all of this, because a policy's choice takes seconds to compile.
+    Choosing ends early at an illegal choice, or at the first choice of the arm `until`. Choices
+    are counted: by place if `counts` is as long as the offer, all in one if it has length 1, not at
+    all if it is empty. One kernel does all of this, because a policy's choice takes seconds to
+    compile.
     """
     state, position = borrowed(held.state), -1
     offer = seen_offer(held.moments, arms, context, features)
@@ -483,10 +490,11 @@ def _draw(
     point: float,
     chances: np.ndarray,
 ) -> tuple[int, float]:
-    """Write the probabilities of all arms, draw one; return its place and the policy's own chance.
+    """Write the probabilities of all arms, and return a drawn place and its own probability.
 
-    The place is `_UNKNOWN` if the policy does not know its probabilities, and `_NOT_ONE` if they
-    add up to something else, which then is returned.
+    The latter is the policy's, before a baseline is mixed in. The place is `_UNKNOWN` if the policy
+    does not know its probabilities, and `_NOT_ONE` if they add up to something else, which then is
+    returned.
     """
     policy = propensities(borrowed(held.state), seen_offer(held.moments, arms, context, features))
     if policy.size == 0:

@@ -1,4 +1,4 @@
-"""Offer: what can be chosen in a round, and what is known of it."""
+"""Offer: the arms that can be chosen in a round, with the features of the round and the arms."""
 
 import itertools
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -31,7 +31,7 @@ class SparseRows(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """The arms that can be chosen in a round, and what is known of the round and of them."""
+    """The arms that can be chosen in a round, with the features of the round and the arms."""
 
     arms: np.ndarray  # [i] numbers of the arms on offer, ascending
     context: Any  # [feature] of the round, or a `SparseRow` where features are hashed
@@ -39,14 +39,14 @@ class Offer(NamedTuple):
 
 
 class Case(NamedTuple):
-    """What was known when an arm was chosen: of the round, and of that arm."""
+    """The features of a round and of the arm chosen in it."""
 
     context: Any  # [feature], or a `SparseRow`
     features: Any  # [feature], or a `SparseRow`; empty without any
 
 
 class Shape(NamedTuple):
-    """How large a state is: what it can be offered, and how much it can learn."""
+    """The size of a state: the offers it can be shown, and how much it can learn."""
 
     n_arms: int  # arms are numbered 0, 1, ..., n_arms - 1
     n_features: int  # of a context
@@ -103,7 +103,7 @@ def offer_of(n_arms: int, context: Context = NO_CONTEXT) -> Offer:
 
 @inline_kernel
 def of_arms(values: np.ndarray, arms: np.ndarray) -> np.ndarray:
-    """Return values[arm] of these arms in their order; the array itself if these are all arms.
+    """Return values[arm] of these arms in their order, or the array itself if these are all arms.
 
     An empty array, as the ranking of arms whose ties are drawn, stays empty.
     """
@@ -130,7 +130,7 @@ def position_of(offer: Any, arm: int) -> int:
 
 @inline_kernel
 def case_of(offer: Any, position: int) -> Case:
-    """Return what is known of the round and of the arm at a place of the offer."""
+    """Return the features of the round and of the arm at a place of the offer."""
     return Case(offer.context, features_at(offer.features, position))
 
 

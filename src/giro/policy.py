@@ -1,4 +1,4 @@
-"""What a policy is: parameters, and functions of a state, which is data.
+"""Policy: parameters, and functions of a state, which is data.
 
 A state is a named tuple of arrays, of numbers that never change, and of such tuples. The numbers
 follow from the policy's parameters and the shape; only arrays hold what was learned. So a larger
@@ -40,7 +40,7 @@ State: TypeAlias = NamedTuple  # arrays that change and parameters that do not
 
 
 class Functions(NamedTuple):
-    """What is done with a policy's state."""
+    """The functions of a policy's state."""
 
     choose: Callable[..., int]
     learn: Callable[..., None]
@@ -61,7 +61,7 @@ class Functions(NamedTuple):
 class Policy(Named, kind="policy", home="giro.policies"):
     """Parameters of a policy, and how it starts, chooses and learns.
 
-    A subclass is a frozen dataclass with a name, `class Giro(Policy, name="giro")`, its fields are
+    A subclass is a frozen dataclass with a name, `class Giro(Policy, name="giro")`. Its fields are
     the parameters. `start` makes the state of one run; `choose` and `learn` are functions of that
     state, kernels where they compile and plain Python where they do not. A state is a named tuple
     of arrays (and of such tuples) and of numbers that never change; each policy has its own
@@ -73,13 +73,13 @@ class Policy(Named, kind="policy", home="giro.policies"):
     propensities: ClassVar[Any] = None
     """The exact probabilities of `choose`, if known: a static function (state, offer) -> [i].
 
-    Of each arm on offer. It draws nothing and changes nothing. Where it cannot tell in this state,
-    it returns an empty array; `has_propensities` says so beforehand. A kernel, because a bandit
-    asks with every decision; a plain function works, too.
+    There is one for each arm on offer. The function draws nothing and changes nothing. Where it
+    does not know them, it returns an empty array, and `has_propensities` says so beforehand. It
+    should be a kernel, because a bandit asks with every decision, but a plain function works, too.
     """
 
     uses_contexts: bool = True
-    """Whether what is known of a round can change choices; if not, a bandit warns who gives it."""
+    """Whether contexts can change choices. If False, `Bandit` warns when it is given one."""
 
     uses_arm_features: ClassVar[bool] = False
     """Whether the policy takes offers with features of arms, and learns one model of all arms."""
@@ -93,11 +93,11 @@ class Policy(Named, kind="policy", home="giro.policies"):
     prefers_untried: bool = True
     """Whether an arm may get every decision while its first reward is under way.
 
-    A bandit then holds such an arm back after some decisions; not so if rewards change nothing.
+    A bandit then holds such an arm back after some decisions. False if rewards change nothing.
     """
 
     compiles: bool = True
-    """Whether a state holds only what compiled loops can use; not so with a model in Python."""
+    """Whether compiled loops can use a state. False with a model in Python."""
 
     choose_mutates_state: bool = False
     """Whether `choose` leaves something in the state that changes the draws of later choices.
@@ -122,18 +122,18 @@ class Policy(Named, kind="policy", home="giro.policies"):
 
     @staticmethod
     def learn(state: Any, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-        """Take in the reward of a pulled arm, and what was known when it was chosen."""
+        """Take in the reward of a pulled arm, given the features with which it was chosen."""
         raise NotImplementedError("a policy says how it learns")
 
     def resolved(self, *, contextual: bool) -> "Policy":
-        """Return the policy that plays where something is known of rounds or arms, or nothing is.
+        """Return the policy that plays, given whether anything is known of rounds or arms.
 
         It is the policy itself, but for one that stands for others.
         """
         return self
 
     def functions(self) -> Functions:
-        """Return what is done with the state that `start` makes.
+        """Return the functions of the state that `start` makes.
 
         The simulator, the bandit and the evaluation all ask here, and here alone.
         """
@@ -142,7 +142,7 @@ class Policy(Named, kind="policy", home="giro.policies"):
         return functions if self.compiles else functions.in_python
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
-        """Tell whether `propensities` knows the probabilities of the next choice.
+        """Return whether `propensities` knows the probabilities of the next choice.
 
         `binary` says that all rewards so far were 0 or 1, `shared` that arms have features.
         """
@@ -157,25 +157,28 @@ def choose(state: Any, offer: Offer, rng: np.random.Generator) -> int:
 
 @dispatched
 def learn(state: Any, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-    """Let the policy of this state take in a reward."""
+    """Take in a reward, as the policy of this state does."""
     raise TypeError("replaced by dispatch")
 
 
 @dispatched_call
 def propensities(state: Any, offer: Offer) -> np.ndarray:
-    """Return the probability of each arm on offer, if the policy of this state knows; see there."""
+    """Return the probability of each arm on offer, if the policy of this state knows it.
+
+    See `Policy.propensities`.
+    """
     raise TypeError("replaced by dispatch")
 
 
 def functions_for(policy: Policy, shape: Shape) -> Functions:
-    """Return what is done with a policy's state of this shape."""
+    """Return the functions of a policy's state of this shape."""
     return policy.resolved(contextual=shape.contextual).functions()
 
 
 def policies_with_arm_features() -> list[str]:
-    """Return how policies are written that learn from features of arms, in alphabetical order.
+    """Return the policies that learn from features of arms, in alphabetical order.
 
-    As `greedy:model=...` where that depends on parameters.
+    They are written as `greedy:model=...` where that depends on parameters.
     """
     return [
         f"{name}:model=..." if isinstance(cls.uses_arm_features, property) else name
@@ -237,19 +240,19 @@ def _copy(old: Any, new: Any) -> None:
 
 
 def _trimmed(state: Any) -> Any:
-    """Return a tuple with what is in use of its arrays, where it can tell."""
+    """Return a tuple without unused room in its arrays, where it knows how much that is."""
     return state.trimmed() if hasattr(state, "trimmed") else state
 
 
 def arrays_of(state: Any) -> dict[str, np.ndarray] | None:
-    """Return every array of a state, as far as it is in use; None if it holds Python objects."""
-    found: dict[str, np.ndarray] = {}
+    """Return the used part of every array of a state, or None if it holds Python objects."""
+    arrays: dict[str, np.ndarray] = {}
     for path, value in _leaves(state, trim=True):
         if isinstance(value, np.ndarray):
-            found[path] = value
+            arrays[path] = value
         elif isinstance(value, list):
             return None
-    return found
+    return arrays
 
 
 def restored(
@@ -273,7 +276,7 @@ def restored(
 
 
 def _leaves(state: Any, path: str = "", *, trim: bool = False) -> Iterator[tuple[str, Any]]:
-    """Yield what a state holds with its path, such as "rows.rewards"."""
+    """Yield every part of a state with its path, such as "rows.rewards"."""
     if not isinstance(state, tuple):
         yield path, state
         return

@@ -98,10 +98,10 @@ class Bandit:
       mean, and otherwise 0. The log holds what was given.
     - `first_decisions`: how many decisions an arm gets before its first reward is known; then it is
       left out until that comes (or it expires), provided that another arm has a reward. Most
-      policies would take a new arm every time until then. None for no limit.
-    - `share`: how many of the decisions are the policy's; in the others the baseline is taken (see
-      `decide`). With 0 the policy is an apprentice: it learns from what the baseline brings, and
-      `apprenticeship` tells how it would have done.
+      policies would take a new arm every time until then. None means no limit.
+    - `share`: the share of decisions made by the policy; in the others the baseline is taken (see
+      `decide`). With 0 the policy is an apprentice: it learns from the rewards of the baseline,
+      and `apprenticeship` estimates how it would have done.
     - `reward_wait`: seconds (or a timedelta) after which a decision without a reward gets
       `default_reward`: 0, or the lowest reward if 0 is not in the range, unless you say otherwise.
     - `reward_aggregation`: what a second report for the same decision does. "only": the same value
@@ -110,9 +110,9 @@ class Bandit:
       and learned then.
     - `name`, `store`: where the log is kept: in memory, or durably under this name in
       `sqlite:///FILE` or `postgresql://USER@HOST/DATABASE` (`giro-bandits[postgres]`). A bandit
-      that is there is opened as it is. Any number of threads, processes and machines may work on it
-      at once: each decides from its own state, which follows the log. Calls return when what they
-      say is durable.
+      that already exists is opened as it is. Any number of threads, processes and machines may
+      work on it at once: each decides from its own state, which follows the log. Calls return
+      when their events are durable.
     - `clock`: where the time comes from, in seconds; `time.time` by default.
     - `ids`: where ids of decisions come from. A decision draws its randomness from its id. By
       default ids are random, so that no two bandits ever give the same. With "numbered" they are 0,
@@ -147,7 +147,7 @@ class Bandit:
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
     ) -> None:
-        """Check the parameters; make the bandit, or open it as it is."""
+        """Check the parameters, and make the bandit or open an existing one as it is."""
         setting = Setting(
             Policy.parse(policy),
             seed=seed,
@@ -248,7 +248,7 @@ class Bandit:
                 )
 
     def keep(self) -> None:
-        """Do what one process does for all: settle rewards whose waiting is over, keep a snapshot.
+        """Settle rewards whose waiting is over and keep a snapshot, as one process does for all.
 
         It is done by itself every second or so, by one of the processes on a store; without a store
         while decisions and rewards come. Call it to have it done now.
@@ -256,7 +256,10 @@ class Bandit:
         self._follower.keep()
 
     def close(self) -> None:
-        """Let go of the store; if this process tends the log, a snapshot is kept first."""
+        """Close the store.
+
+        If this process tends the log, it keeps a snapshot first.
+        """
         self._follower.close()
 
     def __enter__(self) -> Self:
@@ -301,32 +304,35 @@ class Bandit:
 
     @property
     def n_decisions(self) -> int:
-        """How many decisions were made."""
+        """The number of decisions made."""
         return self._state.n_decisions
 
     @property
     def n_rewards(self) -> int:
-        """How many decisions have a reward, expired ones included."""
+        """The number of decisions with a reward, expired ones included."""
         return self._state.n_rewards
 
     @property
     def position(self) -> int:
-        """How many events of the log this bandit has taken in; see `events`."""
+        """The number of events of the log that this bandit has taken in.
+
+        See `events`.
+        """
         return self._state.position
 
     def decision(self, id: str) -> Decision:
         """Return an earlier decision."""
-        found = self._store.find([id]) if isinstance(id, str) else {}
-        if id not in found:
+        decisions = self._store.find([id]) if isinstance(id, str) else {}
+        if id not in decisions:
             raise BadParameter(f"no decision has the id {id!r}")
-        return self._decision(found[id].decision)
+        return self._decision(decisions[id].decision)
 
     def pending(self) -> list[Decision]:
         """Return the decisions that wait for their reward, oldest first."""
         return [self._decision(event) for event in self._store.waiting(np.inf)]
 
     def summary(self) -> "pl.DataFrame":
-        """Return a row for each arm: how often it was chosen, and what it brought.
+        """Return a row for each arm with its decisions and rewards.
 
         Columns: `arm`, `active`, `decisions`, `rewards` (that came), `mean` of these with the 95 %
         interval `low` to `high` (Wilson's if all are the lowest or the highest, otherwise normal),
@@ -343,13 +349,13 @@ class Bandit:
         with self._follower.lock:
             live = self._state.live
             arrays = {} if live is None else arrays_of(live.state) or {}
-            found = [array for path, array in arrays.items() if path.endswith("table.squares")]
-            if not found:
+            tables = [array for path, array in arrays.items() if path.endswith("table.squares")]
+            if not tables:
                 raise BadParameter(f"{self.policy} has no table of hashed features, or is not used")
-            return collisions(found[0])
+            return collisions(tables[0])
 
     def apprenticeship(self) -> Apprenticeship:
-        """Return how the policy would have done by itself, where a baseline decides (`share`)."""
+        """Return an estimate of the policy's own rewards, where a baseline decides (`share`)."""
         with self._follower.lock:
             return apprenticeship(self._state)
 
@@ -372,7 +378,7 @@ class Bandit:
         id: str | None = None,
         baseline: str | None = None,
     ) -> Decision:
-        """Return the decision which arm to take now.
+        """Return a decision on the arm to take now.
 
         `context` is what is known beforehand: a list of numbers, or a mapping of names to numbers
         and words, which may hold other mappings and lists. Names may be missing, and new ones may
@@ -389,9 +395,10 @@ class Bandit:
     def decide_many(
         self, contexts: Iterable[Given] | int, *, arms: Arms = None, baseline: str | None = None
     ) -> list[Decision]:
-        """Return a decision for each context, or as many without; all or, on an error, none.
+        """Return a decision for each context, or this many without contexts.
 
-        None of them can learn from the others: that is the same as calling `decide` for each.
+        On an error, none is made. As with separate calls of `decide`, none can learn from the
+        others.
         """
         self._follower.tend()
         if isinstance(contexts, bool) or (isinstance(contexts, int | np.integer) and contexts < 0):
@@ -408,14 +415,14 @@ class Bandit:
         slots: int | Sequence[Mapping[str, Any]],
         id: str | None = None,
     ) -> list[Decision]:
-        """Return a decision for each slot, from first to last, no arm twice; all or none.
+        """Return a decision for each slot, from first to last, without choosing an arm twice.
 
-        A slot is filled by the policy from the arms that are left, so the propensity of its arm is
-        that given the slots before. Each has its own id to report its reward under; with an
-        `id` of yours these are `id/0`, `id/1`, ..., and the same request again gets the same
-        ranking. `slots` is how many there are, or a list with what is known of each, which is added
-        to the context. `context` and `arms` as in `decide`; an apprentice (`share`) fills the slots
-        with the first arms.
+        On an error, none is made. The policy fills each slot from the arms that are left, so the
+        propensity of an arm is that given the slots before. Each decision has its own id to report
+        its reward under. With an `id` of yours these are `id/0`, `id/1`, ..., and the same request
+        again gets the same ranking. `slots` is the number of slots, or a list of their features,
+        which are added to the context. `context` and `arms` are as in `decide`. An apprentice
+        (`share`) fills the slots with the first arms.
         """
         of_slots: Sequence[Mapping[str, Any] | None]
         if isinstance(slots, int | np.integer) and not isinstance(slots, bool) and slots > 0:
@@ -456,14 +463,14 @@ class Bandit:
     def _made_before(self, requests: Sequence[Request]) -> list[Decision] | None:
         """Return the decisions with these ids, which were asked for by the same requests."""
         ids = [str(request.id) for request in requests]
-        found = self._store.find(ids)
-        if not found:
+        decisions = self._store.find(ids)
+        if not decisions:
             return None
         for id, request in zip(ids, requests, strict=True):
-            digest = found[id].decision.request if id in found else b"another"
+            digest = decisions[id].decision.request if id in decisions else b"another"
             if digest and digest != request.digest():
                 raise BadParameter(f"the decision '{id}' was asked for by another request")
-        return [self._decision(found[id].decision) for id in ids]
+        return [self._decision(decisions[id].decision) for id in ids]
 
     def _decided(self, requests: Sequence[Request]) -> list[Decision]:
         parts = self._encoded(requests)
@@ -481,7 +488,10 @@ class Bandit:
         return [self._decision(event) for event in events]
 
     def _encoded(self, requests: Sequence[Request]) -> list[Encoded]:
-        """Return all requests as numbers; those that bring new features are encoded again."""
+        """Return all requests as numbers.
+
+        Those that bring new features are encoded again.
+        """
         follower = self._follower
         schema = self._state.schema
         if schema is None:
@@ -509,7 +519,10 @@ class Bandit:
         return [encoded(request, self._state, larger) for request in requests]
 
     def _make(self, parts: Sequence[Encoded], events: list[Decided]) -> None:
-        """Add a decision for each request; other decisions count it until it is in the log."""
+        """Add a decision for each request.
+
+        Other decisions count it until it is in the log.
+        """
         state = self._state
         if state.broken:
             self._follower.begin_again()
@@ -527,7 +540,7 @@ class Bandit:
     # -- rewarding ---------------------------------------------------------------------------
 
     def reward(self, id: str, value: float) -> None:
-        """Report what a decision brought, in the units of `reward_range`.
+        """Report a reward of a decision, in the units of `reward_range`.
 
         Rewards come in any order. The same report again changes nothing; another value for the same
         decision is an error unless `reward_aggregation` says otherwise, as is an unknown id, and
@@ -536,7 +549,10 @@ class Bandit:
         self._reward_all([(id, value)])
 
     def reward_many(self, rewards: Mapping[str, float] | Iterable[tuple[str, float]]) -> None:
-        """Report several rewards, all or, on an error, none; they are learned in this order."""
+        """Report several rewards, which are learned in this order.
+
+        On an error, none of them counts.
+        """
         self._reward_all(list(rewards.items() if isinstance(rewards, Mapping) else rewards))
 
     def _reward_all(self, pairs: Sequence[tuple[str, float]]) -> None:
@@ -547,11 +563,11 @@ class Bandit:
             try:
                 return self._follower.append(events)
             except Taken:
-                found = self._store.find([event.id for event in events])
-                events = still_wanted(events, found, setting)
+                decisions = self._store.find([event.id for event in events])
+                events = still_wanted(events, decisions, setting)
 
     def expire(self, older_than: float | timedelta, reward: float | None = None) -> list[Decision]:
-        """Give decisions that were never rewarded a default; return these decisions.
+        """Give a default reward to decisions that never got one, and return these decisions.
 
         Applies to decisions at least `older_than` seconds old. The default (`default_reward`
         unless it is given here) counts like a reward that came now; a later report of another value
@@ -568,9 +584,10 @@ class Bandit:
     # -- arms --------------------------------------------------------------------------------
 
     def add_arm(self, name: str) -> None:
-        """Add an arm; explored from the start, or with its past if it was retired.
+        """Add an arm, or bring a retired one back with its past.
 
-        While no reward of a new arm is known, it gets no more than `first_decisions` decisions.
+        A new arm is explored from the start. While no reward of a new arm is known, it gets no more
+        than `first_decisions` decisions.
         """
         word = checked_names([name])[0]
         if self._state.setting.open_arms:
@@ -580,7 +597,10 @@ class Bandit:
         self._follower.append([ArmAdded(self._clock(), word)])
 
     def retire_arm(self, name: str) -> None:
-        """Never choose an arm again; its past stays, and rewards under way are still accepted."""
+        """Never choose an arm again.
+
+        Its past stays, and rewards under way are still accepted.
+        """
         with self._follower.lock:
             arm = self._state.active_arm(name)
             if self._state.active.size == 1:
@@ -606,7 +626,7 @@ class Bandit:
         return len(pairs) // 2
 
     def erase(self, ids: Iterable[str]) -> int:
-        """Remove all that is known of these decisions, for good; return how many events are gone.
+        """Remove these decisions for good, and return how many events are gone.
 
         Their contexts, arms, rewards and ids leave the log and its snapshots, and all processes
         learn the rest again, as if these decisions had never been. Ids that are not known are
@@ -638,8 +658,8 @@ class Bandit:
         whole = list(self._events(since))
         decided = {event.id for event in whole if isinstance(event, Decided)}
         before = {event.id for event in whole if isinstance(event, Rewarded | Reported)} - decided
-        found = self._store.find(list(before))
-        chosen = {id: self._decision(each.decision).arm for id, each in found.items()}
+        earlier = self._store.find(list(before))
+        chosen = {id: self._decision(each.decision).arm for id, each in earlier.items()}
         return events_table(whole, self._state.arms, since + 1, chosen)
 
     def _events(self, since: int) -> Iterator[Event]:
@@ -650,7 +670,7 @@ class Bandit:
             since += len(events)
 
     def write_events(self, path: str | os.PathLike[str], *, since: int = 0) -> None:
-        """Write what `events` returns to a file: .parquet, or .jsonl with a JSON object a line."""
+        """Write the table of `events` to a file: .parquet, or .jsonl with a JSON object a line."""
         write_events(self.events(since=since), Path(path))
 
     @classmethod
@@ -734,7 +754,7 @@ class Bandit:
     # -- compiling ahead ---------------------------------------------------------------------
 
     def warm_up(self, context: Given = None, *, arms: Arms = None) -> None:
-        """Compile ahead what decisions like this one need, so that the first does not wait.
+        """Compile ahead for decisions like this one, so that the first does not wait.
 
         The context and arms are an example, as `decide` would get them; nothing is noted.
         """
@@ -748,7 +768,7 @@ class Bandit:
 
 
 def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
-    """Return a context with more that is known."""
+    """Return a context with further features."""
     if more is None:
         return context
     if not isinstance(more, Mapping) or not (context is None or isinstance(context, Mapping)):
@@ -789,7 +809,7 @@ def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
 
 
 def checked_names(arms: object) -> list[str]:
-    """Check that arms is a non-empty list of different words; return it."""
+    """Return the names of arms, after checking that they are different words, at least one."""
     names = list(arms) if not isinstance(arms, str) and hasattr(arms, "__iter__") else []
     if not names or not all(map(is_word, names)):
         raise BadParameter(f"arms is a list of names, not empty; got {arms!r}")

@@ -1,4 +1,4 @@
-"""ColdStart: which arms to leave out because enough of their decisions wait for a first reward."""
+"""ColdStart: leaves out arms of which enough decisions wait for a first reward."""
 
 import math
 from collections import Counter
@@ -17,7 +17,10 @@ class ColdStart:
     """
 
     def __init__(self, first: int | None) -> None:
-        """Begin without decisions; None for `first` leaves out no arm."""
+        """Begin without decisions.
+
+        If `first` is None, no arm is left out.
+        """
         self._first = math.inf if first is None else first
         self._tried: set[int] = set()  # arms with a reward
         self._unrewarded: Counter[int] = Counter()  # decisions of the others
@@ -25,7 +28,7 @@ class ColdStart:
         self._eligible: dict[bytes, np.ndarray] = {}  # until a change
 
     def eligible(self, arms: np.ndarray) -> np.ndarray:
-        """Return these arms without those that wait; all of them if none has a reward."""
+        """Return these arms without those that wait, or all of them if none has a reward."""
         if not self._waiting:
             return arms
         key = arms.tobytes()

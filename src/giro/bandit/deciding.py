@@ -38,7 +38,7 @@ _ONE: Final = np.ones(1)
 
 
 class Request(NamedTuple):
-    """What a caller asks for in one decision."""
+    """The request for one decision, as the caller made it."""
 
     id: str | None
     context: Given
@@ -76,7 +76,10 @@ class Encoded(NamedTuple):
 
 
 def encoded(request: Request, state: "BanditState", schema: Schema) -> Encoded:
-    """Return a request as numbers; an error if it cannot be answered."""
+    """Return a request as numbers.
+
+    Raises an error if it cannot be answered.
+    """
     arms, is_open = request.arms, state.setting.open_arms
     asked = state.asked(arms)
     names = tuple(arms or ()) if is_open else ()
@@ -92,7 +95,10 @@ def encoded(request: Request, state: "BanditState", schema: Schema) -> Encoded:
 def decided(
     encoded: Encoded, state: "BanditState", id: str, time: float, *, taken: Sequence[Decided] = ()
 ) -> Decided:
-    """Return the decision for a request; `taken` are those whose arms it cannot have."""
+    """Return the decision for a request.
+
+    It cannot have the arms of the decisions `taken`.
+    """
     request, asked, names, rows = encoded
     live, setting = state.live, state.setting
     assert live is not None
@@ -171,10 +177,11 @@ class Sampled(NamedTuple):
 def sampled(
     live: LivePolicy, setting: "Setting", offer: Offer, *, number: int, baseline: int
 ) -> Sampled | Drawn:
-    """Return the arm of a decision; draws depend on the seed and the decision's number alone.
+    """Return the arm of a decision.
 
-    `baseline` is the position of the arm that is taken where the policy does not decide. A policy
-    that fails is replaced by chance, with a warning: the caller must have an answer.
+    Draws depend on the seed and the decision's number alone. `baseline` is the position of the arm
+    that is taken where the policy does not decide. A policy that fails is replaced by chance, with
+    a warning: the caller must have an answer.
     """
     k = offer.arms.size
     if k == 1:

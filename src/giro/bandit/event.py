@@ -1,4 +1,4 @@
-"""What happens to a bandit, as plain data: its log is a list of these.
+"""The events of a bandit as plain data: its log is a list of these.
 
 Arms have numbers, in the order in which the log names them for the first time. `Decision` is what a
 bandit returns of the event that it decided: with names instead of numbers.
@@ -95,7 +95,10 @@ class Decided(NamedTuple):
 
 
 class Reported(NamedTuple):
-    """A part of a decision's reward, or a correction, came; it counts when the waiting ends."""
+    """A part of a decision's reward, or a correction, came.
+
+    It counts when the waiting ends.
+    """
 
     id: str
     time: float
@@ -112,13 +115,19 @@ class Rewarded(NamedTuple):
 
 
 class Erased(NamedTuple):
-    """An erased event; only its position and time remain."""
+    """An erased event.
+
+    Only its position and time remain.
+    """
 
     time: float
 
 
 class Rebuilt(NamedTuple):
-    """Events before this one were erased; states that have learned them are rebuilt."""
+    """Events before this one were erased.
+
+    States that have learned them are rebuilt.
+    """
 
     time: float
 
@@ -187,7 +196,10 @@ def row_of(event: Event) -> EventRow:
 
 
 def event_of(row: EventRow) -> Event:
-    """Return the event in a row; a kind that is not known comes from a newer giro."""
+    """Return the event in a row.
+
+    A kind that is not known comes from a newer giro.
+    """
     kind, id, time, value, data = row
     if kind == DECISION:
         return _unpacked(str(id), time, float(value or 0.0), bytes(data or b""))
@@ -241,7 +253,10 @@ class _Reader:
         self.data, self.position = data, position
 
     def numbers(self, kind: str, count: int) -> np.ndarray:
-        """Return the next numbers; an error if there are fewer."""
+        """Return the next numbers.
+
+        Raises an error if there are fewer.
+        """
         size = np.dtype(kind).itemsize * count
         part = self.data[self.position : self.position + size]
         if count < 0 or len(part) < size:
@@ -282,9 +297,10 @@ def _sparse_rows(reader: _Reader, n_arms: int, n: int, k: int) -> tuple[SparseRo
 
 
 class Decision:
-    """An arm that a `Bandit` chose; report what came of it with `bandit.reward(decision.id, ...)`.
+    """An arm that a `Bandit` chose.
 
-    It is plain data, and can be pickled and sent to other processes.
+    Report its reward with `bandit.reward(decision.id, ...)`. A decision is plain data, and can be
+    pickled and sent to other processes.
     """
 
     __slots__ = ("_event", "_names", "arm", "id", "time")
@@ -294,7 +310,10 @@ class Decision:
     time: float  # by the bandit's clock, seconds
 
     def __init__(self, event: Decided, names: tuple[str, ...]) -> None:
-        """Note what was decided; `names` are those of the arms on offer."""
+        """Keep the event of the decision.
+
+        `names` are those of the arms on offer.
+        """
         self.id, self.time, self.arm = event.id, event.time, names[event.position]
         self._event, self._names = event, names
 
@@ -309,7 +328,7 @@ class Decision:
 
     @property
     def propensities(self) -> dict[str, float] | None:
-        """The probability of each arm that could be chosen; None if only `propensity` is known."""
+        """The probability of each arm on offer, or None if only `propensity` is known."""
         chances = self._event.propensities
         if chances.size < len(self._names):
             return None

@@ -48,9 +48,10 @@ if TYPE_CHECKING:
 def events_table(
     events: Sequence[Event], arms: Sequence[str], first: int, arm_of: dict[str, str]
 ) -> "pl.DataFrame":
-    """Return events with one row each; the first has the position `first`.
+    """Return events with one row each.
 
-    `arm_of` are the arms of decisions that stand before; those here are added.
+    The first has the position `first`. `arm_of` holds the arms of earlier decisions. Those of
+    these events are added to it.
     """
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
@@ -185,7 +186,7 @@ def events_in(rows: "pl.DataFrame") -> Iterator[Event]:
 
 
 def _is_open(text: str) -> bool:
-    """Tell whether arms come with each decision, and have no numbers but their places."""
+    """Return whether arms come with each decision, and have no numbers but their places."""
     try:
         return bool(json.loads(text).get("open_arms"))
     except (ValueError, AttributeError):
@@ -364,7 +365,10 @@ def events_of(log: "Log", state: "BanditState", now: float) -> tuple[list[Event]
 
 
 def _new_arms(log: "Log", state: "BanditState") -> tuple[list[str], np.ndarray | None]:
-    """Return the arms that are new to the bandit, and the numbers of the log's; None: places."""
+    """Return the arms that are new to the bandit, and the numbers of the log's arms.
+
+    The numbers are None for a bandit made without arms, where arms are places in the offer.
+    """
     if state.setting.open_arms:
         return [], None
     if log.names is not None:
@@ -379,7 +383,7 @@ def _new_arms(log: "Log", state: "BanditState") -> tuple[list[str], np.ndarray |
 
 
 def _joint_schema(log: "Log", state: "BanditState") -> Schema:
-    """Return the bandit's schema, grown by the log's; the log's own if it has none yet."""
+    """Return the bandit's schema, grown by the log's, or the log's own if there is none yet."""
     own, logged = state.schema, log.schema
     begins = own is None
     if own is None:

@@ -1,4 +1,4 @@
-"""A bandit's file: two lines that say what follows and check it, then a zip of columns.
+"""A bandit's file: two lines that describe and check the rest, then a zip of columns.
 
 Beside the log, in columns, the file holds a snapshot of the state. Whoever reads it takes the
 snapshot if the code at hand would have made the same, and else learns the log again.
@@ -83,21 +83,21 @@ def _unpacked_features(arrays: dict[str, np.ndarray], sizes: np.ndarray) -> list
     if "feature_codes" not in arrays:
         rows = np.split(values, np.cumsum(sizes * widths)[:-1])
         return [row.reshape(-1, width) for row, width in zip(rows, widths, strict=True)]
-    found: list[AnyRows] = []
+    features: list[AnyRows] = []
     begin = 0
     for own in np.split(widths, np.cumsum(sizes)[:-1]):
         ends = np.concatenate([[0], np.cumsum(own)])
         part = slice(begin, begin + int(ends[-1]))
-        found.append(SparseRows(ends, arrays["feature_codes"][part], values[part]))
+        features.append(SparseRows(ends, arrays["feature_codes"][part], values[part]))
         begin = part.stop
-    return found
+    return features
 
 
 def write_bandit(path: Path, content: Packed) -> None:
-    """Write a bandit; a crash at any time leaves the old file or the new one.
+    """Write a bandit.
 
-    The first line names the kind of file and the version of its format, the second is the SHA-256
-    digest of all that follows.
+    A crash at any time leaves the old file or the new one. The first line names the kind of file
+    and the version of its format, the second is the SHA-256 digest of all that follows.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as parts:
@@ -122,7 +122,7 @@ def _parquet(columns: dict[str, Any]) -> bytes:
 
 
 def read_bandit(path: Path) -> Packed:
-    """Return what a file holds."""
+    """Return the content of a file."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
@@ -204,5 +204,5 @@ def snapshot_of(content: Packed) -> Snapshot | None:
     if about is None:
         return None
     prefix = "snapshot/"
-    found = {n.removeprefix(prefix): a for n, a in content.arrays.items() if n.startswith(prefix)}
-    return Snapshot(int(about[0]), about[1], found)
+    arrays = {n.removeprefix(prefix): a for n, a in content.arrays.items() if n.startswith(prefix)}
+    return Snapshot(int(about[0]), about[1], arrays)

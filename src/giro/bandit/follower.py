@@ -108,7 +108,10 @@ class Follower:
             self._begin_again_if_outdated()
 
     def _begin_again_if_outdated(self) -> None:
-        """Make the state again from the log; decisions go on from the old one until it is there."""
+        """Make the state again from the log, if it is outdated.
+
+        Decisions go on from the old state until the new one is there.
+        """
         if self.state.outdated:
             fresh = self._caught_up(self._first_state(self.state.policy))
             with self.lock:
@@ -117,7 +120,10 @@ class Follower:
     # -- the schema --------------------------------------------------------------------------
 
     def formed(self, contexts: Sequence[Given], arms: Arms) -> Schema:
-        """Return the schema; the first request decides how it begins."""
+        """Return the schema.
+
+        The first request decides how it begins.
+        """
         while True:
             schema = self.state.schema
             if schema is not None:
@@ -229,7 +235,7 @@ class Follower:
                 self.keep()
 
     def keep(self) -> None:
-        """Settle rewards whose waiting is over, keep a snapshot: one process does so for all."""
+        """Settle rewards whose waiting is over and keep a snapshot, as one process does for all."""
         if not self.store.is_keeper():
             return
         wait = self.state.setting.reward_wait
@@ -252,8 +258,8 @@ class Follower:
                     self.append(group)
                     break
                 except Taken:  # a reward came meanwhile
-                    found = self.store.find([reward.id for reward in group])
-                    waits = {id for id, decision in found.items() if decision.reward is None}
+                    decisions = self.store.find([reward.id for reward in group])
+                    waits = {id for id, decision in decisions.items() if decision.reward is None}
                     group = [reward for reward in group if reward.id in waits]
 
     def _keep_snapshot(self) -> None:
@@ -271,7 +277,10 @@ class Follower:
             live.fingerprint()
 
     def close(self) -> None:
-        """Let go of the store; if this process tends the log, a snapshot is kept first."""
+        """Close the store.
+
+        If this process tends the log, it keeps a snapshot first.
+        """
         if self.closed:
             return
         self.closed = True

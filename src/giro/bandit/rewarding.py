@@ -1,4 +1,4 @@
-"""From reports to events: which rewards are new, which repeat others, and which contradict them."""
+"""From reports to events: rewards that are new, that repeat others or that contradict them."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
@@ -36,12 +36,12 @@ def reports(pairs: Sequence[tuple[str, float]], setting: "Setting", now: float) 
 
 
 def still_wanted(
-    events: Sequence[Report], found: Mapping[str, "FoundDecision"], setting: "Setting"
+    events: Sequence[Report], decisions: Mapping[str, "FoundDecision"], setting: "Setting"
 ) -> list[Report]:
-    """Return the reports of decisions that wait; check that the others repeat what is known."""
+    """Return the reports of decisions that wait, after checking that the others repeat rewards."""
     wanted = []
     for event in events:
-        decision = found.get(event.id)
+        decision = decisions.get(event.id)
         if decision is None:
             raise BadParameter(f"no decision has the id {event.id!r}")
         reward = decision.reward

@@ -20,7 +20,10 @@ AGGREGATIONS = ("only", "first", "last", "sum")
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """Everything besides its log that decides what a bandit does; see `Bandit` for the meaning."""
+    """The parameters of a bandit: with its log, they decide everything.
+
+    See `Bandit` for their meaning.
+    """
 
     policy: Policy
     seed: int = 0
@@ -161,7 +164,10 @@ class Setting:
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any], policy: Policy | str | None = None) -> "Setting":
-        """Return the setting; `policy` takes the place of the one described."""
+        """Return the setting.
+
+        If `policy` is given, it takes the place of the one described.
+        """
         known = {field.name for field in dataclasses.fields(cls)}
         given = {key: value for key, value in plain.items() if key in known}
         if policy is None and not plain.get("policy_has_text"):

@@ -51,7 +51,7 @@ class Pending(NamedTuple):
 
 
 class ArmCounts:
-    """How often an arm was chosen, and the mean of its rewards."""
+    """The decisions of an arm, and the mean of its rewards."""
 
     __slots__ = ("decisions", "mean", "rewards", "spread")
 
@@ -106,9 +106,10 @@ class BanditState:
     # -- events ------------------------------------------------------------------------------
 
     def apply(self, events: Sequence[Event], find: Find) -> None:
-        """Go on by these events, which stand behind `position`; `find` looks up decisions.
+        """Apply these events, which stand behind `position`.
 
-        If it is interrupted, the state is `broken`: neither before the events nor behind them.
+        `find` looks up decisions. If this is interrupted, the state is `broken`: neither before the
+        events nor behind them.
         """
         try:
             if len(events) == 1 and type(events[0]) in _OFTEN:
@@ -120,7 +121,7 @@ class BanditState:
             raise
 
     def _apply_one(self, event: Any, find: Find) -> None:
-        """Go on by a decision or a reward, as almost always: nothing is put into lists."""
+        """Apply one decision or reward, the most frequent case, without building lists."""
         pending, id = self._pending, event.id
         if type(event) is Decided:
             pending[id] = self._decide(event)
@@ -165,7 +166,7 @@ class BanditState:
         decided = {event.id for event in events if isinstance(event, Decided)}
         rewarded = (event.id for event in events if isinstance(event, Rewarded))
         missing = [id for id in rewarded if id not in self._pending and id not in decided]
-        self._pending |= {id: _pending(found.decision) for id, found in find(missing).items()}
+        self._pending |= {id: _pending(each.decision) for id, each in find(missing).items()}
 
     def _decide(self, event: Decided) -> Pending:
         self.n_decisions += 1
@@ -244,7 +245,10 @@ class BanditState:
             self.active = np.sort(np.append(self.active, arm))
 
     def _number_of(self, name: str) -> int:
-        """Return where an arm without a number is counted; the last chosen ones have a place."""
+        """Return the number under which an arm known by name is counted.
+
+        Only the arms chosen last have one.
+        """
         arm = self._arm_of.pop(name, None)
         if arm is None and len(self.arms) < MOST_NAMES:
             arm = len(self.arms)
@@ -261,7 +265,10 @@ class BanditState:
     # -- learning ----------------------------------------------------------------------------
 
     def fresh(self, schema: Schema) -> LivePolicy:
-        """Return the policy before it has learned anything; an error if it cannot use this."""
+        """Return the policy before it has learned anything.
+
+        Raises an error if it cannot use this schema.
+        """
         setting = self.setting
         return LivePolicy(
             setting.policy,
@@ -368,7 +375,7 @@ class BanditState:
     # -- snapshots ---------------------------------------------------------------------------
 
     def snapshot(self) -> Snapshot | None:
-        """Return copies of all that is needed to go on; None for a policy of Python objects."""
+        """Return copies of all that is needed to go on, or None for a policy of Python objects."""
         if self.live is None or self.schema is None:
             return None
         parts = self.live.snapshot()
@@ -397,7 +404,7 @@ class BanditState:
 
     @classmethod
     def restored(cls, snapshot: Snapshot, policy: Policy | str | None) -> "BanditState | None":
-        """Return the state as it was; None if this code would have made another of the log."""
+        """Return the state in a snapshot, or None if this code would make another of the log."""
         about = snapshot.about
         setting = Setting.from_json(about["setting"], policy)
         if setting.policy.text != about["setting"]["policy"]:

@@ -1,4 +1,4 @@
-"""What a bandit has seen, arm by arm, and how its policy would have done by itself."""
+"""The decisions and rewards of each arm, and an estimate of the policy's own rewards."""
 
 import math
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def summary(state: "BanditState", now: float) -> "pl.DataFrame":
-    """Return a row for each arm; see `Bandit.summary`."""
+    """Return a row for each arm.
+
+    See `Bandit.summary`.
+    """
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     recent = np.zeros(len(state.arms))
@@ -42,7 +45,10 @@ def summary(state: "BanditState", now: float) -> "pl.DataFrame":
 
 
 def _mean_reward(counts: "ArmCounts", state: "BanditState") -> Estimate | None:
-    """Return the mean of an arm's rewards; Wilson's interval if all are the lowest or highest."""
+    """Return the mean of an arm's rewards.
+
+    It has Wilson's interval if all are the lowest or highest.
+    """
     n, mean = counts.rewards, counts.mean
     if n == 0:
         return None
@@ -58,7 +64,7 @@ def _mean_reward(counts: "ArmCounts", state: "BanditState") -> Estimate | None:
 
 
 class Apprenticeship(NamedTuple):
-    """How a policy would have done where a baseline decides, or decides most of the time."""
+    """An estimate of how a policy would have done where a baseline decides, always or mostly."""
 
     decisions: int
     agreement: float | None  # mean probability with which the policy would have done the same
@@ -68,11 +74,11 @@ class Apprenticeship(NamedTuple):
 
 
 def apprenticeship(state: "BanditState") -> Apprenticeship:
-    """Return the report.
+    """Return the estimate.
 
     The estimate is that of `giro.evaluate` called SNIPS: rewards weighted by the policy's own
     probability of the arm over the one with which it was taken. Where only the baseline was ever
-    taken, it speaks of the decisions in which the policy agrees.
+    taken, it refers to the decisions in which the policy agrees.
     """
     n, m, alone = state.n_decisions, state.n_rewards, state.alone.estimate()
     return Apprenticeship(

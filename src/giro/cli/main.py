@@ -138,7 +138,10 @@ def _add_commands(arguments: Sequence[str]) -> None:
 
 
 def _add_name(command: _Command) -> None:
-    """Add a command that does nothing, to be listed; one that is imported later replaces it."""
+    """Add a command that does nothing, so that it is listed.
+
+    If the command is imported later, that one replaces it.
+    """
 
     def nothing() -> None:
         pass
@@ -165,7 +168,7 @@ def _commands() -> Iterator[_Command]:
 
 
 def _commands_in(module: str, tree: ast.Module) -> Iterator[_Command]:
-    """Yield what is added by `@app.command()` and `app.add_typer()`."""
+    """Yield the commands added by `@app.command()` and `app.add_typer()`."""
     texts = {}  # of groups, by the name of their variable
     for node in tree.body:
         for call in getattr(node, "decorator_list", []):

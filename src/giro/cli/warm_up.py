@@ -27,7 +27,7 @@ def warm_up(
         int | None, typer.Option(help="Only for arms with this many features; 0 for none.")
     ] = None,
 ) -> None:
-    """Compile ahead what a bandit needs, so that its first decisions and rewards do not wait.
+    """Compile policies ahead of time, so that first decisions and rewards do not wait.
 
     Without options that is everything: bandits with contexts, with features of arms, and with
     neither. What is compiled stays in the cache folder (GIRO_CACHE_DIR, by default in the user's),
@@ -57,7 +57,7 @@ def warm_up(
 
 
 def _compile(policy: str, features: int | None, arm_features: int | None) -> None:
-    """Compile what one policy needs, as far as it can be used so."""
+    """Compile one policy for all shapes in which it can be used."""
     if features is None and arm_features is None:
         shapes = [(0, 0), (1, 0), (0, 1), (1, 1)]
     else:

@@ -24,16 +24,17 @@ from giro.compiling.places import distrust, package_digest, place
 
 
 def keep_on_disk(compiled: Any, function: Callable[..., Any], form: str = "") -> None:
-    """Let a compiled function of giro be kept; nothing tells when foreign source has changed.
+    """Keep a compiled function on disk if it is giro's own.
 
-    `form` tells apart what is compiled from the same function in more than one way.
+    Others are not kept, because nothing tells when foreign source has changed. `form` distinguishes
+    several compiled forms of the same function.
     """
     if function.__module__.split(".")[0] == "giro":
         compiled._cache = _LaterCache(function, form)
 
 
 def compile_once(compiled: Any) -> None:
-    """Let a kernel that Python calls be compiled by one process at a time, and show that it is."""
+    """Have one process at a time compile a kernel that Python calls, and show that it does."""
     compile_now = compiled.compile
 
     def compile_alone(signature: Any) -> Any:
@@ -44,21 +45,21 @@ def compile_once(compiled: Any) -> None:
 
 
 def _alone(cache: Any, signature: Any) -> contextlib.AbstractContextManager[None]:
-    """Return what keeps others from compiling the same, unless it is there already."""
+    """Return a lock against others who compile the same, or none if it is compiled already."""
     lock = cache.lock_for(signature) if isinstance(cache, _LaterCache) else None
     return alone(lock) if lock else contextlib.nullcontext()
 
 
 @functools.cache
 def _warn_of(trouble: str) -> None:
-    """Warn, once, of what makes giro compile what it might have loaded."""
+    """Warn once of the reason why giro compiles kernels that it might have loaded."""
     warnings.warn(
         f"giro compiles what it might have loaded: {trouble}", RuntimeWarning, stacklevel=2
     )
 
 
 def _explain() -> None:
-    """Say why a kernel has to be compiled, if it is not that it is the first time."""
+    """Warn why a kernel has to be compiled, unless it is for the first time."""
     where = place()
     if where.others:
         _warn_of(
@@ -110,7 +111,10 @@ class _Files(caching.IndexDataCacheFile):  # type: ignore[misc]  # numba is unty
 
 
 def _is_trusted(path: str) -> bool:
-    """Tell whether a file may be loaded; warn if it is there and may not."""
+    """Return whether a file may be loaded.
+
+    Warn if it is there and may not.
+    """
     with contextlib.suppress(OSError):
         doubt = distrust(Path(path), place().owners)
         if doubt:
@@ -141,7 +145,7 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]  # numba is untyped
             super().save_overload(sig, data)
 
     def lock_for(self, sig: Any) -> Path | None:
-        """Return the file to be locked while this is compiled; None if it is kept, or cannot be."""
+        """Return the file to lock while this is compiled, or None if it is kept or cannot be."""
         if _is_foreign(sig):
             return None
         key = self._index_key(sig, cpu_target.target_context.codegen())
@@ -155,7 +159,7 @@ class _Cache(caching.FunctionCache):  # type: ignore[misc]  # numba is untyped
 
 
 class _LaterCache(caching.NullCache):  # type: ignore[misc]  # numba is untyped
-    """The cache of one function, made when that is called, as most never are."""
+    """The cache of one function, made at the function's first call, as most are never called."""
 
     def __init__(self, function: Callable[..., Any], form: str) -> None:
         self._function = function
@@ -183,7 +187,7 @@ class _LaterCache(caching.NullCache):  # type: ignore[misc]  # numba is untyped
 
 
 def _is_foreign(signature: Any) -> bool:
-    """Tell whether a signature names a state class from outside the package."""
+    """Return whether a signature names a state class from outside the package."""
     arguments = getattr(signature, "args", signature)
     return any(_has_foreign_class(argument) for argument in arguments)
 

@@ -1,4 +1,4 @@
-"""How kernels are compiled: numba's own compiler, without what it need not do.
+"""Compilers of kernels: numba's own, without unnecessary work.
 
 numba links the code of a called kernel into its caller, optimises the whole and turns it into
 machine code. Before that, it has done the same with the called kernel alone, and with what that
@@ -32,7 +32,10 @@ _ENVIRONMENT = "_ZN08NumbaEnv"  # how names of pointers to Python objects begin,
 
 
 def _values(flags: Any) -> dict[str, Any]:
-    """Return all options of a compilation with their values; numba asks for each of some forty."""
+    """Return all options of a compilation with their values.
+
+    numba asks for each of some forty.
+    """
     own: dict[str, Any] = flags._values
     return _defaults() | own
 
@@ -68,7 +71,7 @@ _depth = 0  # of kernels that are compiled because another one calls them
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Compile a kernel, and all that it calls, without what takes time and is of no use.
+    """Compile a kernel, and all that it calls, without steps that take time and are of no use.
 
     Nobody is told of each call of LLVM, of which there are a thousand a kernel: numba has an event
     for it, which takes a sixteenth of the time if nobody listens. Python does not look for garbage,
@@ -190,6 +193,9 @@ class InlinedCompiler(InnerCompiler):
     """
 
     def define_pipelines(self) -> Any:
-        """Return the passes; what is called has its options already."""
+        """Return the passes.
+
+        Called kernels have their options already.
+        """
         self.state.flags.forceinline = True
         return super().define_pipelines()

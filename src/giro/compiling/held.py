@@ -16,11 +16,11 @@ from giro.errors import BadParameter
 
 @structref.register
 class _HeldType(numba.types.StructRef):  # type: ignore[misc]  # numba is untyped
-    """What numba knows a held state by: the types of its fields."""
+    """The numba type of a held state: the types of its fields."""
 
 
 class Held(structref.StructRefProxy):  # type: ignore[misc]  # numba is untyped
-    """A state, moments of columns and two generators, handed to numba once; made by `hold`.
+    """A state, moments of columns and two generators, handed to numba once by `hold`.
 
     Inside a kernel its fields are `state`, `moments`, `choosing` and `learning`. Calling a kernel
     with a named tuple of arrays costs 25 µs, because each array is taken apart and put together
@@ -111,7 +111,7 @@ def _packed(kind: Any, value: Any) -> _Packed:
 
 
 def _packed_generator(generator: np.random.Generator) -> _Packed:
-    """Return what numba knows of a generator: where its state is, and functions in C."""
+    """Return a generator in numba's form: where its state is, and functions in C."""
     bits = generator.bit_generator
     functions = bits.ctypes
     addresses = (

@@ -30,17 +30,17 @@ INTO_KERNELS = {"no_cpython_wrapper": True, "pipeline_class": InlinedCompiler}
 
 
 def kernel(function: Function) -> Function:
-    """Compile `function` when it is first called; its Python body stays in `py_func`.
+    """Compile `function` when it is first called.
 
-    Kernels release the interpreter lock, so runs go on in parallel threads. Kernels of giro are
-    kept on disk; a kernel of yours is compiled again in every process, because nothing tells
-    when its source has changed.
+    Its Python body stays in `py_func`. Kernels release the interpreter lock, so runs go on in
+    parallel threads. Kernels of giro are kept on disk; a kernel of yours is compiled again in every
+    process, because nothing tells when its source has changed.
     """
     return _compiled(function, into_callers=False)
 
 
 def inline_kernel(function: Function) -> Function:
-    """Compile `function` into its callers, which saves handing over what it is given.
+    """Compile `function` into its callers, which saves handing over its arguments.
 
     For short functions inside hot loops: a call with a state of ten arrays costs 50 ns.
     """
@@ -75,7 +75,7 @@ def _let_kernels_call(compiled: Any, inner: Any) -> None:
 
 
 def is_kernel(function: object) -> bool:
-    """Tell whether `function` is compiled when called."""
+    """Return whether `function` is compiled when called."""
     return hasattr(function, "py_func")
 
 
@@ -126,7 +126,7 @@ def _generic(function: Function, *, into_callers: bool) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Let kernels compile `function` into themselves, and Python run it as Python.
+    """Have kernels compile `function` into themselves, while Python runs it as Python.
 
     For helpers that take a state which may hold Python objects, which no kernel does.
     """
@@ -143,7 +143,7 @@ def inlined(function: Function) -> Function:
 
 
 def bind(generic: Callable[..., Any], state: type, implementation: Callable[..., Any]) -> None:
-    """Let `implementation` answer to a dispatched name for states of this class."""
+    """Register the implementation of a dispatched name for states of this class."""
     _tell_apart(state)
     if _implementations[generic].setdefault(state, implementation) is not implementation:
         raise BadParameter(
@@ -185,7 +185,7 @@ def in_python(state: type[Any]) -> type[Any]:
 
 
 def implementation(generic: Callable[..., Any], state: type) -> Callable[..., Any]:
-    """Return what answers to a dispatched name for states of this class."""
+    """Return the implementation of a dispatched name for states of this class."""
     if state not in _implementations[generic]:
         raise BadParameter(f"'{generic.__name__}' is not bound for states of {state.__qualname__}")
     return _implementations[generic][state]

@@ -28,7 +28,7 @@ _ALIGNED = 8  # bytes: all that an array promises
 
 
 class _LanesType(types.Type):  # type: ignore[misc]  # numba is untyped
-    """What numba calls lanes."""
+    """The numba type of lanes."""
 
 
 _LANES = _LanesType("lanes")
@@ -36,21 +36,21 @@ _LANES = _LanesType("lanes")
 
 @register_model(_LanesType)
 class _LanesModel(PrimitiveModel):  # type: ignore[misc]  # numba is untyped
-    """How numba keeps lanes: as one LLVM vector."""
+    """The form in which numba keeps lanes: one LLVM vector."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _VECTOR)
 
 
 def _compiled_as(write: Callable[..., Any], *, result: Any) -> Callable[[Function], Function]:
-    """Let kernels have, in place of a function, the LLVM code that `write` returns.
+    """Have kernels use, in place of a function, the LLVM code that `write` returns.
 
     `write` is given the builder and the arguments; arrays as pointers to their first number.
     """
 
-    def generate(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
+    def generate(context: Any, builder: Any, call: Any, arguments: Any) -> Any:
         bare = list(arguments)
-        for i, kind in enumerate(its.args):
+        for i, kind in enumerate(call.args):
             if isinstance(kind, types.Array):
                 bare[i] = context.make_array(kind)(context, builder, arguments[i]).data
         value = write(builder, *bare)
@@ -157,7 +157,10 @@ def put(array: np.ndarray, i: int, lanes: Lanes) -> None:
 
 @_compiled_as(_fetch, result=types.none)
 def fetch(array: np.ndarray, i: int) -> None:
-    """Tell the processor that the i-th number of the array is wanted soon; changes nothing."""
+    """Ask the processor to load the i-th number of the array, which is wanted soon.
+
+    Changes no value.
+    """
 
 
 @_compiled_as(_add_multiple, result=_LANES)

@@ -18,7 +18,7 @@ _LOOKS = 0.05  # seconds between two
 
 @contextlib.contextmanager
 def alone(path: Path, *, patience: float = _PATIENCE) -> Iterator[None]:
-    """Wait until no other process, nor another thread, is inside; after `patience` go on anyway."""
+    """Wait until no other process or thread is inside, but no longer than `patience`."""
     with path.open("ab") as file:
         begun = time.monotonic()
         while not _locked(file) and time.monotonic() - begun < patience:
@@ -27,7 +27,7 @@ def alone(path: Path, *, patience: float = _PATIENCE) -> Iterator[None]:
 
 
 def _locked(file: IO[bytes]) -> bool:
-    """Lock a file, if nobody else has, and tell whether that worked."""
+    """Lock a file if nobody else has, and return whether that worked."""
     try:
         if sys.platform == "win32":
             file.seek(0)

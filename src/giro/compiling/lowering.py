@@ -32,7 +32,10 @@ class _Whole(llvm.Value):  # type: ignore[misc]  # llvmlite is untyped
         self._value: Any = None
 
     def part(self, builder: Any, i: int) -> Any:
-        """Return one field; its code goes to the function's beginning, for all that use it."""
+        """Return one field.
+
+        Its code goes to the function's beginning, for all that use it.
+        """
         if i not in self._parts:
             kind, fields = self.kind[i], self.fields[i]
             is_tuple = isinstance(kind, types.BaseTuple)
@@ -41,7 +44,7 @@ class _Whole(llvm.Value):  # type: ignore[misc]  # llvmlite is untyped
         return self._parts[i]
 
     def value(self, builder: Any) -> Any:
-        """Return it put together."""
+        """Return the tuple put together."""
         if self._value is None:
             with builder.goto_entry_block():
                 self._value = self._put_together(builder)
@@ -104,7 +107,7 @@ class _Lower(Lower):  # type: ignore[misc]  # numba is untyped
                 self._handed_over[name] = origin
 
     def _origin(self, value: Any, kind: Any) -> tuple[int, tuple[int, ...]] | None:
-        """Return of which argument a value is which part; None if it is something else."""
+        """Return the argument that a value is or is part of, and which part, or None."""
         if isinstance(value, ir.Arg):
             return (value.index, ()) if self.typeof(f"arg.{value.name}") == kind else None
         if isinstance(value, ir.Var):
@@ -124,7 +127,7 @@ class _Lower(Lower):  # type: ignore[misc]  # numba is untyped
         self.call_helper = self.call_conv.init_call_helper(self.builder)
 
     def extract_function_arguments(self) -> Any:
-        """Return the arguments; tuples as they were handed over."""
+        """Return the arguments, with tuples as they were handed over."""
         kinds = self.fndesc.argtypes
         packer = self.context.get_arg_packer(kinds)
         raw = self.call_conv.get_arguments(self.function)
@@ -138,7 +141,10 @@ class _Lower(Lower):  # type: ignore[misc]  # numba is untyped
         return self.fnargs
 
     def lower_inst(self, inst: Any) -> None:
-        """Write the code of one step; parts of arguments need none."""
+        """Write the code of one step.
+
+        Parts of arguments need none.
+        """
         if isinstance(inst, ir.Assign) and inst.target.name in self._handed_over:
             return
         if not (isinstance(inst, ir.Del) and inst.value in self._handed_over):
@@ -158,7 +164,7 @@ class _Lower(Lower):  # type: ignore[misc]  # numba is untyped
 
 
 def _is_plain(kind: Any) -> bool:
-    """Tell whether a type is made of arrays, numbers and tuples alone."""
+    """Return whether a type is made of arrays, numbers and tuples alone."""
     if isinstance(kind, types.BaseTuple):
         return all(map(_is_plain, kind))
     return isinstance(kind, types.Array | types.Number | types.Boolean)
@@ -182,7 +188,7 @@ class Lowering(BaseNativeLowering):  # type: ignore[misc]  # numba is untyped
 
     @property
     def lowering_class(self) -> type:
-        """What does it."""
+        """The class that writes the code."""
         return _Lower
 
 

@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 class Processor(NamedTuple):
-    """What machine code is made for."""
+    """The processor for which machine code is made."""
 
     name: str
     features: str
@@ -49,7 +49,10 @@ class Processor(NamedTuple):
 
 @functools.cache
 def place() -> Place:
-    """Return where the kernels of this version are; GIRO_CACHE_DIR says where to look."""
+    """Return the folder of this version's kernels.
+
+    GIRO_CACHE_DIR says where to look.
+    """
     chosen = os.environ.get("GIRO_CACHE_DIR")
     roots = [Path(chosen)] if chosen else _usual_roots()
     places = [_place_in(root.absolute(), chosen=bool(chosen)) for root in roots]
@@ -125,12 +128,12 @@ def _mine() -> tuple[int, ...]:
 
 
 def _is_in_the_open(root: Path) -> bool:
-    """Tell whether everybody may make folders beside this one, or beside one above it."""
+    """Return whether everybody may make folders beside this one, or beside one above it."""
     return any(folder.stat().st_mode & stat.S_IWOTH for folder in root.resolve().parents)
 
 
 def distrust(path: Path, owners: frozenset[int]) -> str:
-    """Return why code at this path is not to be run; nothing if it can be."""
+    """Return why code at this path must not be run, or an empty text if it may."""
     if not owners:
         return ""
     about = path.lstat()
@@ -156,13 +159,13 @@ def package_digest() -> str:
 
 
 def processor() -> Processor:
-    """Return what kernels are compiled for: this processor, or the one that numba is told of."""
+    """Return the processor that kernels are compiled for: this one, or the one set for numba."""
     _, name, features = cpu_target.target_context.codegen().magic_tuple()
     return Processor(str(name), str(features))
 
 
 def _others(folder: Path) -> list[str]:
-    """Return for which other processors the kernels of this version are there."""
+    """Return the other processors for which kernels of this version are kept."""
     names = set()
     for path in folder.parent.glob(f"{package_digest()}-*/{_ABOUT}"):
         with contextlib.suppress(OSError, ValueError, KeyError):

@@ -1,4 +1,4 @@
-"""A line that tells a person who waits that giro compiles, and for how long it has.
+"""A line on the screen while giro compiles, with the time that it has taken so far.
 
 It comes after a second, on a terminal or in a notebook, and is gone when all is compiled. Into
 files and pipes nothing is written. However many threads compile, there is one line.
@@ -19,7 +19,7 @@ _PLAIN_SPINNER = "|/-\\"
 
 
 class _Line:
-    """The line, and how many it is shown for."""
+    """The line, and the number of threads that it is shown for."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -69,7 +69,7 @@ class _Line:
 
 
 def _is_seen(output: Any) -> bool:
-    """Tell whether a person looks at an output."""
+    """Return whether a person sees an output."""
     if type(output).__module__.startswith("ipykernel"):
         return True
     try:

@@ -26,7 +26,7 @@ _RESAMPLES, _CHUNK = 1000, 2_000_000  # resamples, and counts drawn at once
 
 
 class Weights(NamedTuple):
-    """Importance weights of the events and what is known about them."""
+    """The importance weights of the events, their bound and their mean."""
 
     each: np.ndarray  # [event]
     bound: float  # which no weight can exceed but by rounding
@@ -52,7 +52,7 @@ def weights_of(target: Target, log: Log, clip: float | None) -> Weights:
 
 
 def notes_on(weights: Weights) -> list[str]:
-    """Return what a reader of the estimates has to know about the weights."""
+    """Return remarks on the weights that a reader of the estimates needs."""
     n, notes = weights.each.size, []
     if weights.clipped:
         notes.append(f"{weights.clipped} of {n} weights clipped at {weights.bound:g}: biased")
@@ -91,7 +91,7 @@ class Terms(NamedTuple):
 
 
 class Question:
-    """A log and a policy, and everything that estimators need of them, made when it is needed."""
+    """A log and a policy, and everything that estimators need of them, computed on demand."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Question:
         model: Any = None,
         predicted: np.ndarray | None = None,
     ) -> None:
-        """Ask what the policy would have earned on the log."""
+        """Ask how much the policy would have earned on the log."""
         self.log, self.policy, self.learning = log, policy, learning
         self._clip, self._folds, self._model, self._predicted = clip, folds, model, predicted
 

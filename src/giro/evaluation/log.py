@@ -41,7 +41,7 @@ class Log:
     widths: np.ndarray | None = None  # [event, 2] columns that the schema had then; None: all
 
     def __post_init__(self) -> None:
-        """Take columns as numbers where nothing else is said."""
+        """Treat columns as numbers if there is no schema."""
         if self.schema is None:
             schema = Schema.of_numbers(np.shape(self.contexts)[1], self._n_arm_columns())
             object.__setattr__(self, "schema", schema)
@@ -56,7 +56,7 @@ class Log:
 
     @property
     def events(self) -> int:
-        """How many rewarded decisions there are."""
+        """The number of rewarded decisions."""
         return int(self.arm.size)
 
     def context(self, event: int) -> AnyRow:
@@ -90,7 +90,7 @@ class Log:
 
 
 def checked(log: Log) -> Log:
-    """Return the log, or say what is wrong with its numbers."""
+    """Return the log after checking its numbers."""
     if log.events == 0:
         without = f": none of its {log.left_out} decisions has a reward" if log.left_out else ""
         raise BadParameter(f"the log is empty{without}")
@@ -132,12 +132,15 @@ def arm_indices(
 
 
 def places_of(n_arms: int) -> tuple[str, ...]:
-    """Return the names of arms that are but places in an offer, from 1."""
+    """Return the names of arms that are only places in an offer, from 1."""
     return tuple(str(place + 1) for place in range(n_arms))
 
 
 def by_event_and_arm(given: Any, log: Log, noun: str) -> np.ndarray:
-    """Return numbers as an array [event, arm]; `noun` names them in errors."""
+    """Return numbers as an array [event, arm].
+
+    Errors call them `noun`.
+    """
     wanted = (log.events, len(log.arm_names))
     try:
         array = np.asarray(given, float)

@@ -29,7 +29,10 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a log says about policies; prints as a table."""
+    """The estimates of policies from one log.
+
+    It prints as a table.
+    """
 
     rows: tuple[Row, ...]
     level: float  # of the confidence intervals
@@ -45,12 +48,12 @@ class Evaluation:
         raise BadParameter(f"this evaluation has no '{estimator}', but {known}")
 
     def __str__(self) -> str:
-        """Return the table with what is needed to read it."""
+        """Return the heading and the table."""
         heading = [f"{key:<9}{value}" for key, value in self.heading()]
         return "\n".join([*heading, "", table_text(self.columns(), self.records())])
 
     def heading(self) -> list[tuple[str, str]]:
-        """Return what holds for all rows."""
+        """Return the values that are the same in all rows."""
         left_out = f"   left out {self.left_out} without reward" if self.left_out else ""
         return [("events", f"{self.events}{left_out}"), ("level", f"{self.level:.4g}")]
 

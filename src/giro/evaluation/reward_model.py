@@ -40,7 +40,7 @@ def fitted_rewards(log: Log, folds: int | None, model: Any = None) -> np.ndarray
 
 
 def checked_predictions(predicted: Any, log: Log) -> np.ndarray:
-    """Return predictions of the caller's, or say what is wrong with them."""
+    """Return the caller's predictions after checking them."""
     rewards = by_event_and_arm(predicted, log, "predicted rewards")
     if not np.isfinite(rewards).all():
         raise BadParameter("predicted rewards are finite numbers")
@@ -48,7 +48,10 @@ def checked_predictions(predicted: Any, log: Log) -> np.ndarray:
 
 
 def _splits(events: int, folds: int | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Give pairs of (events to fit to, events to predict); each event is predicted once."""
+    """Yield pairs of (events to fit to, events to predict).
+
+    Each event is predicted once.
+    """
     every = np.arange(events)
     if folds is None:
         ends = [0, *(2**i for i in range(events.bit_length()) if 2**i < events), events]
@@ -84,7 +87,7 @@ def _scaled_for(log: Log, known: np.ndarray, model: Model | None) -> _Scaled:
 def _predict(
     log: Log, known: np.ndarray, asked: np.ndarray, predicted: np.ndarray, by: _Scaled
 ) -> None:
-    """Write what a model of the known events expects of the eligible arms in the others."""
+    """Predict the rewards of eligible arms in the asked events by a model of the known ones."""
     policy = Greedy(model=by.model)
     live = LivePolicy(policy, log.schema, n_arms=len(log.arm_names), seed=0, capacity=known.size)
     for event in known.tolist():
@@ -102,6 +105,6 @@ def _predict(
 def _expected(
     held: Any, arms: np.ndarray, context: Any, features: Any, untried: float
 ) -> np.ndarray:
-    """Return what the model expects of each arm on offer."""
+    """Return the reward that the model expects of each arm on offer."""
     offer = seen_offer(held.moments, arms, context, features)
     return expected(borrowed(held.state).models, offer, untried)

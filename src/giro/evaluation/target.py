@@ -18,7 +18,10 @@ LOGGED, ALWAYS = "logged", "always:"
 
 
 def unit_rewards(rewards: np.ndarray, reward_range: Sequence[float] | None) -> np.ndarray:
-    """Return (reward - low) / (high - low); without a range rewards have to lie in [0, 1]."""
+    """Return (reward - low) / (high - low).
+
+    Without a range, rewards have to lie in [0, 1].
+    """
     low, high = (0.0, 1.0) if reward_range is None else finite_range(reward_range)
     outside = np.flatnonzero((rewards < low) | (rewards > high))
     if outside.size:
@@ -93,7 +96,7 @@ class Target(NamedTuple):
 
 
 class Learning(NamedTuple):
-    """How a learning policy is led through a log."""
+    """Settings for leading a learning policy through a log."""
 
     votes: int = 100
     seed: int = 0
@@ -101,7 +104,10 @@ class Learning(NamedTuple):
 
 
 def target_of(policy: Any, log: Log, learning: Learning) -> Target:
-    """Return the target that `policy` stands for; see `giro.evaluate`."""
+    """Return the target that `policy` stands for.
+
+    See `giro.evaluate` for the forms of a policy.
+    """
     if isinstance(policy, str) and policy == LOGGED:
         known = log.probabilities
         if known is None:  # any do, as the arm in the log has weight 1: DR becomes the mean
@@ -113,9 +119,9 @@ def target_of(policy: Any, log: Log, learning: Learning) -> Target:
     if isinstance(policy, str | Policy):
         policy, votes = Policy.parse(policy), learning.votes
         rewards = unit_rewards(log.reward, learning.reward_range)
-        found = probabilities_in(policy, log, rewards, votes=votes, seed=learning.seed)
-        note = f"probabilities by {votes} votes" if found.voted else ""
-        return _fixed(log, found.probabilities, policy.text)._replace(note=note)
+        answer = probabilities_in(policy, log, rewards, votes=votes, seed=learning.seed)
+        note = f"probabilities by {votes} votes" if answer.voted else ""
+        return _fixed(log, answer.probabilities, policy.text)._replace(note=note)
     if isinstance(policy, Mapping):
         text = ",".join(f"{arm}={text_of(float(share))}" for arm, share in policy.items())
         return _fixed(log, np.tile(_row(policy, log), (log.events, 1)), text)
@@ -157,7 +163,10 @@ def _fixed(log: Log, given: Any, name: str) -> Target:
 
 
 def _row(given: Any, log: Log) -> Any:
-    """Return the probabilities of all arms; those that a mapping does not name have 0."""
+    """Return the probabilities of all arms.
+
+    Arms that a mapping does not name have 0.
+    """
     if not isinstance(given, Mapping):
         return given
     row = np.zeros(len(log.arm_names))

@@ -33,7 +33,7 @@ class Feature(NamedTuple):
 
     @property
     def width(self) -> int:
-        """How many columns it has."""
+        """The number of columns."""
         if isinstance(self.kind, int):
             return self.kind
         return 1 if isinstance(self.kind, str) else len(self.kind)
@@ -55,7 +55,10 @@ class Encoded(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Columns:
-    """How contexts, or features of arms, become rows of numbers; a value that never changes."""
+    """The encoding of contexts, or of features of arms, as rows of numbers.
+
+    It is a value that never changes.
+    """
 
     n_given: int = 0  # numbers in a sequence; 0 with mappings
     features: tuple[Feature, ...] = ()  # of mappings, in the order of their columns
@@ -68,12 +71,12 @@ class Columns:
 
     @property
     def n_columns(self) -> int:
-        """How many numbers a row has."""
+        """The number of columns in a row."""
         return self._missing.size
 
     @functools.cached_property
     def is_number(self) -> np.ndarray:
-        """Which columns are numbers, and not places of words, [column]."""
+        """The columns that hold numbers rather than words, [column]."""
         kinds = [NUMBER] * self.n_given
         kinds += [str(f.kind) for f in self.features for _ in range(f.width)]
         return np.array([kind == NUMBER for kind in kinds], bool)
@@ -84,12 +87,12 @@ class Columns:
 
     @functools.cached_property
     def _numbers(self) -> dict[str, int]:
-        """Of each name that has a number, its column."""
+        """The column of each name that has a number."""
         return {f.name: first for f, first in self._placed() if f.kind == NUMBER}
 
     @functools.cached_property
     def _words(self) -> dict[str, tuple[Feature, int]]:
-        """Of each name that has words, the feature and its first column."""
+        """The feature and its first column, for each name that has words."""
         return {f.name: (f, first) for f, first in self._placed() if f.kind != NUMBER}
 
     def _placed(self) -> Iterator[tuple[Feature, int]]:
@@ -97,7 +100,10 @@ class Columns:
         return zip(self.features, firsts, strict=False)
 
     def names(self) -> list[str]:
-        """Return the name of each column, that of its feature; numbers of a sequence count up."""
+        """Return the name of each column, which is that of its feature.
+
+        Numbers of a sequence are named by their positions.
+        """
         return [
             *map(str, range(self.n_given)),
             *(f.name for f in self.features for _ in range(f.width)),
@@ -137,7 +143,7 @@ class Columns:
         return Encoded(row, tuple(new.values()))
 
     def _put(self, row: np.ndarray, name: str, value: float | str) -> Feature | None:
-        """Write a value into its column; return a new feature if it has none."""
+        """Write a value into its column, or return a new feature if it has none."""
         if isinstance(value, str):
             place = self._words.get(name)
             if place is not None:
@@ -191,7 +197,10 @@ class Columns:
     # -- translating -------------------------------------------------------------------------
 
     def decode(self, row: np.ndarray) -> Given:
-        """Return the context that a row was made from; hashes of words cannot be turned back."""
+        """Return the context that a row was made from.
+
+        Hashes of words cannot be turned back.
+        """
         if self.n_given:
             return row
         given: dict[str, Any] = {}
@@ -260,7 +269,10 @@ def is_in(name: str, part: str) -> bool:
 
 
 def declared(features: Mapping[str, Any]) -> tuple[Feature, ...]:
-    """Return declared features in one form; see `Bandit` for the forms they may have."""
+    """Return declared features in one form.
+
+    See `Bandit` for the forms they may have.
+    """
     if not isinstance(features, Mapping) or not features:
         raise BadParameter(
             f"features maps names to what they are, as {{'age': 'number'}}; got {short(features)}"

@@ -25,10 +25,10 @@ _MOST_CODES = 65_536  # of one side that are remembered
 
 @dataclasses.dataclass(frozen=True)
 class Hashed:
-    """How contexts and features of arms become sparse rows; a value that never changes.
+    """The encoding of contexts and features of arms as sparse rows.
 
-    `interactions` restricts which features are multiplied, see `Schema`. Numbers are marked as such
-    unless `standardise` is False.
+    It is a value that never changes. `interactions` restricts which features are multiplied, see
+    `Schema`. Numbers are marked as such unless `standardise` is False.
     """
 
     interactions: tuple[str, ...] | None = None

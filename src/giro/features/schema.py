@@ -28,7 +28,7 @@ _NOTHING = Columns()
 
 
 class RawOffer(NamedTuple):
-    """What is known of a round and its arms, as it was given: neither filled nor standardised."""
+    """The rows of a round and its arms as given: neither filled nor standardised."""
 
     context: Any  # [column] NaN where a number is missing; or a `SparseRow`
     features: Any  # [i, column] of the arms; or `SparseRows`; shape (0, 0) without any
@@ -39,7 +39,7 @@ _NOTHING_KNOWN = RawOffer(NO_CONTEXT, NO_FEATURES)
 
 
 class Schema(NamedTuple):
-    """How contexts and features of arms become rows.
+    """The encoding of contexts and features of arms as rows.
 
     `interactions` names what is multiplied, as `user*item`: first a part of the context, then one
     of the arm. A part is a feature, or a mapping with all that is in it, or everything: `context`
@@ -79,7 +79,10 @@ class Schema(NamedTuple):
 
     @property
     def widths(self) -> tuple[int, int]:
-        """How many columns contexts and features of arms have; none where features are hashed."""
+        """The numbers of columns of contexts and of features of arms.
+
+        Both are 0 where features are hashed.
+        """
         sides = (self.context, self.arms)
         n, m = (side.n_columns if isinstance(side, Columns) else 0 for side in sides)
         return n, m
@@ -256,9 +259,9 @@ class Schema(NamedTuple):
 
 
 def fitted(context: Given, arms: Arms, empty: Schema) -> Schema:
-    """Return the schema of requests like this first one; `empty` says everything else.
+    """Return the schema of requests like this first one.
 
-    Columns of `empty` that were declared come first.
+    All other parameters are those of `empty`. Columns of `empty` that were declared come first.
     """
     if empty.is_sparse:
         return empty
@@ -274,7 +277,10 @@ def fitted(context: Given, arms: Arms, empty: Schema) -> Schema:
 
 
 def check_fits(schema: Schema, contexts: Iterable[Given], arms: Arms) -> None:
-    """Check that all of these requests can be encoded; names that are new may come."""
+    """Check that all of these requests can be encoded.
+
+    Names may be new.
+    """
     of_arms = arms if isinstance(arms, Mapping) else ()
     for context in contexts:
         schema.encode(context, of_arms)
@@ -324,7 +330,7 @@ def named_arm(name: str) -> Iterator[None]:
 
 
 def checked_interactions(given: Any) -> tuple[str, ...] | None:
-    """Check that these are interactions, as `user*item`; return them without spaces."""
+    """Return interactions such as `user*item` without spaces, after checking their form."""
     if given is None:
         return None
     if isinstance(given, str) or not isinstance(given, Sequence):

@@ -68,7 +68,10 @@ def leaves_at(name: Any, value: Any, depth: int = 1) -> Iterator[Leaf]:  # noqa:
 
 
 def number_of(subject: str, value: Any) -> float:
-    """Return a value as a number, NaN if it is missing; `subject` begins an error."""
+    """Return a value as a number, or NaN if it is missing.
+
+    Errors begin with `subject`.
+    """
     if isinstance(value, datetime.date):
         return _days(value)
     try:
@@ -94,7 +97,7 @@ def _days(date: datetime.date) -> float:
 
 
 def number_row(given: Any, noun: str) -> np.ndarray:
-    """Return a copy of a sequence of numbers, as an array; NaN where one is missing."""
+    """Return a copy of a sequence of numbers as an array, with NaN where one is missing."""
     try:
         array = np.asarray(given)
     except (TypeError, ValueError):  # lists of different lengths
@@ -110,6 +113,9 @@ def number_row(given: Any, noun: str) -> np.ndarray:
 
 
 def is_usable(rows: np.ndarray) -> bool:
-    """Check whether all numbers are small enough to be squared; missing ones are NaN."""
+    """Check whether all numbers are small enough to be squared.
+
+    Missing ones are NaN.
+    """
     sizes = np.abs(rows)
     return rows.size == 0 or bool(sizes.max() <= LARGEST) or not (sizes > LARGEST).any()

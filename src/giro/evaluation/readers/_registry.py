@@ -1,4 +1,4 @@
-"""Which readers of logs there are: each registers itself with a name and how it knows its logs."""
+"""The readers of logs: each registers itself with a name and a test that recognises its logs."""
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ JSON = (".json", ".jsonl", ".ndjson", ".dsjson")
 
 
 class Options(NamedTuple):
-    """What a caller may say of a log."""
+    """Options for reading a log."""
 
     arm: str = "arm"
     reward: str = "reward"
@@ -63,7 +63,10 @@ READERS: dict[str, Reader] = {}
 def reader(
     name: str, recognises: Callable[[Source, Options], bool]
 ) -> Callable[[Callable[[Source, Options], Log]], Callable[[Source, Options], Log]]:
-    """Register a reader; those registered first are asked first whether they recognise a log."""
+    """Register a reader.
+
+    Readers registered first are asked first whether they recognise a log.
+    """
 
     def registered(read: Callable[[Source, Options], Log]) -> Callable[[Source, Options], Log]:
         READERS[name] = Reader(recognises, read)
@@ -101,7 +104,10 @@ def _frame_of_columns(columns: Mapping[str, Any]) -> "pl.DataFrame":
 
 
 def frame_of_file(path: Path) -> "pl.DataFrame":
-    """Return the table in a file; of a saved bandit, its events."""
+    """Return the table in a file.
+
+    For a saved bandit, these are its events.
+    """
     import polars as pl  # noqa: PLC0415  # quick start without polars
 
     readers: dict[str, Callable[[Path], pl.DataFrame]] = {

@@ -52,7 +52,7 @@ def log_of_events(frame: "pl.DataFrame") -> Log:
 
 
 def _settings(frame: "pl.DataFrame") -> tuple[bool, Schema | None]:
-    """Return whether arms come with each decision, and the last schema; None if it is not there."""
+    """Return whether arms come with each decision, and the last schema or None."""
     if "setting" not in frame.columns:
         return False, None
     texts = frame.filter(frame["setting"].is_not_null()).select("kind", "setting").rows()
@@ -107,12 +107,12 @@ class _Offers(NamedTuple):
 
     @property
     def eligible(self) -> np.ndarray | None:
-        """Which arms could be chosen, [event, arm]; None if all could."""
+        """The arms that could be chosen, [event, arm], or None if all could."""
         if self.numbers is None:
             return None
         eligible = np.zeros((len(self.numbers), len(self.arm_names)), bool)
-        for row, its in zip(eligible, self.numbers, strict=True):
-            row[its] = True
+        for row, numbers in zip(eligible, self.numbers, strict=True):
+            row[numbers] = True
         return None if eligible.all() else eligible
 
 
@@ -141,7 +141,7 @@ class _Rows(NamedTuple):
 
 
 def _dense_rows(rewarded: "pl.DataFrame", offers: _Offers, schema: Schema | None) -> _Rows:
-    """Return contexts and features of arms, NaN in columns that came after an event."""
+    """Return contexts and features of arms, with NaN in columns that were added after an event."""
     contexts = _lists(rewarded, "context")
     given = _lists(rewarded, "features")
     features: list[np.ndarray] | None = None
@@ -163,7 +163,7 @@ def _dense_rows(rewarded: "pl.DataFrame", offers: _Offers, schema: Schema | None
 def _widths(
     contexts: list[Any], features: list[np.ndarray] | None, schema: Schema | None
 ) -> np.ndarray | None:
-    """Return how many columns were known in each event, None if that never changed."""
+    """Return how many columns were known in each event, or None if that never changed."""
     if schema is None or not schema.steps:
         return None
     of_arms = [0] * len(contexts) if features is None else [part.shape[1] for part in features]
@@ -198,7 +198,7 @@ def _sparse_rows(rewarded: "pl.DataFrame", offers: _Offers) -> _Rows:
 
 
 def _lists(rewarded: "pl.DataFrame", name: str) -> list[Any]:
-    """Return a column of lists, empty ones where there is nothing."""
+    """Return a column of lists, with empty lists in place of nulls."""
     if name not in rewarded.columns:
         return [[] for _ in range(rewarded.height)]
     return [each or [] for each in rewarded[name].to_list()]
@@ -209,9 +209,9 @@ def _probabilities(rewarded: "pl.DataFrame", offers: _Offers) -> np.ndarray | No
         return None
     logged: list[Any] = rewarded["propensities"].to_list()
     pairs = [*zip(logged, offers.numbers, strict=True)]
-    if any(row is None or len(row) != len(its) for row, its in pairs):
+    if any(row is None or len(row) != len(numbers) for row, numbers in pairs):
         return None
     probabilities = np.zeros((len(pairs), len(offers.arm_names)))
-    for event, (row, its) in enumerate(pairs):
-        probabilities[event, its] = row
+    for event, (row, numbers) in enumerate(pairs):
+        probabilities[event, numbers] = row
     return probabilities

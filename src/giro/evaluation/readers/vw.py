@@ -45,7 +45,10 @@ class _Event(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """What is known of rounds and actions; see `Log`."""
+    """The contexts and the features of actions.
+
+    See `Log` for the fields.
+    """
 
     contexts: Any
     schema: Schema
@@ -124,21 +127,21 @@ def log_of_vw(lines: Iterable[str], *, hashed: bool | None = None) -> Log:
 
 def _actions(event: _Event, n_arms: int) -> list[dict[str, Any]]:
     """Return the features of each action as they are written, without labels and tags."""
-    found: list[dict[str, Any]] = []
+    actions: list[dict[str, Any]] = []
     for place, action in enumerate(event.actions, 1):
         if not isinstance(action, dict):
             raise BadParameter(
                 f"line {event.line} has {str(action)[:40]!r} as action {place}; expected "
                 "features by name"
             )
-        found.append({name: value for name, value in action.items() if name[:1] != "_"})
-    return found or [{}] * n_arms
+        actions.append({name: value for name, value in action.items() if name[:1] != "_"})
+    return actions or [{}] * n_arms
 
 
 def _are_the_same(actions: list[list[dict[str, Any]]]) -> bool:
-    """Tell whether the same actions stand in all events, but for those missing at the end."""
+    """Check whether all events have the same actions, except for those missing at the end."""
     longest = max(actions, key=len, default=[])
-    return all(its == longest[: len(its)] for its in actions)
+    return all(row == longest[: len(row)] for row in actions)
 
 
 def _rows(events: list[_Event], actions: list[list[dict[str, Any]]], hashed: bool | None) -> _Rows:
@@ -177,7 +180,7 @@ def _hashed_rows(events: list[_Event], actions: list[list[dict[str, Any]]]) -> _
 
 
 def _read(event: _Event, reader: Callable[[Any], Any], given: Any) -> Any:
-    """Return what a reader of features makes of this, or say which line it is in."""
+    """Return the result of a reader of features, or an error that names the line."""
     try:
         return reader(given)
     except (GiroError, ArithmeticError, RecursionError, TypeError, ValueError) as error:
@@ -203,8 +206,8 @@ def _record(line: str, number: int) -> dict[str, Any]:
     if not isinstance(multi, list):
         raise BadParameter(f"line {number} has {str(multi)[:40]!r} as _multi; expected a list")
     for position, action in enumerate(multi):
-        if isinstance(action, dict) and (its := _label(action)):
-            label |= its | {"_labelindex": position}
+        if isinstance(action, dict) and (inner := _label(action)):
+            label |= inner | {"_labelindex": position}
     return {**record, **label, "line": number}
 
 

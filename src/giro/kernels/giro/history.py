@@ -13,10 +13,11 @@ _FIRST = 8  # rewards that an arm can hold at first
 
 
 class History(NamedTuple):
-    """Rewards of all arms; arm i owns `pool[begin[i] : begin[i] + length[i]]`.
+    """The rewards of all arms.
 
-    An arm that outgrows its place moves to a new one of twice the size at the end of the pool, so
-    the pool is at most four times as large as the rewards in it, plus eight per arm.
+    Arm i owns `pool[begin[i] : begin[i] + length[i]]`. An arm that outgrows its place moves to a
+    new one of twice the size at the end of the pool, so the pool is at most four times as large as
+    the rewards in it, plus eight per arm.
     """
 
     pool: np.ndarray  # [entry]
@@ -26,7 +27,7 @@ class History(NamedTuple):
     used: np.ndarray  # [1] entries of the pool given away
 
     def trimmed(self) -> "History":
-        """Return what is in use."""
+        """Return the history without unused room."""
         return self._replace(pool=self.pool[: self.used[0]])
 
 
@@ -66,7 +67,7 @@ def rewards_of(history: History, arm: int) -> np.ndarray:
 
 
 class Rewards(NamedTuple):
-    """What a resampling policy remembers.
+    """The memory of a resampling policy.
 
     Where all rewards of an arm were 0 or 1, their number and sum say everything, and a sample of
     them is one draw instead of many.
@@ -93,7 +94,7 @@ def remember(rewards: Rewards, arm: int, reward: float) -> None:
 
 @inline_kernel
 def all_binary(rewards: Rewards) -> bool:
-    """Tell whether every reward of every arm was 0 or 1."""
+    """Return whether every reward of every arm was 0 or 1."""
     for arm in range(rewards.binary.size):
         if not rewards.binary[arm]:
             return False

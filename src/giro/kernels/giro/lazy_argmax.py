@@ -60,7 +60,10 @@ _SAFER = 2.5  # by how much more the leader's I must exceed that to leave it und
 def lazy_argmax(
     samples: PartialSamples, arms: np.ndarray, ranking: np.ndarray, rng: np.random.Generator
 ) -> int:
-    """Return which of these arms has the highest mean in its sample; samples have been begun."""
+    """Return which of these arms has the highest mean in its sample.
+
+    The samples have been begun.
+    """
     records = samples.rewards.arms
     guess = highest(records, arms)
     if records[guess].centre == np.inf:
@@ -93,7 +96,10 @@ def lazy_argmax(
 def _lay_threshold(
     samples: PartialSamples, arms: np.ndarray, leader: int, enough: float, rng: np.random.Generator
 ) -> float:
-    """Return the threshold and test the arms far below; the leader is refined if need be."""
+    """Return the threshold, after testing the arms far below it.
+
+    The leader is refined if need be.
+    """
     records = samples.rewards.arms
     x = _likely_reached(records[leader], enough)
     for arm in arms:
@@ -108,12 +114,12 @@ def _lay_threshold(
 
 
 @kernel
-def _tested_from(its: Any) -> float:
+def _tested_from(record: Any) -> float:
     """Return the I from which testing the arm costs less than drawing it roughly.
 
     An arm that passes its test is drawn reward by reward.
     """
-    return max(_CLOSE, math.log(its.pulls / _QUICK))
+    return max(_CLOSE, math.log(record.pulls / _QUICK))
 
 
 @kernel
@@ -141,7 +147,10 @@ def _guess(records: np.ndarray, arms: np.ndarray, x: float) -> tuple[int, int, f
 
 @kernel
 def _lead_and_theta(records: np.ndarray, guess: int, arm: int, x: float) -> tuple[float, float]:
-    """Return D and theta of an arm, of the threshold if it is the guess; theta -1 if out of it."""
+    """Return D and theta of an arm, or of the threshold if the arm is the guess.
+
+    Theta is -1 if the arm is out, or if both samples are drawn completely.
+    """
     best, other = records[guess], records[arm]
     if other.out or best.noise + other.noise == 0.0:
         return 0.0, -1.0
@@ -171,9 +180,10 @@ def _doubt(
     least: float,
     rng: np.random.Generator,
 ) -> bool:
-    """Tell whether the guess is wrong; if so, all samples of arms not out are drawn completely.
+    """Return whether the guess is wrong.
 
-    Called with probability K exp(-least), `least` being the smallest c.
+    If so, all samples of arms not out are drawn completely. Called with probability K exp(-least),
+    `least` being the smallest c.
     """
     records = samples.rewards.arms
     leads, thetas = np.empty(arms.size), np.empty(arms.size)
@@ -218,30 +228,30 @@ def _among_equals(
 
 @kernel
 def rate_of(samples: PartialSamples, arm: int, x: float) -> float:
-    """Return roughly I at its best u, as for a normal S; zero if x is no more than the mean."""
-    its = samples.rewards.arms[arm]
-    lead = x - its.centre
-    return 0.5 * lead * lead / its.noise if lead > 0.0 else 0.0
+    """Return approximately I at its best u, as for a normal S, or 0 if x is at most the mean."""
+    record = samples.rewards.arms[arm]
+    lead = x - record.centre
+    return 0.5 * lead * lead / record.noise if lead > 0.0 else 0.0
 
 
 @kernel
 def tail_test(samples: PartialSamples, arm: int, x: float, rng: np.random.Generator) -> None:
     """Draw whether the undrawn arm reaches x: then finish its sample, otherwise mark it as out."""
-    its = samples.rewards.arms[arm]
-    u = min((x - its.centre) / (its.m * its.noise), _STEEPEST)
-    if u > _DRIFT * its.tilt or u * _DRIFT < its.tilt:  # the u of the last test will not do
-        its.tilt, its.test_k = u, -1
-        if its.fractional:
-            its.weight = weight_of(samples, arm, 0, its.pulls, u, 0.0)
+    record = samples.rewards.arms[arm]
+    u = min((x - record.centre) / (record.m * record.noise), _STEEPEST)
+    if u > _DRIFT * record.tilt or u * _DRIFT < record.tilt:  # the u of the last test will not do
+        record.tilt, record.test_k = u, -1
+        if record.fractional:
+            record.weight = weight_of(samples, arm, 0, record.pulls, u, 0.0)
         else:
-            its.weight = its.pulls - its.total + its.total * math.exp(u)
-    if its.test_k != its.k:
-        its.test_k = its.k
-        pseudo = its.k * (1.0 + math.exp(its.tilt))
-        its.test_cost = its.m * math.log((its.weight + pseudo) / its.m)
-    if standard_exponential(rng) < its.tilt * its.m * x - its.test_cost:
-        its.out = True
+            record.weight = record.pulls - record.total + record.total * math.exp(u)
+    if record.test_k != record.k:
+        record.test_k = record.k
+        pseudo = record.k * (1.0 + math.exp(record.tilt))
+        record.test_cost = record.m * math.log((record.weight + pseudo) / record.m)
+    if standard_exponential(rng) < record.tilt * record.m * x - record.test_cost:
+        record.out = True
         return
-    finish(samples, arm, its.tilt, rng)
-    excess = its.m * (its.centre - x)
-    its.out = excess < 0.0 or standard_exponential(rng) < its.tilt * excess
+    finish(samples, arm, record.tilt, rng)
+    excess = record.m * (record.centre - x)
+    record.out = excess < 0.0 or standard_exponential(rng) < record.tilt * excess

@@ -44,12 +44,13 @@ STORAGE = [  # fields of an arm's record that say where its rewards are
 
 
 class Ordered(NamedTuple):
-    """Rewards of all arms in one pool; the latest ones of an arm follow its ordered ones.
+    """The rewards of all arms in one pool.
 
-    Latest rewards are merged when there are about sqrt(s) of them, so that a reward costs about
-    sqrt(s) copies; some stay, to keep the ordered ones a multiple of 16. An arm that outgrows its
-    place moves to one of twice the size at the end of the pool, which is thus at most four times
-    as large as the rewards in it, plus eight per arm.
+    The latest rewards of an arm follow its ordered ones. Latest rewards are merged when there are
+    about sqrt(s) of them, so that a reward costs about sqrt(s) copies; some stay, to keep the
+    ordered ones a multiple of 16. An arm that outgrows its place moves to one of twice the size at
+    the end of the pool, which is thus at most four times as large as the rewards in it, plus eight
+    per arm.
     """
 
     arms: np.ndarray  # [arm] records with the fields of STORAGE
@@ -57,7 +58,7 @@ class Ordered(NamedTuple):
     sums: np.ndarray  # [arm, 2^level + part, power - 1] of the rewards of a part and their squares
 
     def trimmed(self) -> "Ordered":
-        """Return what is in use."""
+        """Return the rewards without unused room."""
         used = int(self.arms["used"][0])
         nodes = 2 << int(self.arms["levels"].max()) if used else 0
         return self._replace(pool=self.pool[:used], sums=self.sums[:, :nodes])
@@ -70,7 +71,7 @@ def empty_ordered(arms: np.ndarray, capacity: int) -> Ordered:
 
 
 def most_parts(capacity: int) -> int:
-    """Return into how many parts at most `capacity` rewards are divided, four or more."""
+    """Return the largest number of parts, at least four, for `capacity` rewards."""
     parts = 4
     while parts * _SMALLEST_PART < capacity:
         parts *= 2
@@ -79,20 +80,20 @@ def most_parts(capacity: int) -> int:
 
 @inline_kernel
 def is_empty(state: Ordered) -> bool:
-    """Tell whether no arm has a reward."""
+    """Return whether no arm has a reward."""
     return bool(state.arms[0].used == 0)
 
 
 @kernel
 def insert(state: Ordered, arm: int, reward: float) -> None:
     """Add a reward to the arm's history."""
-    its = state.arms[arm]
-    if its.length == its.fits:
+    record = state.arms[arm]
+    if record.length == record.fits:
         _move(state, arm)
-    state.pool[its.begin + its.length] = reward
-    its.length += 1
-    latest = its.length - its.ordered
-    if latest >= _GRANULE and latest * latest > its.length:
+    state.pool[record.begin + record.length] = reward
+    record.length += 1
+    latest = record.length - record.ordered
+    if latest >= _GRANULE and latest * latest > record.length:
         _merge(state, arm, latest - latest % _GRANULE)
 
 
@@ -103,34 +104,34 @@ def take_out(state: Ordered, arm: int, reward: float) -> None:
     If it was an ordered one, the 15 largest of these count as latest, so that the others are still
     a multiple of 16.
     """
-    its, pool = state.arms[arm], state.pool
+    record, pool = state.arms[arm], state.pool
     rank = 0
-    while pool[its.begin + rank] != reward:
+    while pool[record.begin + rank] != reward:
         rank += 1
-    its.length -= 1
-    for i in range(its.begin + rank, its.begin + its.length):
+    record.length -= 1
+    for i in range(record.begin + rank, record.begin + record.length):
         pool[i] = pool[i + 1]
-    if rank < its.ordered:
-        its.ordered -= _GRANULE
+    if rank < record.ordered:
+        record.ordered -= _GRANULE
         _sum_up(state, arm)
 
 
 @kernel
 def _move(state: Ordered, arm: int) -> None:
     """Give the arm a place of twice the size at the end of the pool."""
-    its, target = state.arms[arm], state.arms[0].used
-    for i in range(its.length):
-        state.pool[target + i] = state.pool[its.begin + i]
-    its.begin = target
-    its.fits = max(_FIRST_CAPACITY, 2 * its.length)
-    state.arms[0].used += its.fits
+    record, target = state.arms[arm], state.arms[0].used
+    for i in range(record.length):
+        state.pool[target + i] = state.pool[record.begin + i]
+    record.begin = target
+    record.fits = max(_FIRST_CAPACITY, 2 * record.length)
+    state.arms[0].used += record.fits
 
 
 @kernel
 def _merge(state: Ordered, arm: int, count: int) -> None:
     """Bring the first `count` of the latest rewards in order with the others, and sum them up."""
-    its, pool = state.arms[arm], state.pool
-    begin, first = its.begin, its.begin + its.ordered
+    record, pool = state.arms[arm], state.pool
+    begin, first = record.begin, record.begin + record.ordered
     latest = np.empty(count)
     for n in range(count):  # in order: about sqrt(s) are few, and np.sort takes long to compile
         i, reward = n, pool[first + n]
@@ -146,26 +147,26 @@ def _merge(state: Ordered, arm: int, count: int) -> None:
         else:
             pool[i + j + 1] = latest[j]
             j -= 1
-    its.ordered += count
+    record.ordered += count
     _sum_up(state, arm)
 
 
 @kernel
 def _sum_up(state: Ordered, arm: int) -> None:
     """Set the sums of all parts: of the smallest ones from their rewards, then of pairs."""
-    its, sums = state.arms[arm], state.sums[arm]
-    its.levels = 0
-    while (its.ordered >> its.levels) > _SMALLEST_PART:
-        its.levels += 1
-    for part in range(1 << its.levels):
-        low, high = part_of(its.ordered, its.levels, part)
+    record, sums = state.arms[arm], state.sums[arm]
+    record.levels = 0
+    while (record.ordered >> record.levels) > _SMALLEST_PART:
+        record.levels += 1
+    for part in range(1 << record.levels):
+        low, high = part_of(record.ordered, record.levels, part)
         total, squares = 0.0, 0.0
-        for entry in range(its.begin + low, its.begin + high):
+        for entry in range(record.begin + low, record.begin + high):
             total += state.pool[entry]
             squares += state.pool[entry] * state.pool[entry]
-        node = (1 << its.levels) + part
+        node = (1 << record.levels) + part
         sums[node, 0], sums[node, 1] = total, squares
-    for node in range((1 << its.levels) - 1, 0, -1):
+    for node in range((1 << record.levels) - 1, 0, -1):
         sums[node, 0] = sums[2 * node, 0] + sums[2 * node + 1, 0]
         sums[node, 1] = sums[2 * node, 1] + sums[2 * node + 1, 1]
 
@@ -178,7 +179,7 @@ def part_of(size: int, level: int, part: int) -> tuple[int, int]:
 
 @kernel
 def mean_and_variance(state: Ordered, arm: int, level: int, part: int) -> tuple[float, float]:
-    """Return both for the rewards of a part."""
+    """Return the mean and the variance of the rewards of a part."""
     low, high = part_of(state.arms[arm].ordered, level, part)
     node = (1 << level) + part
     mean = state.sums[arm, node, 0] / (high - low)
@@ -218,7 +219,7 @@ class PartialSamples(NamedTuple):
     counts: np.ndarray  # [arm, part] entries of the sample that come from the part
 
     def trimmed(self) -> "PartialSamples":
-        """Return what is in use from one round to the next."""
+        """Return the parts in use from one round to the next."""
         return self._replace(counts=self.counts[:, :0])
 
 
@@ -231,75 +232,79 @@ def empty_samples(n_arms: int, capacity: int) -> PartialSamples:
 
 @inline_kernel
 def add(samples: PartialSamples, arm: int, reward: float) -> None:
-    """Add a reward to the arm's history; while all are 0 or 1 they are only counted."""
-    its = samples.rewards.arms[arm]
-    if not its.fractional and 0.0 < reward < 1.0:
-        its.fractional = True
-        for i in range(its.pulls):
-            insert(samples.rewards, arm, 1.0 if i < its.total else 0.0)
-    if its.fractional:
+    """Add a reward to the arm's history.
+
+    While all are 0 or 1 they are only counted.
+    """
+    record = samples.rewards.arms[arm]
+    if not record.fractional and 0.0 < reward < 1.0:
+        record.fractional = True
+        for i in range(record.pulls):
+            insert(samples.rewards, arm, 1.0 if i < record.total else 0.0)
+    if record.fractional:
         insert(samples.rewards, arm, reward)
-    its.pulls += 1
-    its.total += reward
-    its.squares += reward * reward
-    its.tilt = 0.0
+    record.pulls += 1
+    record.total += reward
+    record.squares += reward * reward
+    record.tilt = 0.0
 
 
 @kernel
 def remove(samples: PartialSamples, arm: int, reward: float) -> None:
     """Take one reward of this value out of the arm's history."""
-    its = samples.rewards.arms[arm]
-    its.pulls -= 1
-    its.total -= reward
-    its.squares -= reward * reward
-    its.tilt = 0.0
-    if its.fractional:
+    record = samples.rewards.arms[arm]
+    record.pulls -= 1
+    record.total -= reward
+    record.squares -= reward * reward
+    record.tilt = 0.0
+    if record.fractional:
         take_out(samples.rewards, arm, reward)
-        its.total, its.squares = 0.0, 0.0  # summed again, or rounding errors would add up
-        for entry in range(its.begin, its.begin + its.length):
-            its.total += samples.rewards.pool[entry]
-            its.squares += samples.rewards.pool[entry] * samples.rewards.pool[entry]
+        record.total, record.squares = 0.0, 0.0  # summed again, or rounding errors would add up
+        for entry in range(record.begin, record.begin + record.length):
+            record.total += samples.rewards.pool[entry]
+            record.squares += samples.rewards.pool[entry] * samples.rewards.pool[entry]
 
 
 @kernel
 def begin(samples: PartialSamples, arms: np.ndarray, a: float, rng: np.random.Generator) -> None:
     """Start new samples of these arms, with `a` pseudo rewards of each kind per reward."""
     for arm in arms:
-        its = samples.rewards.arms[arm]
-        its.k = pseudo_count(a, its.pulls, rng)
-        its.m = its.pulls + 2 * its.k
+        record = samples.rewards.arms[arm]
+        record.k = pseudo_count(a, record.pulls, rng)
+        record.m = record.pulls + 2 * record.k
         restart(samples, arm)
 
 
 @kernel
 def restart(samples: PartialSamples, arm: int) -> None:
-    """Forget what is drawn of the arm's sample."""
-    its = samples.rewards.arms[arm]
-    its.level = _UNDRAWN
-    its.out = False
-    if its.m == 0:
-        its.centre = np.inf
+    """Forget all draws of the arm's sample."""
+    record = samples.rewards.arms[arm]
+    record.level = _UNDRAWN
+    record.out = False
+    if record.m == 0:
+        record.centre = np.inf
         return
-    its.centre = (its.total + its.k) / its.m
-    its.noise = max((its.squares + its.k) / its.m - its.centre * its.centre, _TINY) / its.m
-    its.width = 1.0 / its.m
+    record.centre = (record.total + record.k) / record.m
+    mean_square = (record.squares + record.k) / record.m
+    record.noise = max(mean_square - record.centre * record.centre, _TINY) / record.m
+    record.width = 1.0 / record.m
 
 
 @kernel
 def refine(samples: PartialSamples, arm: int, rng: np.random.Generator) -> None:
     """Draw the arm's sample more finely."""
-    its = samples.rewards.arms[arm]
-    if not its.fractional or its.ordered <= _SMALLEST_WHOLE or its.level == its.levels:
+    record = samples.rewards.arms[arm]
+    if not record.fractional or record.ordered <= _SMALLEST_WHOLE or record.level == record.levels:
         finish(samples, arm, 0.0, rng)
         return
-    if its.level == _UNDRAWN:
+    if record.level == _UNDRAWN:
         # how many entries are pseudo rewards, and all those from the latest rewards
-        observed = binomial(its.m, its.pulls / its.m, rng) if its.k > 0 else its.m
-        latest = binomial(observed, 1.0 - its.ordered / its.length, rng)
-        its.drawn = float(fair_binomial(its.m - observed, rng))
-        its.drawn += _sum_of_draws(samples, arm, its.ordered, its.length, latest, 0.0, rng)
+        observed = binomial(record.m, record.pulls / record.m, rng) if record.k > 0 else record.m
+        latest = binomial(observed, 1.0 - record.ordered / record.length, rng)
+        record.drawn = float(fair_binomial(record.m - observed, rng))
+        record.drawn += _sum_of_draws(samples, arm, record.ordered, record.length, latest, 0.0, rng)
         samples.counts[arm, 0] = observed - latest
-        its.level = 0
+        record.level = 0
         for _ in range(_FIRST_LEVEL - 1):
             _halve(samples, arm, rng)
     _halve(samples, arm, rng)
@@ -309,35 +314,37 @@ def refine(samples: PartialSamples, arm: int, rng: np.random.Generator) -> None:
 @kernel
 def _halve(samples: PartialSamples, arm: int, rng: np.random.Generator) -> None:
     """Draw how the entries of each part divide between its halves."""
-    its, counts = samples.rewards.arms[arm], samples.counts[arm]
-    for part in range((1 << its.level) - 1, -1, -1):
-        low, high = part_of(its.ordered, its.level, part)
-        middle = ((2 * part + 1) * its.ordered) >> (its.level + 1)
+    record, counts = samples.rewards.arms[arm], samples.counts[arm]
+    for part in range((1 << record.level) - 1, -1, -1):
+        low, high = part_of(record.ordered, record.level, part)
+        middle = ((2 * part + 1) * record.ordered) >> (record.level + 1)
         count = counts[part]
         if 2 * (middle - low) == high - low:
             left = fair_binomial(count, rng)
         else:
             left = binomial(count, (middle - low) / (high - low), rng)
         counts[2 * part], counts[2 * part + 1] = left, count - left
-    its.level += 1
+    record.level += 1
 
 
 @kernel
 def _assess(samples: PartialSamples, arm: int) -> None:
     """Set mean, noise and width from the counts of the parts."""
-    its, pool = samples.rewards.arms[arm], samples.rewards.pool
-    expected, variance, width = its.drawn, 0.0, 0.0
-    for part in range(1 << its.level):
+    record, pool = samples.rewards.arms[arm], samples.rewards.pool
+    expected, variance, width = record.drawn, 0.0, 0.0
+    for part in range(1 << record.level):
         count = samples.counts[arm, part]
         if count > 0:
-            low, high = part_of(its.ordered, its.level, part)
-            mean, spread = mean_and_variance(samples.rewards, arm, its.level, part)
+            low, high = part_of(record.ordered, record.level, part)
+            mean, spread = mean_and_variance(samples.rewards, arm, record.level, part)
             expected += count * mean
-            span = pool[its.begin + high - 1] - pool[its.begin + low]
+            span = pool[record.begin + high - 1] - pool[record.begin + low]
             if span > 0.0:
                 variance += count * (spread + _TINY)
                 width = max(width, span)
-    its.centre, its.noise, its.width = expected / its.m, variance / (its.m * its.m), width / its.m
+    record.centre = expected / record.m
+    record.noise = variance / (record.m * record.m)
+    record.width = width / record.m
     if variance == 0.0:
         _settle(samples, arm, expected)
 
@@ -348,24 +355,24 @@ def _settle(samples: PartialSamples, arm: int, total: float) -> None:
 
     The mean is rounded to 12 digits: sums of the same rewards in another order are then equal.
     """
-    its = samples.rewards.arms[arm]
-    its.level = _FINISHED
-    its.centre = math.floor(total / its.m / _GRAIN + 0.5) * _GRAIN
-    its.noise = 0.0
+    record = samples.rewards.arms[arm]
+    record.level = _FINISHED
+    record.centre = math.floor(total / record.m / _GRAIN + 0.5) * _GRAIN
+    record.noise = 0.0
 
 
 @kernel
 def finish(samples: PartialSamples, arm: int, u: float, rng: np.random.Generator) -> None:
-    """Draw what is left of the arm's sample, from the distribution weighted by exp(u S)."""
-    its = samples.rewards.arms[arm]
-    if its.level == _FINISHED:
+    """Draw the rest of the arm's sample, from the distribution weighted by exp(u S)."""
+    record = samples.rewards.arms[arm]
+    if record.level == _FINISHED:
         return
-    if its.level == _UNDRAWN:
+    if record.level == _UNDRAWN:
         _settle(samples, arm, _whole_sum(samples, arm, u, rng))
         return
-    total = its.drawn
-    for part in range(1 << its.level):
-        low, high = part_of(its.ordered, its.level, part)
+    total = record.drawn
+    for part in range(1 << record.level):
+        low, high = part_of(record.ordered, record.level, part)
         total += _sum_of_draws(samples, arm, low, high, samples.counts[arm, part], u, rng)
     _settle(samples, arm, total)
 
@@ -373,18 +380,20 @@ def finish(samples: PartialSamples, arm: int, u: float, rng: np.random.Generator
 @kernel
 def _whole_sum(samples: PartialSamples, arm: int, u: float, rng: np.random.Generator) -> float:
     """Return the sum of a whole sample, from the distribution weighted by exp(u S)."""
-    its = samples.rewards.arms[arm]
-    zeros, ones = float(its.k), its.k * math.exp(u)
-    if not its.fractional:
-        zeros += its.pulls - its.total
-        ones += its.total * math.exp(u)
-        return float(binomial(its.m, ones / (zeros + ones), rng))
-    weight = its.weight
-    if u == 0.0 or u != its.tilt:
-        weight = weight_of(samples, arm, 0, its.pulls, u, 0.0)
-    observed = binomial(its.m, weight / (weight + zeros + ones), rng) if its.k > 0 else its.m
-    pseudo = binomial(its.m - observed, ones / (zeros + ones), rng) if its.k > 0 else 0
-    return pseudo + _sum_of_draws(samples, arm, 0, its.pulls, observed, u, rng)
+    record = samples.rewards.arms[arm]
+    zeros, ones = float(record.k), record.k * math.exp(u)
+    if not record.fractional:
+        zeros += record.pulls - record.total
+        ones += record.total * math.exp(u)
+        return float(binomial(record.m, ones / (zeros + ones), rng))
+    weight = record.weight
+    if u == 0.0 or u != record.tilt:
+        weight = weight_of(samples, arm, 0, record.pulls, u, 0.0)
+    observed = (
+        binomial(record.m, weight / (weight + zeros + ones), rng) if record.k > 0 else record.m
+    )
+    pseudo = binomial(record.m - observed, ones / (zeros + ones), rng) if record.k > 0 else 0
+    return pseudo + _sum_of_draws(samples, arm, 0, record.pulls, observed, u, rng)
 
 
 @kernel
@@ -401,10 +410,10 @@ def _sum_of_draws(
 
     A reward drawn uniformly is kept with a probability in proportion to its weight.
     """
-    its, pool = samples.rewards.arms[arm], samples.rewards.pool
-    first, size = its.begin + low, high - low
+    record, pool = samples.rewards.arms[arm], samples.rewards.pool
+    first, size = record.begin + low, high - low
     heaviest = 1.0 if u > 0.0 else 0.0
-    if high <= its.ordered:
+    if high <= record.ordered:
         heaviest = pool[first + size - 1] if u > 0.0 else pool[first]
     total, kept = 0.0, 0
     while kept < count:
@@ -417,23 +426,23 @@ def _sum_of_draws(
 
 @kernel
 def cumulant(samples: PartialSamples, arm: int, u: float) -> float:
-    """Return log E exp(u (S - E S)), S the sum of the arm's sample given what is drawn."""
-    its = samples.rewards.arms[arm]
-    if its.level == _FINISHED:
+    """Return log E exp(u (S - E S)), with S the sum of the arm's sample given its draws so far."""
+    record = samples.rewards.arms[arm]
+    if record.level == _FINISHED:
         return 0.0
-    if its.level == _UNDRAWN:
-        h = (its.total + its.k) / its.m
+    if record.level == _UNDRAWN:
+        h = (record.total + record.k) / record.m
         zero, one = math.exp(-u * h), math.exp(u * (1.0 - h))
-        whole = its.k * (zero + one)
-        if its.fractional:
-            whole += weight_of(samples, arm, 0, its.pulls, u, h)
+        whole = record.k * (zero + one)
+        if record.fractional:
+            whole += weight_of(samples, arm, 0, record.pulls, u, h)
         else:
-            whole += (its.pulls - its.total) * zero + its.total * one
-        return float(its.m * math.log(whole / its.m))
+            whole += (record.pulls - record.total) * zero + record.total * one
+        return float(record.m * math.log(whole / record.m))
     result = 0.0
-    for part in range(1 << its.level):
-        low, high = part_of(its.ordered, its.level, part)
-        mean, _ = mean_and_variance(samples.rewards, arm, its.level, part)
+    for part in range(1 << record.level):
+        low, high = part_of(record.ordered, record.level, part)
+        mean, _ = mean_and_variance(samples.rewards, arm, record.level, part)
         weight = weight_of(samples, arm, low, high, u, mean)
         result += samples.counts[arm, part] * math.log(weight / (high - low))
     return result

@@ -1,1 +1,1 @@
-"""Which arm has the highest value, and with what probability."""
+"""The arm with the highest value, and each arm's probability of having it."""

@@ -80,7 +80,10 @@ def _put(order: SortedArms, position: int, arm: int, key: float) -> None:
 
 
 class BinomialValues(NamedTuple):
-    """The distributions of all arms' values; an arm has two variants where its n is random."""
+    """The distributions of all arms' values.
+
+    An arm has two variants where its n is random.
+    """
 
     variants: np.ndarray  # [arm, variant] records
     bounds: np.ndarray  # [arm] records
@@ -109,7 +112,7 @@ def prior_values(n_arms: int, zeros: int, ones: int) -> BinomialValues:
 
 @inline_kernel
 def set_bootstrap(values: BinomialValues, arm: int, m: int, ones: float) -> None:
-    """Let the arm's value be the mean of m draws with replacement from m entries of 0 and 1."""
+    """Set the arm's value to the mean of m draws with replacement from m entries of 0 and 1."""
     set_variant(values, arm, 0, 0.0, m, ones / m, m)
     set_share(values, arm, 0.0)
 
@@ -118,14 +121,17 @@ def set_bootstrap(values: BinomialValues, arm: int, m: int, ones: float) -> None
 def set_variant(
     values: BinomialValues, arm: int, variant: int, offset: float, n: int, p: float, m: int
 ) -> None:
-    """Set the distribution of a variant of an arm; `set_share` must follow."""
+    """Set the distribution of a variant of an arm.
+
+    `set_share` must follow.
+    """
     chosen = values.variants[arm, variant]
     chosen.offset, chosen.n, chosen.p, chosen.m = offset, n, p, float(m)
 
 
 @inline_kernel
 def set_share(values: BinomialValues, arm: int, share: float) -> None:
-    """Set the share of variant 1 of an arm, and what bounds its value."""
+    """Set the share of variant 1 of an arm, and the bounds of its value."""
     bound, leader, width = values.bounds[arm], values.leader[0], 0.0
     if values.near.keys[values.near.positions[arm]] == -np.inf:
         leader.first = arm if leader.tried == 0 else leader.first
@@ -145,7 +151,7 @@ def set_share(values: BinomialValues, arm: int, share: float) -> None:
 
 @kernel
 def set_untried(values: BinomialValues, arm: int) -> None:
-    """Let an arm that was tried be as if it had not been."""
+    """Make an arm that was tried untried again."""
     leader, order = values.leader[0], values.near
     values.bounds[arm].centre = np.inf
     set_key(order, arm, -np.inf)
@@ -216,7 +222,10 @@ def _argmax_of_sorted(values: BinomialValues, ranking: np.ndarray, rng: np.rando
 def _value_above(
     values: BinomialValues, arm: int, x: float, known: float, rng: np.random.Generator
 ) -> float:
-    """Return the arm's value, or -1 if it is below x; its exponential is at least `known`."""
+    """Return the arm's value, or -1 if it is below x.
+
+    The arm's exponential is at least `known`.
+    """
     distance = x - values.bounds[arm].centre
     cost = values.bounds[arm].rate * distance * distance if distance > 0.0 else 0.0
     if cost < _NEAR:
@@ -246,7 +255,10 @@ def _value(values: BinomialValues, arm: int, rng: np.random.Generator) -> float:
 def _value_if_reached(
     values: BinomialValues, arm: int, x: float, patience: float, rng: np.random.Generator
 ) -> float:
-    """Return the arm's value, -1 if it is below x; see `binomial_from` on `patience`."""
+    """Return the arm's value, or -1 if it is below x.
+
+    See `binomial_from` on `patience`.
+    """
     offset, n, p, m = _variant(values, arm, rng)
     k = int(m * x - offset)
     while (offset + k) / m < x:

@@ -47,7 +47,7 @@ _TAYLOR = tuple(1.0 / math.factorial(k) for k in range(11, -1, -1))
 
 @dispatched
 def _coordinates(densities: Any, low: float, width: float, out: np.ndarray) -> None:
-    """Write what exponents at the nodes of a panel follow from into out[:, node]."""
+    """Write the numbers that exponents at the nodes of a panel depend on into out[:, node]."""
     raise TypeError("replaced by dispatch")
 
 
@@ -248,7 +248,10 @@ def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray
 
 @kernel
 def _floor(alpha: np.ndarray, beta: np.ndarray) -> float:
-    """Return what some arm reaches almost surely, one whose mean is high and that is narrow."""
+    """Return a value that some arm reaches almost surely.
+
+    The arm is one whose mean is high and whose density is narrow.
+    """
     best, highest = 0, -np.inf
     for arm in range(alpha.size):
         a, b = alpha[arm], beta[arm]

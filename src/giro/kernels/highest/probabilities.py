@@ -25,7 +25,10 @@ _PER_BUCKET = 2
 
 
 class Points(NamedTuple):
-    """The values that arms can take, in any order; the lowest ones may be left out."""
+    """The values that arms can take, in any order.
+
+    The lowest ones may be left out.
+    """
 
     value: np.ndarray  # [i]
     mass: np.ndarray  # [i] how likely the owner is to take it, of `total`
@@ -56,7 +59,7 @@ def argmax_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
 
 
 class Standing(NamedTuple):
-    """What was awarded down to some value."""
+    """The chances awarded down to some value."""
 
     up_to: np.ndarray  # [arm] mass at lower values
     here: np.ndarray  # [arm] mass at this value
@@ -76,7 +79,7 @@ def before_all(n_arms: int, total: float) -> Standing:
 
 @inline_kernel
 def put(standing: Standing, arm: int, mass: float, n_tied: int) -> int:
-    """Let an arm be at the present value too, one of `n_tied` so far; return how many are."""
+    """Add an arm to the `n_tied` at the present value, and return how many there are now."""
     if standing.here[arm] == 0.0 and mass > 0.0:
         standing.tied[n_tied] = arm
         n_tied += 1
@@ -124,10 +127,10 @@ def _award_tied(standing: Standing, n_tied: int, ranking: np.ndarray) -> None:
 
 @kernel
 def argmax_probabilities_of_points(points: Points, n_arms: int, ranking: np.ndarray) -> np.ndarray:
-    """Return the probability [arm] of having the highest value; ties as in `ties.argmax`.
+    """Return the probability [arm] of having the highest value.
 
-    Costs about as much as there are points, and 50 times the arms for each value that many of
-    them can have.
+    Ties are as in `ties.argmax`. Costs about as much as there are points, and 50 times the arms for
+    each value that many of them can have.
     """
     standing = before_all(n_arms, points.total)
     _award_all(standing, points, ranking)
@@ -155,7 +158,7 @@ def _award_all(standing: Standing, points: Points, ranking: np.ndarray) -> None:
 
 @kernel
 def _by_lot(chances: np.ndarray, above: float, share: np.ndarray, tied: np.ndarray) -> None:
-    """Add what each tied arm wins at this value where ties are drawn."""
+    """Add each tied arm's chance of winning at this value where ties are drawn."""
     n, total, panels = 1, share.sum(), 1
     while n < _NODES and 2 * n < share.size and total > _SUFFICES[n - 1]:
         n += 1
@@ -181,8 +184,8 @@ def _rules() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     nodes, weights, suffices = np.zeros((_NODES, _NODES)), np.zeros((_NODES, _NODES)), []
     for n in range(1, _NODES + 1):
-        found = np.polynomial.legendre.leggauss(n)
-        nodes[n - 1, :n], weights[n - 1, :n] = (found[0] + 1.0) / 2.0, found[1] / 2.0
+        points, factors = np.polynomial.legendre.leggauss(n)
+        nodes[n - 1, :n], weights[n - 1, :n] = (points + 1.0) / 2.0, factors / 2.0
         error = math.factorial(n) ** 4 / ((2 * n + 1) * math.factorial(2 * n) ** 3)
         suffices.append((1e-16 / error) ** (1 / (2 * n)))
     return nodes, weights, np.array(suffices)
@@ -193,7 +196,7 @@ _V, _WEIGHT, _SUFFICES = _rules()
 
 @kernel
 def _buckets(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return where buckets of about equal values begin, and what is in them; the highest first."""
+    """Return the beginnings of buckets of nearly equal values, and their members, highest first."""
     top, low = values.max(), values.min()
     spread = top - low if low > -np.inf and top < np.inf else 0.0
     n = max(1, values.size // _PER_BUCKET) if 0.0 < spread < np.inf else 1
@@ -218,7 +221,7 @@ def _buckets(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def sort(values: np.ndarray, order: np.ndarray) -> None:
-    """Let the indices of values be in the order of these, the highest first (Shell, 1959)."""
+    """Sort indices by their values, the highest first (Shell, 1959)."""
     gap = 1
     while 3 * gap < order.size:
         gap = 3 * gap + 1

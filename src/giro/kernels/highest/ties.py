@@ -11,7 +11,7 @@ Ties: TypeAlias = Literal["random", "fixed"]
 
 
 def tie_ranking(ties: Ties, n_arms: int, rng: np.random.Generator) -> np.ndarray:
-    """Return [arm] what makes tied arms preferred, or an empty array for a fresh draw.
+    """Return the preference [arm] that decides ties, or an empty array for a fresh draw.
 
     `fixed` is the rule of Kveton et al. (2019), Section 3.1, drawn at random in advance; `random`
     draws among the tied arms each time, so that decisions made before the first rewards arrive do
@@ -54,7 +54,7 @@ def argmax(
 def beats_in_tie(
     arm: int, best: int, tied: int, ranking: np.ndarray, rng: np.random.Generator
 ) -> bool:
-    """Tell whether `arm`, the `tied`-th among equals, takes the place of `best`.
+    """Return whether `arm`, the `tied`-th among equals, takes the place of `best`.
 
     Drawn each time, the j-th of the tied arms takes over with probability 1/j, which leaves each of
     them in front equally often.
