@@ -110,8 +110,8 @@ def raw(seed: int, widths: tuple[int, int]) -> tuple[Game, Schema]:
         gaps = np.where(rng.random(context.size) < 0.2, math.nan, 1000.0 + 7.0 * context)
         offers.append(Offer(arms, gaps, np.where(features > 2.0, math.nan, 1e-6 * features)))
     numbers = [Feature(f"n{i}", NUMBER) for i in range(1, widths[0])]
-    arms = Columns(widths[1]) if widths[1] else None
-    schema = Schema(Columns(0, (Feature("word", 1), *numbers)), arms, contextual=True)
+    of_arms = Columns(widths[1]) if widths[1] else None
+    schema = Schema(Columns(0, (Feature("word", 1), *numbers)), of_arms, contextual=True)
     assert [part.tolist() for part in schema.standardised] == [
         [i > 0 for i in range(widths[0])],
         [True] * widths[1],
@@ -119,7 +119,7 @@ def raw(seed: int, widths: tuple[int, int]) -> tuple[Game, Schema]:
     return of._replace(offers=offers), schema
 
 
-def live_of(policy: Policy, of: Game, schema: Schema, seed: int, **sizes: int) -> LivePolicy:
+def live_of(policy: Policy, of: Game, schema: Schema, seed: int, **sizes: Any) -> LivePolicy:
     """Return a live policy that has room for a game, or less."""
     shape = of.shape._replace(**sizes)
     return LivePolicy(

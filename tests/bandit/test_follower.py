@@ -63,7 +63,8 @@ def test_the_first_request_forms_the_schema_and_no_other() -> None:
 
 def test_a_first_request_that_cannot_be_read_forms_nothing() -> None:
     follower = follower_of()
-    for contexts in ([[1.0], [1.0, 2.0]], [{"x": {1, 2}}], [{"x": 1.0}, [1.0]]):
+    wrong: list[Any] = [[[1.0], [1.0, 2.0]], [{"x": {1, 2}}], [{"x": 1.0}, [1.0]]]
+    for contexts in wrong:
         with pytest.raises(BadParameter):
             follower.formed(contexts, None)
     assert follower.state.schema is None

@@ -38,4 +38,4 @@ def test_vw_is_not_a_table() -> None:
     with pytest.raises(BadParameter, match="read from files"):
         read_log(TABLE, format="vw")
     with pytest.raises(GiroError, match="no format is called 'vv'"):
-        read_log(TABLE, format="vv")  # type: ignore[arg-type]
+        read_log(TABLE, format="vv")

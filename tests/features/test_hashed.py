@@ -66,7 +66,8 @@ def test_sparse_rows_have_what_was_given() -> None:
 
 def test_nothing_is_a_row_without_features_and_numbers_of_a_list_have_their_place_as_name() -> None:
     assert codes_of(Hashed().context(None)) == codes_of(Hashed().context({})) == []
-    row = Hashed().context([2.0, None, 3.0])
+    gap: Any = [2.0, None, 3.0]
+    row = Hashed().context(gap)
     assert codes_of(row) == [code_of("0"), code_of("2")]
     assert row.value.tolist() == [2.0, 3.0]
     names = Hashed().arms(["a", "b"])

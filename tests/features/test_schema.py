@@ -14,7 +14,12 @@ from giro.features.schema import absent_parts, check_fits, checked_interactions,
 from giro.hashing import MOST_CROSSES
 
 NAN = math.nan
-ARMS = {"p": {"price": 3.0, "kind": "tea"}, "q": {"price": 4.0}}
+ARMS: Any = {"p": {"price": 3.0, "kind": "tea"}, "q": {"price": 4.0}}
+
+
+def names_in(schema: Schema) -> list[str]:
+    assert isinstance(schema.context, Columns)
+    return schema.context.names()
 
 
 def same(left: Any, right: Any) -> bool:
@@ -39,7 +44,7 @@ def test_the_first_request_decides_the_form() -> None:
     named = fitted({"b": 1.0, "a": {"c": "w"}}, ARMS, Schema())
     assert named.contextual
     assert named.steps == ()
-    assert named.context.names() == [*HASH_COLUMNS * ["a.c"], "b"]
+    assert names_in(named) == [*HASH_COLUMNS * ["a.c"], "b"]
     assert isinstance(named.arms, Columns)
     assert named.arms.names() == [*HASH_COLUMNS * ["kind"], "price"]
     assert named.widths == (HASH_COLUMNS + 1, HASH_COLUMNS + 1)
@@ -57,7 +62,7 @@ def test_an_empty_first_context_is_one() -> None:
 def test_declared_features_come_first() -> None:
     empty = Schema(Columns(0, declared({"z": "number", "w": ["u", "v"]})), contextual=True)
     schema = fitted({"a": 1.0, "z": 2.0}, None, empty)
-    assert schema.context.names() == ["z", "w", "w", "w", "a"]
+    assert names_in(schema) == ["z", "w", "w", "w", "a"]
     with pytest.raises(BadParameter, match="'z' is a number, got 'old'"):
         fitted({"z": "old"}, None, empty)
     with pytest.raises(BadParameter, match="wants a context of the features z, w, got 2 numbers"):
@@ -65,8 +70,9 @@ def test_declared_features_come_first() -> None:
 
 
 def test_a_first_arm_that_cannot_be_read_is_named() -> None:
+    infinite: Any = {"p": None, "q": [math.inf]}
     with pytest.raises(BadParameter, match=r"arm 'q': a row of features holds numbers within"):
-        fitted(None, {"p": None, "q": [math.inf]}, Schema())
+        fitted(None, infinite, Schema())
     with pytest.raises(BadParameter, match=r"arm 'q': .* of 1 numbers, got 2 numbers"):
         fitted(None, {"p": [1.0], "q": [1.0, 2.0]}, Schema())
 
@@ -80,9 +86,10 @@ def test_first_arms_without_any_feature_are_an_error(arms: Any) -> None:
 def test_requests_fit_if_they_can_be_encoded() -> None:
     check_fits(of_names("a", "x"), [{"a": 1.0}, {"b": 1.0}, None], {"p": {"x": 1.0, "y": "w"}})
     check_fits(Schema.of_numbers(2), [[1.0, 2.0]], ["p"])
-    for contexts in ([[1.0, 2.0], [1.0]], [[1.0, 2.0], {"a": 1.0}]):
+    wrong: list[Any] = [[1.0], {"a": 1.0}]
+    for context in wrong:
         with pytest.raises(BadParameter, match="wants a context of 2 numbers"):
-            check_fits(Schema.of_numbers(2), contexts, None)
+            check_fits(Schema.of_numbers(2), [[1.0, 2.0], context], None)
 
 
 def test_hashed_features_have_no_form() -> None:

@@ -27,9 +27,9 @@ def test_the_open_bandit_layout_is_read(tmp_path: Path) -> None:
     assert log.arm.tolist() == [1, 0, 1]
     assert log.reward.tolist() == [0.0, 1.0, 0.0]
     assert log.probability.tolist() == [0.0125, 0.0125, 0.025]
+    assert isinstance(log.schema.context, Columns)
     assert log.schema.context.names() == [*4 * ["position"], *3 * ["user_feature_0"]]
     kinds = [("1", "2", "3", None), ("4ae3", "81ce", None)]
-    assert isinstance(log.schema.context, Columns)
     assert [feature.kind for feature in log.schema.context.features] == kinds
     rows = [[0, 0, 1, 0, 0, 1, 0], [1, 0, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0, 0]]
     assert log.contexts.tolist() == rows

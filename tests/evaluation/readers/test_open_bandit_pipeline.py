@@ -6,6 +6,7 @@ import pytest
 from evaluation.open_bandit_pipeline import FOLDER, N_ITEMS, estimates, laws, sample
 
 from giro.evaluation import read_log
+from giro.features import Columns
 from giro.seeds import stream
 
 pytestmark = pytest.mark.skipif(
@@ -30,4 +31,5 @@ def test_the_sample_has_all_items_with_their_features() -> None:
         assert log.arm_features is not None
         assert log.arm_features.shape == (n_items, log.schema.widths[1])
         assert log.probability == pytest.approx(1 / n_items)
+        assert isinstance(log.schema.context, Columns)
         assert log.schema.context.names()[:4] == ["position"] * 4

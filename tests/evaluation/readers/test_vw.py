@@ -43,6 +43,7 @@ def test_lines_of_a_decision_service_are_read(tmp_path: Path) -> None:
     assert log.arm.tolist() == [1, 0]
     assert log.reward.tolist() == [1.0, -0.5]
     assert log.probability.tolist() == [0.8, 0.3]
+    assert isinstance(log.schema.context, Columns)
     assert log.schema.context.names() == ["user.age", "user.from", "user.from"]
     assert log.contexts.tolist() == [[30, 1, 0], [4, 0, 0]]  # Rome, and other words
     assert log.probabilities is not None
