@@ -86,8 +86,8 @@ features need no fixed columns.
 **Propensities** are the probabilities that `giro.Bandit` logs. *Exact* is the probability with
 which the policy chooses the arm. *Exact for 0 and 1* is exact until the first reward in between,
 then estimated. *Estimated* means that the policy is asked until it chooses the same arm again, and
-one over that number is logged. With `votes=100`, a `floor` or a `share`, the probabilities of all arms
-are estimated instead.
+one over that number is logged. With `votes=100`, a `floor` or a `share`, the probabilities of all
+arms are estimated instead.
 
 Costs are those of a round with K arms, s rewards of an arm and t of all arms so far, d features and
 B replicas or models.

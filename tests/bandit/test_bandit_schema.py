@@ -109,7 +109,7 @@ def test_a_request_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # -- logs of other systems -------------------------------------------------------------------------
 
-TABLE = {
+TABLE: dict[str, list[Any]] = {
     "arm": ["red", "green"] * 20,
     "reward": [1.0, 0.0] * 20,
     "probability": [0.5] * 40,

@@ -9,10 +9,10 @@ import numba
 import numpy as np
 import pytest
 from llvmlite import binding  # type: ignore[import-untyped]  # it has no types
-from numba.core.compiler import run_frontend
+from numba.core.compiler import Flags, run_frontend
 from numba.core.errors import TypingError
 
-from giro.compiling import compilers, kernel
+from giro.compiling import compilers, kernel, plain
 
 
 def dispatcher_of(function: Any) -> Any:
@@ -56,10 +56,10 @@ def test_no_machine_code_is_made_of_what_only_kernels_call() -> None:
 
 
 def test_what_numba_asks_for_often_is_answered_as_numba_does() -> None:
-    flags = compilers.Flags()
+    flags = Flags()
     flags.nrt, flags.error_model = True, "numpy"
     assert compilers._values(flags) == flags.values()
-    code = run_frontend(_root_inside.py_func)
+    code = run_frontend(plain(_root_inside))
     instructions = [each for block in code.blocks.values() for each in block.body]
     for instruction in instructions:
         variables = compilers._variables(instruction, instruction.__dict__)

@@ -19,7 +19,7 @@ class Inner(NamedTuple):
 class Outer(NamedTuple):
     first: Inner
     members: Any  # a tuple of different types
-    count: int
+    count: int  # type: ignore[assignment]  # as a method of tuples
     none: Any = ()
 
 

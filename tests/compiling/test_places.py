@@ -1,12 +1,21 @@
 """Where compiled kernels are kept: found by content, and run only if they can be trusted."""
 
 import os
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from giro.compiling import places
-from giro.compiling.places import Place, Processor, distrust, package_digest, place
+from giro.compiling.places import (
+    Place,
+    Processor,
+    _usual_roots,
+    distrust,
+    package_digest,
+    place,
+)
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="a system without users")
 
@@ -145,3 +154,31 @@ def test_without_a_choice_the_users_own_folder_comes_first(
     (chosen / "temporary").rename(chosen / "gone")
     (chosen / "temporary").touch()
     assert found().trouble.count("cannot be used") == 2
+
+
+CACHES = {"win32": "LOCALAPPDATA", "darwin": "Library/Caches", "linux": "XDG_CACHE_HOME"}
+
+
+def test_the_cache_is_where_the_system_keeps_caches_and_else_in_its_folder_for_what_passes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("GIRO_CACHE_DIR", raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(tmp_path / "passing"))
+    for name in ("LOCALAPPDATA", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    for system, folder in CACHES.items():
+        monkeypatch.setattr(sys, "platform", system)
+        first, second = _usual_roots()
+        assert first == tmp_path / folder / "giro"
+        assert second.parent == tmp_path / "passing"
+
+
+@pytest.mark.parametrize(("system", "folder"), [("win32", ""), ("linux", ".cache")])
+def test_the_cache_is_in_the_home_where_the_system_names_no_folder(
+    system: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GIRO_CACHE_DIR", "LOCALAPPDATA", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", system)
+    assert _usual_roots()[0] == Path.home() / folder / "giro"

@@ -43,7 +43,7 @@ class Source:
 
     @functools.cached_property
     def columns(self) -> set[str]:
-        """The names of the table's columns; none if it is no table, or cannot be read as one."""
+        """The names of the table's columns, or none if it cannot be read as a table."""
         try:
             return set(self.frame.columns)
         except BadFile:
