@@ -28,6 +28,7 @@ class Formed(NamedTuple):
 
     time: float
     text: str  # JSON, see `Forms`
+    version: int = 1  # how many forms there are with this one
 
 
 class ArmAdded(NamedTuple):
@@ -165,6 +166,8 @@ def row_of(event: Event) -> EventRow:
             return EventRow(kind, event.id, event.time, event.value, None)
         case Erased() | Rebuilt():
             return EventRow(kind, None, event.time, None, None)
+        case Formed():
+            return EventRow(kind, None, event.time, float(event.version), event.text.encode())
         case _:
             return EventRow(kind, None, event.time, None, event.text.encode())
 
@@ -180,6 +183,8 @@ def event_of(row: EventRow) -> Event:
         return Reported(str(id), time, float(value or 0.0))
     if kind in (8, 9):
         return (Erased, Rebuilt)[kind - 8](time)
+    if kind == KINDS.index("form"):
+        return Formed(time, bytes(data or b"").decode(), int(value or 1))
     if 0 <= kind < len(_TEXTS):
         return _TEXTS[kind](time, bytes(data or b"").decode())
     raise BadFile(f"the log has an event of kind {kind}: a newer giro has written it")

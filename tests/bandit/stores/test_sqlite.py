@@ -1,17 +1,13 @@
 """SQLite: full disks, other files, and databases of other versions."""
 
-import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
-from bandit.clock import Clock, counted
 
 from giro import BadFile, Bandit
-from giro.bandit.stores.sqlite import SqliteStore
+from giro.bandit.stores._sql import SqlStore
 from giro.errors import StoreError
-
-GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def test_a_full_disk_loses_nothing_that_was_told(tmp_path: Path) -> None:
@@ -19,11 +15,12 @@ def test_a_full_disk_loses_nothing_that_was_told(tmp_path: Path) -> None:
     with Bandit(["a", "b"], "thompson", store=where, name="x") as bandit:
         told = [bandit.decide().id]
         store = bandit._store
-        assert isinstance(store, SqliteStore)
-        full = store._connected()
+        assert isinstance(store, SqlStore)
+        pool = store.database.pool
+        full = store.database.connected()
         (pages,) = full.execute("PRAGMA page_count").fetchone()
         full.execute(f"PRAGMA max_page_count = {pages + 4}")
-        store._writer = full
+        pool._free.append(full)
         with pytest.raises(StoreError, match="disk is full"):
             for _ in range(1_000):
                 told.append(bandit.decide().id)
@@ -66,32 +63,3 @@ def test_tables_and_events_of_a_newer_giro_are_not_misread(tmp_path: Path) -> No
         Bandit.open(where, "x")
     bandit._closed = True
     bandit._store.close()
-
-
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.db")), ids=lambda path: path.stem)
-def test_databases_of_earlier_versions_are_read_and_go_on(path: Path, tmp_path: Path) -> None:
-    shutil.copy(path, tmp_path / "x.db")
-    with Bandit.open(f"sqlite:///{tmp_path}/x.db", "golden", clock=Clock()) as bandit:
-        memory = Bandit.load(path.with_suffix(".giro"), clock=Clock())
-        assert bandit.events().equals(memory.events())
-        assert bandit.decide(id="q") == memory.decide(id="q")
-        bandit.reward("q", 1.0)
-
-
-def write_golden_database(version: int) -> None:
-    """Write a database of this version, and the same bandit as a file; by hand, once a version."""
-    where = f"sqlite:///{GOLDEN}/database-{version}.db"
-    options = {"clock": Clock(), "ids": counted(), "name": "golden", "reward_wait": 50.0}
-    options["reward_aggregation"] = "sum"
-    with Bandit(["a", "b"], "giro", store=where, **options) as bandit:
-        ids = [decision.id for decision in bandit.decide_many(12)]
-        for i, id in enumerate(ids[:8]):
-            bandit.reward(id, float(i % 2))
-        options["clock"].now += 60.0
-        bandit.keep()
-        bandit.add_arm("c")
-        bandit.decide()
-        bandit.retire_arm("a")
-        bandit.erase(ids[3:4])
-        bandit._keep_snapshot()
-        bandit.save(GOLDEN / f"database-{version}.giro")

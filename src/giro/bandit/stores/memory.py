@@ -17,7 +17,7 @@ from giro.bandit.event import (
     Rewarded,
     kind_of,
 )
-from giro.bandit.stores.store import FoundDecision, Snapshot, Taken, ids_of, taken
+from giro.bandit.stores.store import FoundDecision, Snapshot, Taken, check_ids, ids_of, taken
 from giro.offer import NO_FEATURES
 
 _PENDING = -1  # in place of the number of a decision's reward
@@ -58,22 +58,26 @@ class MemoryStore:
         self.came = array("d")  # [reward] time
         self.expired = array("b")  # [reward]
         self.kept: Snapshot | None = None  # of the file that it was read from
-        self._formed = False
+        self._forms = 0
         self._reports: dict[str, list[float]] = {}
         self._decision_of: dict[str, int] = {}
         self._set_of: dict[bytes, int] = {}
 
     # -- appending ---------------------------------------------------------------------------
 
-    def append(self, events: Sequence[Event]) -> int:
+    def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
         """Append all of these, or none; see `Store`."""
-        numbers = {id: self._decision_of.get(id) for id in ids_of(events)}
+        ids = ids_of(events)
+        check_ids(ids)
+        if expected not in (None, len(self.kind)):
+            raise Taken(events[0])
+        numbers = {id: self._decision_of.get(id) for id in ids}
         waiting = {
             id: self.reward_of[number] == _PENDING
             for id, number in numbers.items()
             if number is not None
         }
-        first_taken = taken(events, waiting, formed=self._formed)
+        first_taken = taken(events, waiting, forms=self._forms)
         if first_taken is not None:
             raise Taken(first_taken)
         first = len(self.kind) + 1
@@ -98,7 +102,7 @@ class MemoryStore:
             case _:
                 if isinstance(event, Reported):
                     self._reports.setdefault(event.id, []).append(event.value)
-                self._formed = self._formed or isinstance(event, Formed)
+                self._forms += isinstance(event, Formed)
                 self.index.append(len(self.others))
                 self.others.append(event)
 
@@ -135,7 +139,7 @@ class MemoryStore:
         """Find again what follows from columns that were filled from a file."""
         self._decision_of = {id: number for number, id in enumerate(self.ids)}
         self._set_of = {arms.tobytes(): number for number, arms in enumerate(self.sets)}
-        self._formed = any(isinstance(event, Formed) for event in self.others)
+        self._forms = sum(isinstance(event, Formed) for event in self.others)
         for event in self.others:
             if isinstance(event, Reported):
                 self._reports.setdefault(event.id, []).append(event.value)

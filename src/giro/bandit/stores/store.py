@@ -10,7 +10,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from giro.bandit.event import Decided, Event, Formed, Reported, Rewarded
-from giro.errors import GiroError
+from giro.checks import is_word
+from giro.errors import BadParameter, GiroError
+
+MAX_ID = 256  # characters of a decision's id: every database has an index of them
 
 
 class Taken(GiroError):
@@ -23,8 +26,10 @@ class Taken(GiroError):
                 words = f"there already is a decision '{event.id}'"
             case Rewarded() | Reported():
                 words = f"no decision '{event.id}' waits for a reward"
+            case Formed():
+                words = f"there already is a form of version {event.version}, or one is missing"
             case _:
-                words = "the form of contexts is fixed already"
+                words = "the log does not end where it was expected to end"
         super().__init__(words)
         self.event = event
 
@@ -55,12 +60,15 @@ class Store(Protocol):
     shared: bool
     """Whether other processes may append."""
 
-    def append(self, events: Sequence[Event]) -> int:
+    def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
         """Append all of these or, if one is `Taken`, none; return the position of the first.
 
         When it returns, a crash of the program, the machine or the database does not lose them.
         Taken is the id of a decision that there is already, a reward or report whose decision has
-        its reward, a second form, and everything about a decision that there is not.
+        its reward, a form whose version is not the next one, and everything about a decision that
+        there is not. If `expected` is given and the log does not end at this position, the first
+        event is Taken: of several that append to an empty log with 0, one succeeds. An id has at
+        most `MAX_ID` characters.
         """
 
     def last(self) -> int:
@@ -110,11 +118,11 @@ class Store(Protocol):
         """Let go of everything outside of the process; the store may not be used any more."""
 
 
-def taken(events: Sequence[Event], waiting: dict[str, bool], *, formed: bool) -> Event | None:
+def taken(events: Sequence[Event], waiting: dict[str, bool], *, forms: int) -> Event | None:
     """Return the first event that cannot be appended, None if all can.
 
-    `waiting` says of the decisions in the log whether they wait for their reward, and `formed`
-    whether there is a form; `waiting` is brought up to date with the events before that one.
+    `waiting` says of the decisions in the log whether they wait for their reward, and `forms` how
+    many forms there are; `waiting` is brought up to date with the events before that one.
     """
     for event in events:
         match event:
@@ -127,9 +135,9 @@ def taken(events: Sequence[Event], waiting: dict[str, bool], *, formed: bool) ->
                     return event
                 waiting[event.id] = isinstance(event, Reported)
             case Formed():
-                if formed:
+                forms += 1
+                if event.version != forms:
                     return event
-                formed = True
             case _:
                 pass
     return None
@@ -139,3 +147,13 @@ def ids_of(events: Sequence[Event]) -> list[str]:
     """Return the decisions that events are about, each once."""
     about = (e.id for e in events if isinstance(e, Decided | Rewarded | Reported))
     return list(dict.fromkeys(about))
+
+
+def check_ids(ids: Sequence[object]) -> None:
+    """Check that every store can keep these ids of decisions."""
+    for id in ids:
+        if not (is_word(id) and len(str(id)) <= MAX_ID and "\0" not in str(id)):
+            shown = repr(id) if len(repr(id)) <= 40 else f"{repr(id)[:40]}... of {len(str(id))}"
+            raise BadParameter(
+                f"an id is a word of 1 to {MAX_ID} characters without NUL, got {shown}"
+            )
