@@ -1,12 +1,18 @@
 """SQLite: full disks, other files, and databases of other versions."""
 
+import os
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
+from bandit.stores.events import decided
 
 from giro import BadFile, Bandit
+from giro.bandit.stores import Taken, opened, sqlite
+from giro.bandit.stores._queue import Queue
 from giro.bandit.stores._sql import SqlStore
+from giro.bandit.stores._watch import Watch
 from giro.errors import StoreError
 
 
@@ -63,3 +69,79 @@ def test_tables_and_events_of_a_newer_giro_are_not_misread(tmp_path: Path) -> No
         Bandit.open(where, "x")
     bandit._closed = True
     bandit._store.close()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_deleted_while_it_is_open_is_noticed(tmp_path: Path, replaced: bool) -> None:
+    store = opened(f"sqlite:///{tmp_path}/x.db", "x")
+    store.append([decided("a")])
+    for path in tmp_path.glob("x.db*"):
+        path.unlink()
+    if replaced:
+        (tmp_path / "x.db").write_bytes(b"")
+    with pytest.raises(StoreError, match=r"x\.db was (deleted|replaced) while it was open"):
+        store.append([decided("b")])
+    store.close()
+
+
+def test_the_log_is_synced_before_an_append_returns_and_not_in_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, synced = Queue(f"{tmp_path}/x.db"), list[str]()
+
+    def sync(file: int) -> None:
+        with other.turn():  # another process may write
+            synced.append(os.path.realpath(f"/proc/self/fd/{file}"))
+
+    monkeypatch.setattr(sqlite, "_sync", sync)
+    store = opened(f"sqlite:///{tmp_path}/x.db", "x")
+    for n in range(3):
+        synced.clear()
+        store.append([decided(f"{n}")])
+        assert len(synced) == 1
+    if os.path.exists("/proc/self/fd"):
+        assert synced == [os.path.realpath(tmp_path / "x.db-wal")]
+    with pytest.raises(Taken):
+        store.append([decided("1")])  # what it is taken by is durable, too
+    assert len(synced) == 2
+    store.close()
+    other.close()
+
+
+def test_a_sync_that_fails_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = opened(f"sqlite:///{tmp_path}/x.db", "x")
+
+    def fail(file: int) -> None:
+        raise OSError("no disk")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite, "_sync", fail)
+        with pytest.raises(StoreError, match="no disk"):
+            store.append([decided("a")])
+    store.append([decided("b")])
+    store.close()
+
+
+def test_a_new_log_is_synced_when_sqlite_has_begun_one(tmp_path: Path) -> None:
+    store: Any = opened(f"sqlite:///{tmp_path}/x.db", "x")
+    store.append([decided("a")])
+    old = store.database._log.file
+    store.database.pool.close()  # SQLite removes the log
+    store.append([decided("b")])
+    assert os.fstat(store.database._log.file).st_ino == os.stat(f"{tmp_path}/x.db-wal").st_ino
+    with pytest.raises(OSError, match="descriptor"):
+        os.fstat(old) if old != store.database._log.file else os.close(-1)
+    store.close()
+
+
+def test_the_write_ahead_log_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "_CHECKPOINT", 20)
+    monkeypatch.setattr(Watch, "hurry", lambda self: None)
+    store: Any = opened(f"sqlite:///{tmp_path}/x.db", "x")
+    sizes = []
+    for n in range(200):
+        store.append([decided(f"{n}")])
+        store.database.do_chores()
+        sizes.append(os.path.getsize(f"{tmp_path}/x.db-wal"))
+    assert sizes[-1] == sizes[40]
+    store.close()

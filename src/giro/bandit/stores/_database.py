@@ -58,7 +58,7 @@ def let_go(database: "Database", store: int) -> bool:
         database.n_stores -= 1
         is_last = database.n_stores == 0
         if is_last:
-            del _OPEN[type(database), database.where]
+            _OPEN.pop((type(database), database.where), None)
             database.watch.stop()
     return is_last
 

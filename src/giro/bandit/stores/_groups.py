@@ -108,8 +108,8 @@ class Groups:
         """Commit a group, and answer it."""
         with self._lock:
             group = [each for each in self._waiting if each.events][:MAX_GROUP]
-            taken_up = set(map(id, group))
-            self._waiting = deque(each for each in self._waiting if id(each) not in taken_up)
+            for each in group:
+                self._waiting.remove(each)
         try:
             try:
                 self._commit_or_fail(group)

@@ -31,27 +31,27 @@ class Pool(Generic[C]):
         """Leave the parent's connections alone: in a child process."""
         _LEFT_BEHIND.extend(self._free)
         self._free = []
-        self._changed = threading.Condition()
+        self._changed = threading.Condition(threading.Lock())
         self._n_users, self._is_paused = 0, False
 
-    @contextlib.contextmanager
-    def in_use(self) -> Iterator[None]:
-        """Wait for a free place, and keep the pool from being paused meanwhile."""
+    def enter(self) -> None:
+        """Wait for a free place; the pool is not paused until `leave`."""
         with self._changed:
             while self._is_paused or self._n_users >= self._most:
                 self._changed.wait()
             self._n_users += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._n_users -= 1
-                self._changed.notify_all() if self._is_paused else self._changed.notify()
+
+    def leave(self) -> None:
+        """Give back the place."""
+        with self._changed:
+            self._n_users -= 1
+            self._changed.notify_all() if self._is_paused else self._changed.notify()
 
     @contextlib.contextmanager
     def one(self) -> Iterator[C]:
         """Lend a connection; after an error it is closed, as it may be broken."""
-        with self.in_use():
+        self.enter()
+        try:
             try:
                 connection = self._free.pop()
             except IndexError:
@@ -63,6 +63,8 @@ class Pool(Generic[C]):
                     connection.close()
                 raise
             self._free.append(connection)
+        finally:
+            self.leave()
 
     def pause(self) -> None:
         """Lend nothing more, and wait until everything is back."""

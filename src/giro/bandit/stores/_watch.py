@@ -31,6 +31,7 @@ class Watch:
         """Begin without threads: they start when somebody wants news or chores."""
         self._database = database
         self._subscribers: dict[int, Subscriber] = {}  # by store
+        self._failing: set[int] = set()  # stores whose failure was told
         self.renew()
 
     def renew(self) -> None:
@@ -52,8 +53,7 @@ class Watch:
     def subscribe(self, store: int, subscriber: Subscriber) -> None:
         """Call `news` whenever the log has grown, and `chores` every second, until they are gone.
 
-        Both are called without a lock, one after the other for all stores of the database. An
-        error that one raises is logged.
+        Each in one thread for all stores of the database. An error that one raises is logged.
         """
         if self._subscribers.get(store) != subscriber or "chores" not in self._threads:
             self._begin(subscriber.bandit)
@@ -63,6 +63,7 @@ class Watch:
     def forget(self, store: int) -> None:
         """Call a store no more."""
         self._subscribers.pop(store, None)
+        self._failing.discard(store)
 
     def hurry(self) -> None:
         """Have the database's own chores done soon."""
@@ -149,6 +150,8 @@ class Watch:
             return
         try:
             callback()
+            self._failing.discard(store)
         except Exception as error:
-            if store in self._subscribers:
+            if store in self._subscribers and store not in self._failing:
+                self._failing.add(store)
                 _LOGGER.warning("following a log fails: %s", error)

@@ -1,7 +1,7 @@
 """Memory: the log in columns, in this process alone."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -205,6 +205,9 @@ class MemoryStore:
     def wait(self, after: int, seconds: float) -> bool:
         """Return at once: nobody else appends."""
         return len(self.kind) > after
+
+    def subscribe(self, news: Callable[[], None], chores: Callable[[], None]) -> None:
+        """Do nothing: nobody else appends."""
 
     # -- the rest ----------------------------------------------------------------------------
 

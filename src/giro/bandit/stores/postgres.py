@@ -246,8 +246,9 @@ def _connect(url: str) -> "psycopg.Connection[Any]":
 
 
 def _version(connection: "psycopg.Connection[Any]") -> int:
-    row = connection.execute("SELECT to_regclass('giro_version') IS NOT NULL").fetchone()
-    if not (row and row[0]):
+    # Not by to_regclass: within a transaction it may remember that there was no such table.
+    tables = "SELECT 1 FROM pg_class WHERE relname = 'giro_version' AND pg_table_is_visible(oid)"
+    if connection.execute(tables.encode()).fetchone() is None:
         return 0
     row = connection.execute("SELECT version FROM giro_version").fetchone()
     return int(row[0]) if row else 0

@@ -9,6 +9,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -23,7 +24,7 @@ from giro.errors import StoreError
 _PATIENCE = 60.0  # seconds to wait for writers that do not queue
 _NAPS = (0.005, 0.05)  # seconds between looks for more events: in a busy file, and in a quiet one
 _CALMING = 1.05  # how much longer each nap is than the one before, if nothing came
-_CHECKPOINT = 200  # commits after which what they wrote is moved from the log into the file
+_CHECKPOINT = 1000  # commits after which what they wrote is moved from the log into the file
 _BACKSTOP = 20_000  # pages after which SQLite does that itself, in the middle of a commit
 
 _sync = getattr(os, "fdatasync", os.fsync)
@@ -38,9 +39,18 @@ def names(path: Path) -> list[str]:
     """Return the names of the bandits in a file."""
     if not path.exists():
         return []
-    with _errors(path), contextlib.closing(sqlite3.connect(path)) as connection:
+    with _errors(str(path)), contextlib.closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("SELECT name FROM giro_bandits ORDER BY name").fetchall()
     return [name for (name,) in rows]
+
+
+class _Log:
+    """A write-ahead log that is open."""
+
+    def __init__(self, path: str) -> None:
+        """Open it, until nobody needs it."""
+        self.file = os.open(path, os.O_RDWR)
+        weakref.finalize(self, os.close, self.file)
 
 
 class SqliteDatabase(Database):
@@ -57,6 +67,7 @@ class SqliteDatabase(Database):
         self._groups = Groups(self.commit, self.sync)
         self.all_groups.add(self._groups)
         self._file: tuple[int, int] | None = None  # device and number of the file
+        self._log: _Log | None = None
         self._n_commits = 0  # since the last checkpoint
         self._watcher: sqlite3.Connection | None = None
         self._seen: dict[str, int] = {}  # by the watcher
@@ -75,7 +86,7 @@ class SqliteDatabase(Database):
 
     def errors(self) -> contextlib.AbstractContextManager[None]:
         """Name the file."""
-        return _errors(Path(self.where))
+        return _errors(self.where)
 
     def groups(self) -> Groups:
         """Return the same for all stores: the file has one writer."""
@@ -118,15 +129,16 @@ class SqliteDatabase(Database):
     def sync(self) -> None:
         """Make durable all that was committed, by this process and others.
 
-        The log is opened each time, because SQLite may have begun a new one. If there is none, its
-        content was moved to the file and synced.
+        SQLite removes its log when the last connection is closed: all of it is in the file then.
         """
-        with self.errors(), contextlib.suppress(FileNotFoundError):
-            file = os.open(f"{self.where}-wal", os.O_RDWR)
-            try:
-                _sync(file)
-            finally:
-                os.close(file)
+        try:
+            if self._log is None or os.fstat(self._log.file).st_nlink == 0:
+                self._log = _Log(f"{self.where}-wal")
+            _sync(self._log.file)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise Unreachable(f"the store {self.where} fails: {error}") from error
 
     def overwrite(self) -> None:
         """Write over what was erased, also in the write-ahead log."""
@@ -154,8 +166,12 @@ class SqliteDatabase(Database):
         """Look for news, less often if there were none for a while."""
         nap = _NAPS[0]
         while not stop.wait(nap):
-            with self.errors(), self.pool.in_use():
-                news = {} if stop.is_set() else self._news()
+            self.pool.enter()
+            try:
+                with self.errors():
+                    news = {} if stop.is_set() else self._news()
+            finally:
+                self.pool.leave()
             nap = _NAPS[0] if news else min(_CALMING * nap, _NAPS[1])
             yield news
 
@@ -219,7 +235,7 @@ class SqliteDatabase(Database):
 
 
 @contextlib.contextmanager
-def _errors(path: Path) -> Iterator[None]:
+def _errors(path: str) -> Iterator[None]:
     """Say what went wrong with the file."""
     try:
         yield

@@ -4,7 +4,7 @@ The log is the only truth. Whatever else a bandit holds is a cache of what follo
 it, from the beginning up to some position, and can be made again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -90,6 +90,15 @@ class Store(Protocol):
         """Return whether there are events behind `after`, as soon as there are, or when time is up.
 
         It may return early without any.
+        """
+
+    def subscribe(self, news: Callable[[], None], chores: Callable[[], None]) -> None:
+        """Have `news` called when others have appended, and `chores` about every second.
+
+        Both are methods of an object that somebody else holds: when it is gone, or the store is
+        closed, they are no longer called. Two threads call them, one for news and one for chores,
+        for all stores at one place. Subscribing again changes nothing, and is needed in a child
+        process. Where nobody else can append nothing is ever called.
         """
 
     def keep(self, snapshot: Snapshot) -> None:
