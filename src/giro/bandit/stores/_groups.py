@@ -25,6 +25,8 @@ class Request:
         self.bandit, self.events, self.expected = bandit, events, expected
         self.first = 0
         self.error: BaseException | None = None
+        self.is_alone = False  # nobody else of this process appends
+        self.is_durable = False  # set by a commit that waited for the disk itself
         self.leads = False
         self.woken = threading.Lock()  # released when there is an answer, or the lead
         self.woken.acquire()
@@ -34,7 +36,8 @@ class Groups:
     """Share transactions among threads.
 
     One thread leads. It commits for all who wait, hands the lead to the first of those who came
-    meanwhile, and makes its own group durable while that one writes the next.
+    meanwhile, and makes its own group durable while that one writes the next. One sync is enough
+    for all groups that were committed before it began.
     """
 
     def __init__(
@@ -52,6 +55,9 @@ class Groups:
         self._lock = threading.Lock()
         self._waiting: deque[Request] = deque()
         self._is_led = False
+        self._syncing = threading.Lock()
+        self._n_committed = self._n_synced = 0  # groups
+        self._last_size = 1  # requests of the last group
 
     def append(self, request: Request) -> int:
         """Return the position of the first event when all are durable."""
@@ -110,12 +116,15 @@ class Groups:
             group = [each for each in self._waiting if each.events][:MAX_GROUP]
             for each in group:
                 self._waiting.remove(each)
+        leader.is_alone = len(group) == self._last_size == 1 and not self._syncing.locked()
+        self._last_size = len(group)
         try:
             try:
                 self._commit_or_fail(group)
             finally:
+                self._n_committed = number = self._n_committed + 1
                 self._hand_over()
-            self._sync_or_fail(group)
+            self._sync_or_fail(group, number)
         finally:
             for request in group:
                 if request is not leader:
@@ -134,12 +143,20 @@ class Groups:
                 request.error = None
                 self._commit_or_fail([request])
 
-    def _sync_or_fail(self, group: list[Request]) -> None:
+    def _sync_or_fail(self, group: list[Request], number: int) -> None:
         """Make a group durable, and with it that by which others are taken."""
-        answered = [request for request in group if isinstance(request.error, Taken | None)]
+        answered = [
+            request
+            for request in group
+            if isinstance(request.error, Taken | None) and not request.is_durable
+        ]
         if answered:
             try:
-                self._sync()
+                with self._syncing:
+                    if self._n_synced < number:
+                        committed = self._n_committed
+                        self._sync()
+                        self._n_synced = committed
             except BaseException as error:
                 _fail(answered, error)
 

@@ -174,6 +174,7 @@ class SqliteDatabase(Database):
                 self.pool.leave()
             nap = _NAPS[0] if news else min(_CALMING * nap, _NAPS[1])
             yield news
+        self._close_watcher()
 
     def _news(self) -> dict[int, int]:
         """Return the last positions of bandits that others have written since the last look."""
@@ -223,6 +224,9 @@ class SqliteDatabase(Database):
     def _close(self) -> None:
         self.pool.close()
         self._queue.close()
+        self._close_watcher()
+
+    def _close_watcher(self) -> None:
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             watcher.close()
