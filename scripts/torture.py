@@ -91,12 +91,12 @@ def _act(
         for decision in bandit.expire(0.2):
             note("E", decision.id)
     elif dice < 0.9:
-        bandit._keep_snapshot()
+        bandit._follower._keep_snapshot()
     elif dice < 0.92:
         arm = "abcdef"[int(rng.random() * 6)]
         (bandit.retire_arm if arm in bandit.arms else bandit.add_arm)(arm)
     else:
-        with bandit._lock:
+        with bandit._follower.lock:
             position, digest = bandit.position, digest_of(bandit._state)
         note("S", position, digest)
 

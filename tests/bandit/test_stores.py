@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from giro import BadParameter, Bandit, UnknownName
-from giro.bandit import bandit as module
+from giro.bandit import follower as module
 from giro.bandit.stores import names_in, opened
 from giro.policy import arrays_of
 
@@ -87,7 +87,7 @@ class Lived:
         self.clock.now += seconds
 
     def keep(self, _: None) -> None:
-        self.bandit._keep_snapshot()
+        self.bandit._follower._keep_snapshot()
 
     def erase(self, i: int) -> int:
         return self.bandit.erase([f"{i}", f"own {i}"])
@@ -162,7 +162,7 @@ def shared(kind: str, where: str | None) -> Iterator[Callable[..., Bandit]]:
 
 def caught_up(*bandits: Bandit) -> None:
     for bandit in bandits:
-        bandit._follow()
+        bandit._follower.follow()
 
 
 def test_bandits_on_one_log_learn_from_each_other(shared: Callable[..., Bandit]) -> None:

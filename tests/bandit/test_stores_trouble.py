@@ -56,7 +56,7 @@ def test_a_snapshot_of_a_giro_that_behaves_otherwise_is_not_used(
     with Bandit(["a", "b"], "thompson", store=where, name="x") as bandit:
         for i in range(10):
             bandit.reward(bandit.decide().id, float(i % 2))
-        bandit._keep_snapshot()
+        bandit._follower._keep_snapshot()
         law = bandit.decide(id="q").propensities
     monkeypatch.setattr(live, "fingerprint", lambda *_: "another")
     with Bandit.open(where, "x") as again:

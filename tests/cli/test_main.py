@@ -36,14 +36,19 @@ def test_commands_are_read_as_they_are_added(giro: Giro) -> None:
     commands = list(_commands())
     for command in commands:
         importlib.import_module(command.module)
-    added = {each.name or "": inspect.getdoc(each.callback) for each in app.registered_commands}
+    added = {
+        each.name or str(getattr(each.callback, "__name__", "")).replace("_", "-"): inspect.getdoc(
+            each.callback
+        )
+        for each in app.registered_commands
+    }
     groups = {
         each.name or "": inspect.getdoc(each.typer_instance.registered_callback.callback)  # type: ignore[union-attr]  # it has one
         for each in app.registered_groups
     }
     assert {each.name: each.text for each in commands if each.is_group} == groups
     found = {each.name: each.text for each in commands if not each.is_group}
-    assert found == {name or text: text for name, text in added.items() if name in found}
+    assert found == {name: text for name, text in added.items() if name in found}
     assert len(commands) == len({each.name for each in commands}) > 8
 
 

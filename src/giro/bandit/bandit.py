@@ -1,5 +1,6 @@
 """Bandit: arms by name, decide now, reward later, in memory or in a store that survives."""
 
+import contextlib
 import gc
 import itertools
 import json
@@ -37,7 +38,7 @@ from giro.bandit.follower import GROUP, Follower
 from giro.bandit.rewarding import reports, still_wanted
 from giro.bandit.setting import Setting
 from giro.bandit.state import BanditState
-from giro.bandit.stores import MemoryStore, Store, Taken, names_in, opened
+from giro.bandit.stores import MemoryStore, Store, Taken, check_ids, names_in, opened
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary
 from giro.checks import NOT_NEGATIVE, WORD, check, is_word, optional
 from giro.errors import BadParameter, GiroError
@@ -113,6 +114,8 @@ class Bandit:
       that already exists is opened as it is. Any number of threads, processes and machines may
       work on it at once: each decides from its own state, which follows the log. Calls return
       when their events are durable.
+    - `sync_arms`: whether a bandit that is in the store gets the arms that it does not have yet,
+      and retires those that are not listed any more. Otherwise another list of arms is an error.
     - `clock`: where the time comes from, in seconds; `time.time` by default.
     - `ids`: where ids of decisions come from. A decision draws its randomness from its id. By
       default ids are random, so that no two bandits ever give the same. With "numbered" they are 0,
@@ -144,6 +147,7 @@ class Bandit:
         reward_aggregation: str = "only",
         name: str | None = None,
         store: str | os.PathLike[str] | None = None,
+        sync_arms: bool = False,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
     ) -> None:
@@ -172,10 +176,12 @@ class Bandit:
         log: Store = MemoryStore() if store is None else opened(store, name)
         if log.last() == 0:
             began = Began(clock(), json.dumps(setting.to_json()))
-            log.append([began, *(ArmAdded(clock(), arm) for arm in names)])
+            with contextlib.suppress(Taken):  # another process has just made it
+                log.append([began, *(ArmAdded(clock(), arm) for arm in names)], expected=0)
         self._open(log, setting.policy, clock, ids)
         if store is not None:
             self._check_same(setting)
+            self._check_arms(names, sync=sync_arms)
 
     @classmethod
     def open(
@@ -246,6 +252,24 @@ class Bandit:
                     f"{wanted[key]!r}; Bandit.open(store, name) opens it as it is, and "
                     "Bandit.open(store, name, policy) with another policy"
                 )
+
+    def _check_arms(self, names: Sequence[str], *, sync: bool) -> None:
+        """Check that a bandit that was there has these arms, or add and retire arms."""
+        new = [name for name in names if name not in self.arms]
+        gone = [name for name in self.arms if name not in names and names]
+        if not (new or gone):
+            return
+        if not sync:
+            self.close()
+            raise BadParameter(
+                f"the bandit '{self.name}' in the store has other arms: new are {new}, missing are "
+                f"{gone}; sync_arms=True adds and retires them, Bandit.open(store, name) opens it "
+                "as it is"
+            )
+        for name in new:
+            self.add_arm(name)
+        for name in gone:
+            self.retire_arm(name)
 
     def keep(self) -> None:
         """Settle rewards whose waiting is over and keep a snapshot, as one process does for all.
@@ -447,8 +471,7 @@ class Bandit:
         self._follower.tend()
         if requests[0].id is None:
             return self._decided(requests)
-        for request in requests:
-            check("a decision", WORD, id=request.id)
+        check_ids([request.id for request in requests])
         made_before = self._made_before(requests)
         if made_before is not None:
             return made_before

@@ -190,6 +190,8 @@ def row_of(event: Event) -> EventRow:
             return EventRow(kind, event.id, event.time, event.value, None)
         case Erased() | Rebuilt():
             return EventRow(kind, None, event.time, None, None)
+        case Formed():
+            return EventRow(kind, None, event.time, float(event.version), event.text.encode())
         case _:
             version = float(event.version) if isinstance(event, Formed) else None
             return EventRow(kind, None, event.time, version, event.text.encode())

@@ -5,7 +5,6 @@ import logging
 import os
 import sys
 import threading
-import time
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
@@ -28,7 +27,6 @@ _LOGGER = logging.getLogger("giro")
 _CHUNK = 200  # events that are applied while decisions wait
 GROUP = 1000  # rewards that are appended together
 _CHORES = 1.0  # seconds between chores
-_GLANCE = 0.05  # seconds after which the thread looks whether it is still needed
 _SNAPSHOT_EVERY = (10_000, 100_000)  # events: a tenth of the log, but within these bounds
 _FOLLOWERS: "weakref.WeakSet[Follower]" = weakref.WeakSet()
 
@@ -44,7 +42,7 @@ class Follower:
         self.lock = threading.RLock()  # of the state
         self.closed = False
         self._following = threading.Lock()
-        self._thread: threading.Thread | None = None
+        self._is_subscribed = False
         self._next_chores = -np.inf
         self._is_full = False  # new features found no room in the schema
         self.state = self._opened_state(policy)
@@ -223,11 +221,9 @@ class Follower:
         In a thread if the store is shared, otherwise within calls.
         """
         if self.store.shared:
-            if self._thread is None and not self.closed:
-                self._thread = threading.Thread(
-                    target=_follow_and_keep, args=(weakref.ref(self),), daemon=True, name="giro"
-                )
-                self._thread.start()
+            if not (self._is_subscribed or self.closed):
+                self._is_subscribed = True
+                self.store.subscribe(self.follow, self.keep)
         elif self.state.setting.reward_wait is not None:
             now = self.clock()
             if now >= self._next_chores or now < self._next_chores - 2 * _CHORES:
@@ -288,8 +284,6 @@ class Follower:
         if store.shared:
             if self._snapshot_at < self.state.position and store.is_keeper():
                 self._keep_snapshot()
-            if self._thread is not None and self._thread is not threading.current_thread():
-                self._thread.join()
             store.close()
 
     # -- decisions under way -----------------------------------------------------------------
@@ -302,7 +296,7 @@ class Follower:
 
     def forked(self) -> None:
         """Go on in a child process, which has none of the parent's threads."""
-        self._following, self._thread = threading.Lock(), None
+        self._following, self._is_subscribed = threading.Lock(), False
 
 
 def _warn(message: str) -> None:
@@ -311,29 +305,6 @@ def _warn(message: str) -> None:
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("giro."):
         frame, steps = frame.f_back, steps + 1
     warnings.warn(message, stacklevel=steps)
-
-
-def _follow_and_keep(reference: "weakref.ref[Follower]") -> None:
-    """Follow the log, and do chores, for as long as somebody uses the bandit."""
-    next_chores, failing = 0.0, False
-    while True:
-        follower = reference()
-        if follower is None or follower.closed:
-            return
-        try:
-            if time.monotonic() >= next_chores:
-                next_chores = time.monotonic() + _CHORES
-                follower.keep()
-            if follower.store.wait(follower.state.position, _GLANCE):
-                follower.follow()
-            failing = False
-        except Exception as error:
-            if not (follower.closed or failing):
-                name = follower.state.setting.name
-                _LOGGER.warning("following the log of '%s' fails: %s", name, error)
-            failing = True
-            time.sleep(_CHORES / 4)
-        del follower
 
 
 # -- forks -----------------------------------------------------------------------------------

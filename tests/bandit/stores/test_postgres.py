@@ -1,5 +1,6 @@
 """PostgreSQL: a server that goes and comes back, and groups written in one round trip."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -38,13 +39,20 @@ def test_a_database_that_goes_and_comes_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["postgres"], indirect=True)
 def test_one_round_trip_writes_what_several_do(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     quick, slow = make("quick"), make("slow")
-    monkeypatch.setattr(slow, "_committed_at_once", lambda group: False)
+    database = slow.database  # type: ignore[attr-defined]
+    at_once = database.committed_at_once
+    monkeypatch.setattr(
+        database,
+        "committed_at_once",
+        lambda group: group[0].bandit == quick._bandit and at_once(group),  # type: ignore[attr-defined]
+    )
     rng, refused = stream(5), [0, 0]
     for _ in range(150):
         events: list[Event] = []
         for dice in rng.random(1 + int(rng.random() * 3)):
             id = f"{int(rng.random() * 40)}"
-            kinds = (decided(id), Rewarded(id, 2.0, dice), Reported(id, 3.0, dice), Formed(4.0, ""))
+            form = Formed(4.0, "", 1 + int(rng.random() * 3))
+            kinds = (decided(id), Rewarded(id, 2.0, dice), Reported(id, 3.0, dice), form)
             events.append(kinds[int(rng.random() * 3.2)])
         for i, store in enumerate((quick, slow)):
             try:
@@ -59,3 +67,26 @@ def test_one_round_trip_writes_what_several_do(make: Make, monkeypatch: pytest.M
     assert rows[0] == rows[1]
     assert refused[0] == refused[1] > 20
     assert len(rows[0]) > 40
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_many_bandits_and_threads_of_a_process_share_eight_connections(
+    make: Make, where: str
+) -> None:
+    stores = [make(f"bandit {n}") for n in range(60)]
+
+    def work(number: int) -> None:
+        for store in stores[number::12]:
+            for i in range(5):
+                store.append([decided(f"{i}")])
+                store.is_keeper()
+                store.wait(i, 0.0)
+                store.read(0, 10)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    assert stores[0]._query(query)[0][0] <= 8  # type: ignore[attr-defined]

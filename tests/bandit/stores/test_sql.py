@@ -25,6 +25,5 @@ def test_a_large_snapshot_is_kept_in_parts(make: Make, monkeypatch: pytest.Monke
         np.testing.assert_array_equal(snapshot.arrays["a"], np.arange(200.0) + snapshot.position)
     parts = store._query("SELECT DISTINCT position FROM giro_parts ORDER BY position")
     assert [position for (position,) in parts] == [2, 3]
-    with store._aside() as connection:  # as if it had been cut short
-        store._ask(connection, "DELETE FROM giro_parts WHERE position = 3 AND part = 4")
+    store._write_aside(("DELETE FROM giro_parts WHERE position = 3 AND part = 4",))  # cut short
     assert [snapshot.position for snapshot in store.snapshots()] == [2]

@@ -1,17 +1,19 @@
 """SQLite: full disks, other files, and databases of other versions."""
 
-import shutil
+import os
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
-from bandit.clock import Clock, counted
+from bandit.stores.events import decided
 
 from giro import BadFile, Bandit
-from giro.bandit.stores.sqlite import SqliteStore
+from giro.bandit.stores import Taken, opened, sqlite
+from giro.bandit.stores._queue import Queue
+from giro.bandit.stores._sql import SqlStore
+from giro.bandit.stores._watch import Watch
 from giro.errors import StoreError
-
-GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def test_a_full_disk_loses_nothing_that_was_told(tmp_path: Path) -> None:
@@ -19,11 +21,12 @@ def test_a_full_disk_loses_nothing_that_was_told(tmp_path: Path) -> None:
     with Bandit(["a", "b"], "thompson", store=where, name="x") as bandit:
         told = [bandit.decide().id]
         store = bandit._store
-        assert isinstance(store, SqliteStore)
-        full = store._connected()
+        assert isinstance(store, SqlStore)
+        pool = store.database.pool
+        full = store.database.connected()
         (pages,) = full.execute("PRAGMA page_count").fetchone()
         full.execute(f"PRAGMA max_page_count = {pages + 4}")
-        store._writer = full
+        pool._free.append(full)
         with pytest.raises(StoreError, match="disk is full"):
             for _ in range(1_000):
                 told.append(bandit.decide().id)
@@ -57,41 +60,88 @@ def test_tables_and_events_of_a_newer_giro_are_not_misread(tmp_path: Path) -> No
             " NULL FROM giro_events"
         )
     with pytest.raises(BadFile, match="an event of kind 99: a newer giro has written it"):
-        bandit._follow()
+        bandit._follower.follow()
     with pytest.raises(BadFile, match="a newer giro"):
         Bandit.open(where, "x")
     with sqlite3.connect(path) as other:
         other.execute("PRAGMA user_version = 99")
     with pytest.raises(BadFile, match="its tables have version 99"):
         Bandit.open(where, "x")
-    bandit._closed = True
+    bandit._follower.closed = True
     bandit._store.close()
 
 
-@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.db")), ids=lambda path: path.stem)
-def test_databases_of_earlier_versions_are_read_and_go_on(path: Path, tmp_path: Path) -> None:
-    shutil.copy(path, tmp_path / "x.db")
-    with Bandit.open(f"sqlite:///{tmp_path}/x.db", "golden", clock=Clock()) as bandit:
-        memory = Bandit.load(path.with_suffix(".giro"), clock=Clock())
-        assert bandit.events().equals(memory.events())
-        assert bandit.decide(id="q") == memory.decide(id="q")
-        bandit.reward("q", 1.0)
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_deleted_while_it_is_open_is_noticed(tmp_path: Path, replaced: bool) -> None:
+    store = opened(f"sqlite:///{tmp_path}/x.db", "x")
+    store.append([decided("a")])
+    for path in tmp_path.glob("x.db*"):
+        path.unlink()
+    if replaced:
+        (tmp_path / "x.db").write_bytes(b"")
+    with pytest.raises(StoreError, match=r"x\.db was (deleted|replaced) while it was open"):
+        store.append([decided("b")])
+    store.close()
 
 
-def write_golden_database(version: int) -> None:
-    """Write a database of this version, and the same bandit as a file; by hand, once a version."""
-    where = f"sqlite:///{GOLDEN}/database-{version}.db"
-    options = {"clock": Clock(), "ids": counted(), "name": "golden", "reward_wait": 50.0}
-    options["reward_aggregation"] = "sum"
-    with Bandit(["a", "b"], "giro", store=where, **options) as bandit:
-        ids = [decision.id for decision in bandit.decide_many(12)]
-        for i, id in enumerate(ids[:8]):
-            bandit.reward(id, float(i % 2))
-        options["clock"].now += 60.0
-        bandit.keep()
-        bandit.add_arm("c")
-        bandit.decide()
-        bandit.retire_arm("a")
-        bandit.erase(ids[3:4])
-        bandit._keep_snapshot()
-        bandit.save(GOLDEN / f"database-{version}.giro")
+def test_the_log_is_synced_before_an_append_returns_and_not_in_turn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, synced = Queue(f"{tmp_path}/x.db"), list[str]()
+
+    def sync(file: int) -> None:
+        with other.turn():  # another process may write
+            synced.append(os.path.realpath(f"/proc/self/fd/{file}"))
+
+    monkeypatch.setattr(sqlite, "_sync", sync)
+    store = opened(f"sqlite:///{tmp_path}/x.db", "x")
+    for n in range(3):
+        synced.clear()
+        store.append([decided(f"{n}")])
+        assert len(synced) == 1
+    if os.path.exists("/proc/self/fd"):
+        assert synced == [os.path.realpath(tmp_path / "x.db-wal")]
+    with pytest.raises(Taken):
+        store.append([decided("1")])  # what it is taken by is durable, too
+    assert len(synced) == 2
+    store.close()
+    other.close()
+
+
+def test_a_sync_that_fails_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = opened(f"sqlite:///{tmp_path}/x.db", "x")
+
+    def fail(file: int) -> None:
+        raise OSError("no disk")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sqlite, "_sync", fail)
+        with pytest.raises(StoreError, match="no disk"):
+            store.append([decided("a")])
+    store.append([decided("b")])
+    store.close()
+
+
+def test_a_new_log_is_synced_when_sqlite_has_begun_one(tmp_path: Path) -> None:
+    store: Any = opened(f"sqlite:///{tmp_path}/x.db", "x")
+    store.append([decided("a")])
+    old = store.database._log.file
+    store.database.pool.close()  # SQLite removes the log
+    store.append([decided("b")])
+    assert os.fstat(store.database._log.file).st_ino == os.stat(f"{tmp_path}/x.db-wal").st_ino
+    with pytest.raises(OSError, match="descriptor"):
+        os.fstat(old) if old != store.database._log.file else os.close(-1)
+    store.close()
+
+
+def test_the_write_ahead_log_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "_CHECKPOINT", 20)
+    monkeypatch.setattr(Watch, "hurry", lambda self: None)
+    store: Any = opened(f"sqlite:///{tmp_path}/x.db", "x")
+    sizes = []
+    for n in range(200):
+        store.append([decided(f"{n}")])
+        store.database.do_chores()
+        sizes.append(os.path.getsize(f"{tmp_path}/x.db-wal"))
+    assert sizes[-1] == sizes[40]
+    store.close()

@@ -1,8 +1,13 @@
 """The contract of stores: the same for memory, SQLite and PostgreSQL."""
 
+import itertools
 import multiprocessing
 import os
+import signal
 import threading
+import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -80,7 +85,8 @@ def test_what_is_taken_is_refused_and_nothing_else_is_appended(make: Make) -> No
         Reported("x", 2.0, 1.0),
         Rewarded("nobody", 2.0, 1.0),
         Reported("nobody", 2.0, 1.0),
-        Formed(1.0, "{}"),
+        Formed(1.0, "{}", 1),
+        Formed(1.0, "{}", 3),
     ]
     for event in refused:
         with pytest.raises(Taken) as caught:
@@ -99,6 +105,7 @@ def test_what_is_taken_is_refused_and_nothing_else_is_appended(make: Make) -> No
         [decided("q"), Rewarded("q", 1.0, 1.0), Reported("q", 1.0, 1.0)],
         [Rewarded("q", 1.0, 1.0), decided("q")],
         [Formed(0.0, "{}"), Formed(0.0, "{}")],
+        [Formed(0.0, "{}"), Formed(0.0, "{}", 3)],
     ],
 )
 def test_a_group_is_checked_against_itself(make: Make, events: list[Event]) -> None:
@@ -106,6 +113,26 @@ def test_a_group_is_checked_against_itself(make: Make, events: list[Event]) -> N
     with pytest.raises(Taken):
         store.append(events)
     assert store.last() == 0
+
+
+def test_forms_come_one_after_the_other(make: Make) -> None:
+    store = make()
+    store.append([Formed(0.0, "{}"), decided("a"), Formed(0.0, "{1}", 2)])
+    store.append([Formed(0.0, "{2}", 3)])
+    with pytest.raises(Taken, match="a form of version 3"):
+        store.append([decided("b"), Formed(0.0, "{3}", 3)])
+    assert [e.version for e in store.read(0, 9) if isinstance(e, Formed)] == [1, 2, 3]
+    assert store.last() == 4
+
+
+def test_a_log_may_be_expected_to_end_somewhere(make: Make) -> None:
+    store = make()
+    assert store.append(BEGINNING, expected=0) == 1
+    with pytest.raises(Taken, match="does not end where it was expected") as caught:
+        store.append([Began(9.0, "other"), ArmAdded(9.0, "x")], expected=0)
+    assert caught.value.event == Began(9.0, "other")
+    assert store.append([decided("a")], expected=4) == 5
+    assert store.last() == 5
 
 
 def test_decisions_are_found_with_what_became_of_them(make: Make) -> None:
@@ -269,6 +296,38 @@ def _append_in_child(where: str, number: int) -> None:
     store.close()
 
 
+def _create_in_child(where: str, number: int, ready: Any, created: Any) -> None:
+    ready.wait()
+    try:
+        store = opened(where, "b")
+        store.append([Began(float(number), "{}"), ArmAdded(0.0, f"{number}")], expected=0)
+        created.put(number)
+        store.close()
+    except Exception as error:
+        created.put(repr(error))
+
+
+def test_of_processes_that_create_a_bandit_at_once_one_does(where: str | None) -> None:
+    if where is None:
+        return
+    spawn = multiprocessing.get_context("spawn")
+    ready, created = spawn.Barrier(3), spawn.Queue()
+    children = [
+        spawn.Process(target=_create_in_child, args=(where, n, ready, created)) for n in range(3)
+    ]
+    for child in children:
+        child.start()
+    answers = [created.get() for _ in children]
+    for child in children:
+        child.join()
+        assert child.exitcode == 0
+    (creator,) = [answer for answer in answers if isinstance(answer, int)]
+    assert sum("Taken" in str(answer) for answer in answers) == 2, answers
+    store = opened(where, "b")
+    assert store.read(0, 9) == [Began(float(creator), "{}"), ArmAdded(0.0, f"{creator}")]
+    store.close()
+
+
 def test_processes_lose_and_double_nothing(make: Make, where: str | None) -> None:
     if where is None:
         return
@@ -309,3 +368,61 @@ def test_a_child_goes_on_by_itself(make: Make) -> None:
         "child",
         "parent",
     ]
+
+
+def _ended(child: int) -> int | None:
+    """Return how a child ended, None if it hangs: then it is killed."""
+    for _ in range(6_000):
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_children_forked_while_threads_write_read_and_wait_work(make: Make) -> None:
+    store = make()
+    if not store.shared:
+        return
+    stop, failures = threading.Event(), list[BaseException]()
+
+    def work(call: Callable[[int], Any]) -> None:
+        try:
+            for i in itertools.count():
+                call(i)
+                if stop.is_set():
+                    return
+        except BaseException as error:
+            failures.append(error)
+
+    calls = [
+        lambda i: store.append([decided(f"parent {i}"), Rewarded(f"parent {i}", 2.0, 1.0)]),
+        lambda i: store.read(i % 50, 100),
+        lambda i: store.wait(store.last(), 0.01),
+    ]
+    threads = [threading.Thread(target=work, args=(call,)) for call in calls]
+    for thread in threads:
+        thread.start()
+    ends = []
+    for n in range(25):
+        time.sleep(0.003)
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                store.append([decided(f"child {n}")])
+                known = store.find([f"child {n}"])
+                status = 0 if known and store.wait(store.last() - 1, 600.0) else 2
+            finally:
+                os._exit(status)
+        ends.append(_ended(child))
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert ends == [0] * 25
+    assert len(store.find([f"child {n}" for n in range(25)])) == 25

@@ -3,35 +3,46 @@
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from giro.bandit.stores import _database  # noqa: F401  # its fork hooks come before bandits'
 from giro.bandit.stores.memory import MemoryStore
-from giro.bandit.stores.store import FoundDecision, Snapshot, Store, Taken
+from giro.bandit.stores.store import MAX_ID, FoundDecision, Snapshot, Store, Taken, check_ids
 from giro.errors import BadParameter
 
-__all__ = ["FoundDecision", "MemoryStore", "Snapshot", "Store", "Taken", "names_in", "opened"]
+__all__ = [
+    "MAX_ID",
+    "FoundDecision",
+    "MemoryStore",
+    "Snapshot",
+    "Store",
+    "Taken",
+    "check_ids",
+    "names_in",
+    "opened",
+]
 
 
 def opened(store: object, name: object) -> Store:
     """Return the store of a bandit; see `Bandit` for what can be written."""
     kind, where = _parsed(store)
     if kind == "sqlite":
-        from giro.bandit.stores.sqlite import SqliteStore  # noqa: PLC0415  # quick start
+        from giro.bandit.stores import sqlite  # noqa: PLC0415  # quick start
 
-        return SqliteStore(Path(where), name)
-    from giro.bandit.stores.postgres import PostgresStore  # noqa: PLC0415  # an extra
+        return sqlite.opened(Path(where), name)
+    from giro.bandit.stores import postgres  # noqa: PLC0415  # an extra
 
-    return PostgresStore(where, name)
+    return postgres.opened(where, name)
 
 
 def names_in(store: object) -> list[str]:
     """Return the names of the bandits in a store."""
     kind, where = _parsed(store)
     if kind == "sqlite":
-        from giro.bandit.stores.sqlite import SqliteStore  # noqa: PLC0415  # quick start
+        from giro.bandit.stores import sqlite  # noqa: PLC0415  # quick start
 
-        return SqliteStore.names(Path(where))
-    from giro.bandit.stores.postgres import PostgresStore  # noqa: PLC0415  # an extra
+        return sqlite.names(Path(where))
+    from giro.bandit.stores import postgres  # noqa: PLC0415  # an extra
 
-    return PostgresStore.names(where)
+    return postgres.names(where)
 
 
 def _parsed(store: object) -> tuple[str, str]:

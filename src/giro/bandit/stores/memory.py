@@ -1,7 +1,7 @@
 """Memory: the log in columns, in this process alone."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -17,7 +17,14 @@ from giro.bandit.event import (
     Rewarded,
     kind_of,
 )
-from giro.bandit.stores.store import FoundDecision, Snapshot, Taken, ids_of, taken
+from giro.bandit.stores.store import (
+    FoundDecision,
+    Snapshot,
+    Taken,
+    check_ids,
+    ids_of,
+    taken,
+)
 from giro.offer import NO_FEATURES, AnyRow, AnyRows, SparseRow
 
 _OFTEN = (Decided, Rewarded)
@@ -67,13 +74,17 @@ class MemoryStore:
 
     # -- appending ---------------------------------------------------------------------------
 
-    def append(self, events: Sequence[Event]) -> int:
+    def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
         """Append all of these, or none; see `Store`."""
         first = len(self.kind) + 1
-        if len(events) == 1 and type(events[0]) in _OFTEN:
+        if len(events) == 1 and expected is None and type(events[0]) in _OFTEN:
             self._append_one(events[0])
             return first
-        numbers = {id: self._decision_of.get(id) for id in ids_of(events)}
+        ids = ids_of(events)
+        check_ids(ids)
+        if expected not in (None, len(self.kind)):
+            raise Taken(events[0])
+        numbers = {id: self._decision_of.get(id) for id in ids}
         waiting = {
             id: self.reward_of[number] == _PENDING
             for id, number in numbers.items()
@@ -233,6 +244,9 @@ class MemoryStore:
     def wait(self, after: int, seconds: float) -> bool:
         """Return at once: nobody else appends."""
         return len(self.kind) > after
+
+    def subscribe(self, news: Callable[[], None], chores: Callable[[], None]) -> None:
+        """Do nothing: nobody else appends."""
 
     # -- the rest ----------------------------------------------------------------------------
 

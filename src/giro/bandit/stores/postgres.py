@@ -6,185 +6,229 @@ and would never read it.
 
 An append is one round trip: the statements are sent together, the last of them says what must hold
 for the group to be appended, and appends it if that holds. What is refused, and what is large,
-takes the way of several round trips that all databases share.
+takes the way of several round trips that all databases share. The lock is given back before the
+disk is waited for: the commit is asynchronous, and a second one, of a message that nobody reads,
+flushes the log up to itself before `append` returns. Where many threads append, one such flush does
+for several groups.
 """
 
 import contextlib
-import hashlib
+import selectors
 import threading
 import time as clock
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from giro.bandit.event import DECISION
-from giro.bandit.stores import _sql as sql
+from giro.bandit.stores._database import Database, shared
+from giro.bandit.stores._groups import (
+    Groups,
+    Inserted,
+    Request,
+    Unreachable,
+    forms_before,
+    numbered,
+    optimistic_head,
+)
+from giro.bandit.stores._schema import DECISION, EVENT, FORM, VERSION
+from giro.bandit.stores._sql import SqlStore
 from giro.errors import StoreError, needs_extra
 
 if TYPE_CHECKING:
     import psycopg
 
-_TYPES = {
-    "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-    "real": "DOUBLE PRECISION",
-    "blob": "BYTEA",
-}
-_MIGRATING = 7_416_830_115_201_719  # key of the advisory lock under which tables are made
+_LOCKS = 7_416_830_115_201_719  # key of the advisory lock of tables; bandits' come behind it
 _COLUMNS = ["int8", "int8", "int2", "text", "float8", "float8", "bytea", "int8"]
 _COPIED = 64  # rows from which COPY is quicker than INSERT
-_NAP = 1.0  # seconds after which a listener that heard nothing looks for itself
+_NAP = 5.0  # seconds after which a listener that heard nothing looks for itself
+_GLANCE = 0.2  # seconds after which it looks whether it is still needed
 _BREATH = 0.005  # seconds between two reports of more events: those of a busy log come together
 _PATIENCE = 10  # seconds for a connection
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"  # each statement sees what others committed
 _LOCK = "SELECT pg_advisory_xact_lock(%s)"
+_LATER = "SET LOCAL synchronous_commit = off"
+_FLUSH = "SELECT pg_logical_emit_message(true, 'giro', '')"
+_QUICK = 0.001  # seconds within which a flush is sent along with its group
+_MEASURED = 64  # groups, of which one measures that
+_OUTSIDE = ("08", "53", "57")  # classes of errors: connection, resources, operator
 
 # Appends a group if none of its decisions is there (`decided`), all that it rewards or reports on
-# wait (`waiting`) and, if it fixes a form, there is none. It is another statement than the one that
-# takes the lock, because a statement sees the table as it was when it began. Rows are looked up one
-# by one, because of `id = ANY` PostgreSQL reads all rows of a bandit until it has statistics.
+# wait (`waiting`) and, if it has forms, there are as many as it expects. It is another statement
+# than the one that takes the lock, because a statement sees the table as it was when it began. Rows
+# are looked up one by one, because of `id = ANY` PostgreSQL reads all rows of a bandit until it has
+# statistics.
 _APPEND = f"""
     WITH known AS (
         SELECT asked.id, its.*
         FROM unnest(%(decided)s::text[] || %(waiting)s::text[]) AS asked (id), LATERAL (
             SELECT ctid AS place, reward FROM giro_events
-            WHERE bandit = %(bandit)s AND kind = 4 AND id = asked.id LIMIT 1) AS its
+            WHERE bandit = %(bandit)s AND kind = {DECISION} AND id = asked.id LIMIT 1) AS its
     ), head AS (
         SELECT (
             SELECT coalesce(max(position), 0) FROM giro_events WHERE bandit = %(bandit)s) AS last
         WHERE cardinality(%(waiting)s::text[]) = (SELECT count(*) FROM known)
         AND NOT EXISTS (
             SELECT 1 FROM known WHERE reward IS NOT NULL OR id = ANY(%(decided)s::text[]))
-        AND NOT (%(forms)s AND EXISTS (
-            SELECT 1 FROM giro_events WHERE bandit = %(bandit)s AND kind = {sql.FORM}))
+        AND (%(forms)s::bigint IS NULL OR %(forms)s::bigint = (
+            SELECT count(*) FROM giro_events WHERE bandit = %(bandit)s AND kind = {FORM}))
     ), inserted AS (
-        INSERT INTO giro_events (bandit, position, {sql.EVENT}, reward)
-        SELECT %(bandit)s, last + number, {sql.EVENT}, last + reward
+        INSERT INTO giro_events (bandit, position, {EVENT}, reward)
+        SELECT %(bandit)s, last + number, {EVENT}, last + reward
         FROM head, unnest(
             %(kinds)s::smallint[], %(ids)s::text[], %(times)s::double precision[],
             %(values)s::double precision[], %(datas)b::bytea[], %(rewards)s::bigint[]
-        ) WITH ORDINALITY AS row ({sql.EVENT}, reward, number)
+        ) WITH ORDINALITY AS row ({EVENT}, reward, number)
     ), rewarded AS (
         UPDATE giro_events
         SET reward = last + (%(places)s::bigint[])[array_position(%(rewarded)s::text[], known.id)]
         FROM head, known WHERE giro_events.ctid = place AND known.id = ANY(%(rewarded)s::text[])
     )
-    SELECT last, pg_notify(%(channel)s, (last + %(n)s)::text) FROM head
+    SELECT last, pg_notify('giro', %(bandit)s || ' ' || (last + %(n)s)) FROM head
 """
 
 
-class PostgresStore(sql.SqlStore):
-    """The log in a PostgreSQL database: threads share commits, followers are notified."""
+def opened(url: str, name: object) -> SqlStore:
+    """Return the store of a bandit in a database."""
+    return SqlStore(shared(PostgresDatabase, url), name)
 
-    def __init__(self, url: str, name: object) -> None:
-        """Connect, make the tables if there are none, and the bandit if there is none."""
-        super().__init__(name)
-        self._url = url
-        self._writer: psycopg.Connection[Any] | None = None
-        self._keeper: psycopg.Connection[Any] | None = None
-        self._listener: psycopg.Connection[Any] | None = None
-        self._listening = threading.Lock()
-        self._heard = 0  # the last position that the listener knows of
-        self._notified_at = 0.0  # when it last reported more
-        self._looked_at = 0.0  # when it last looked for itself
-        self._lock = _MIGRATING
-        with self._store_errors(), self._writing() as connection:
-            version = _version(connection)
-            if version == 0:
-                connection.execute("CREATE TABLE giro_version (version BIGINT NOT NULL)")
-                connection.execute("INSERT INTO giro_version VALUES (0)")
-            self._made(connection, version, _TYPES)
-            connection.execute("UPDATE giro_version SET version = %s", (sql.VERSION,))
-        digest = hashlib.blake2b(f"giro\0{self.name}".encode(), digest_size=8).digest()
-        self._lock = int.from_bytes(digest, "big", signed=True)
-        self._channel = f"giro_{self._bandit}"
 
-    @classmethod
-    def names(cls, url: str) -> list[str]:
-        """Return the names of the bandits in a database."""
-        with _store_errors(), contextlib.closing(_connect(url)) as connection:
-            if _version(connection) == 0:
-                return []
-            found = connection.execute("SELECT name FROM giro_bandits ORDER BY name").fetchall()
-        return [name for (name,) in found]
+def names(url: str) -> list[str]:
+    """Return the names of the bandits in a database."""
+    with _errors(), contextlib.closing(_connect(url)) as connection:
+        if _version(connection) == 0:
+            return []
+        rows = connection.execute("SELECT name FROM giro_bandits ORDER BY name").fetchall()
+    return [name for (name,) in rows]
 
-    def _connected(self) -> "psycopg.Connection[Any]":
-        return _connect(self._url)
 
-    def _forked(self) -> None:
-        for connection in (self._writer, self._keeper, self._listener):
-            sql.left_behind(connection)
-        self._writer = self._keeper = self._listener = None
-        self._listening = threading.Lock()
-        self._groups.renew()
+class PostgresDatabase(Database):
+    """A PostgreSQL database: threads share commits and connections, followers are notified."""
 
-    def _store_errors(self) -> contextlib.AbstractContextManager[None]:
-        return _store_errors()
+    types: ClassVar = {
+        "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "real": "DOUBLE PRECISION",
+        "blob": "BYTEA",
+    }
+    now = "extract(epoch FROM clock_timestamp())"
+    most = 6
 
-    def _text(self, query: str) -> Any:
+    def __init__(self, where: str) -> None:
+        """Prepare; nothing is connected yet."""
+        super().__init__(where)
+        self._n_groups, self._flush_time = 0, 0.0  # seconds, a mean of the last ones
+
+    def connected(self) -> "psycopg.Connection[Any]":
+        """Return a new connection."""
+        return _connect(self.where)
+
+    def errors(self) -> contextlib.AbstractContextManager[None]:
+        """Keep the address, which may hold a password, out."""
+        return _errors()
+
+    def text(self, query: str) -> Any:
         """Return a query with psycopg's marks; none of ours holds a ? that is not one."""
         return query.replace("?", "%s").encode()
 
+    def groups(self) -> Groups:
+        """Return new ones: logs of different bandits are written at the same time."""
+        groups = Groups(self.commit, self.sync)
+        self.all_groups.add(groups)
+        return groups
+
     @contextlib.contextmanager
-    def _writing(self, *, at_once: bool = False) -> Iterator["psycopg.Connection[Any]"]:
-        """Lend the writer; `at_once` sends all statements together, results come at the end."""
-        if self._writer is None or self._writer.closed:
-            self._writer = self._connected()
-        connection = self._writer
-        try:
-            with connection.pipeline() if at_once else contextlib.nullcontext():
-                connection.execute(_BEGIN)
-                connection.execute(_LOCK, (self._lock,))
-                yield connection
-                connection.execute("COMMIT")
-        except BaseException:
-            self._writer = None
-            with contextlib.suppress(Exception):
-                connection.close()
-            raise
+    def writing(self, bandit: int = 0) -> Iterator["psycopg.Connection[Any]"]:
+        """Lend a connection in a transaction that holds the lock of a log, or of other tables."""
+        with self.pool.one() as connection:
+            connection.execute(_BEGIN)
+            connection.execute(_LOCK, (_LOCKS + bandit,))
+            yield connection
+            connection.execute("COMMIT")
 
-    def _commit(self, group: list[sql.Request]) -> None:
-        if sum(len(r.events) for r in group) >= _COPIED or not self._committed_at_once(group):
-            super()._commit(group)
+    @contextlib.contextmanager
+    def aside(self, *, alone: bool = False) -> Iterator["psycopg.Connection[Any]"]:
+        """Lend a connection in a transaction."""
+        with self.writing() if alone else self._transaction() as connection:
+            yield connection
 
-    def _committed_at_once(self, group: list[sql.Request]) -> bool:
-        """Append a group in one round trip if none of its events is taken; tell whether."""
-        head = sql.hoped(group)
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator["psycopg.Connection[Any]"]:
+        with self.pool.one() as connection, connection.transaction():
+            yield connection
+
+    def commit(self, group: list[Request]) -> None:
+        """Append a group at once, or if that cannot be, in several steps."""
+        is_large = sum(len(request.events) for request in group) >= _COPIED
+        is_special = any(request.expected is not None for request in group)
+        if is_large or is_special or not self.committed_at_once(group):
+            super().commit(group)
+            for request in group:
+                request.is_durable = request.error is None
+
+    def sync(self) -> None:
+        """Wait until all that was committed is on the disk; note how long it takes."""
+        with self.errors(), self.pool.one() as connection:
+            begun = clock.monotonic()
+            connection.execute(_FLUSH)
+            self._flush_time += (clock.monotonic() - begun - self._flush_time) / 8
+
+    def committed_at_once(self, group: list[Request]) -> bool:
+        """Append a group in one round trip if none of its events is taken; return whether."""
+        head = optimistic_head(group)
         waiting = list(head.waiting)
-        rows, rewards = sql.numbered(group, head)
+        rows, rewards = numbered(group, head)
         if any(request.error for request in group):
             for request in group:
                 request.error = None
             return False
         columns = zip(*((*row, reward) for _, row, reward in rows), strict=True)
         names = ("kinds", "ids", "times", "values", "datas", "rewards")
+        bandit = group[0].bandit
         parameters = {
             **dict(zip(names, map(list, columns), strict=True)),
-            "bandit": self._bandit,
+            "bandit": bandit,
             "decided": [row.id for _, row, _ in rows if row.kind == DECISION],
             "waiting": waiting,
             "rewarded": list(rewards),
             "places": list(rewards.values()),
-            "forms": sql.wants_form(group),
-            "channel": self._channel,
+            "forms": forms_before(group),
             "n": len(rows),
         }
-        with self._store_errors():
-            with self._writing(at_once=True) as connection:
+        self._n_groups += 1
+        # Where a flush takes long, the next group is written meanwhile, and one does for several.
+        is_quick = self._flush_time < _QUICK and self._n_groups % _MEASURED != 0
+        flushes = is_quick or group[0].is_alone
+        with self.errors(), self.pool.one() as connection:
+            with connection.pipeline():
+                connection.execute(_BEGIN)
+                connection.execute(_LATER)
+                connection.execute(_LOCK, (_LOCKS + bandit,))
                 cursor = connection.execute(_APPEND, parameters)
-            found = cursor.fetchone()
-        if found is None:
+                connection.execute("COMMIT")
+                if flushes:
+                    connection.execute(_FLUSH)
+            appended = cursor.fetchone()
+        if appended is None:
             return False
         for request in group:
-            request.first += found[0]
+            request.first += appended[0]
+            request.is_durable = flushes
         return True
 
-    @contextlib.contextmanager
-    def _aside(self) -> Iterator["psycopg.Connection[Any]"]:
-        with self._readers.one() as connection, connection.transaction():
-            yield connection
+    def version(self, connection: "psycopg.Connection[Any]") -> int:
+        """Return the version in its table."""
+        return _version(connection)
 
-    def _insert(self, connection: "psycopg.Connection[Any]", rows: Sequence[sql.Inserted]) -> None:
-        values = [(self._bandit, position, *row, reward) for position, row, reward in rows]
-        columns = f"giro_events (bandit, position, {sql.EVENT}, reward)"
+    def set_version(self, connection: "psycopg.Connection[Any]") -> None:
+        """Note it there."""
+        connection.execute("CREATE TABLE IF NOT EXISTS giro_version (version BIGINT NOT NULL)")
+        connection.execute("DELETE FROM giro_version")
+        connection.execute("INSERT INTO giro_version VALUES (%s)", (VERSION,))
+
+    def insert(
+        self, connection: "psycopg.Connection[Any]", bandit: int, rows: Sequence[Inserted]
+    ) -> None:
+        """Insert rows, many of them by COPY, and notify followers."""
+        values = [(bandit, position, *row, reward) for position, row, reward in rows]
+        columns = f"giro_events (bandit, position, {EVENT}, reward)"
         with connection.cursor() as cursor:
             if len(rows) < _COPIED:
                 cursor.executemany(
@@ -195,71 +239,23 @@ class PostgresStore(sql.SqlStore):
                     copy.set_types(_COLUMNS)
                     for value in values:
                         copy.write_row(value)
-        connection.execute("SELECT pg_notify(%s, %s)", (self._channel, str(rows[-1].position)))
+        connection.execute("SELECT pg_notify('giro', %s)", (f"{bandit} {rows[-1].position}",))
 
-    def wait(self, after: int, seconds: float) -> bool:
-        """Return whether there are events after `after`, within `seconds`.
-
-        By LISTEN, polled every `_NAP` s.
-        """
-        end = clock.monotonic() + seconds
-        with self._listening, _store_errors():
-            try:
-                if self._listener is None or self._listener.closed:
-                    self._listener = self._connected()
-                    self._listener.execute(f"LISTEN {self._channel}".encode())
-                    self._heard = self._last(self._listener)
-                while self._heard <= after:
-                    left = end - clock.monotonic()
-                    if left <= 0.0:
-                        return False
-                    news = list(self._listener.notifies(timeout=min(left, _NAP), stop_after=1))
-                    if news:
-                        self._heard = max(int(each.payload) for each in news)
-                    elif clock.monotonic() >= self._looked_at + _NAP:
-                        self._looked_at = clock.monotonic()
-                        self._heard = self._last(self._listener)
-                clock.sleep(max(0.0, self._notified_at + _BREATH - clock.monotonic()))
-                self._notified_at = clock.monotonic()
-                return True
-            except BaseException:
-                if self._listener is not None:
-                    with contextlib.suppress(Exception):
-                        self._listener.close()
-                self._listener = None
-                raise
-
-    def is_keeper(self) -> bool:
-        """Return whether this process holds the keeper's lease.
-
-        It is an advisory lock, held for as long as its own connection lives.
-        """
-        with self._groups.alone(), _store_errors():
-            try:
-                if self._keeper is not None and not self._keeper.closed:
-                    self._keeper.execute("SELECT 1")  # still there?
-                    return True
-            except Exception:
-                self._keeper = None
-            connection = self._connected()
-            found = connection.execute(
-                "SELECT pg_try_advisory_lock(%s)", (self._lock ^ 1,)
-            ).fetchone()
-            if found and found[0]:
-                self._keeper = connection
-                return True
-            connection.close()
-            return False
-
-    def close(self) -> None:
-        """Close all connections."""
-        with self._groups.alone():
-            self._readers.close()
-            for connection in (self._writer, self._keeper, self._listener):
-                if connection is not None:
-                    with contextlib.suppress(Exception):
-                        connection.close()
-            self._writer = self._keeper = self._listener = None
+    def listen(self, stop: threading.Event) -> Generator[dict[int, int], None, None]:
+        """Hear of news; look now and then, and at first, for what may have been missed."""
+        with self.errors(), contextlib.closing(self.connected()) as connection:
+            connection.execute("LISTEN giro")
+            selector, looked_at = selectors.DefaultSelector(), -_NAP
+            selector.register(connection.fileno(), selectors.EVENT_READ)
+            with contextlib.closing(selector):
+                while not stop.is_set():
+                    if clock.monotonic() >= looked_at + _NAP:
+                        looked_at = clock.monotonic()
+                        yield self.positions(connection, self.watch.watched())
+                    if selector.select(_GLANCE):
+                        notes = (note.payload.split() for note in connection.notifies(timeout=0))
+                        yield {int(bandit): int(position) for bandit, position in notes}
+                        stop.wait(_BREATH)
 
 
 def _connect(url: str) -> "psycopg.Connection[Any]":
@@ -273,21 +269,28 @@ def _connect(url: str) -> "psycopg.Connection[Any]":
 
 
 def _version(connection: "psycopg.Connection[Any]") -> int:
-    found = connection.execute("SELECT to_regclass('giro_version') IS NOT NULL").fetchone()
-    if not (found and found[0]):
+    # Not by to_regclass: within a transaction it may remember that there was no such table.
+    tables = "SELECT 1 FROM pg_class WHERE relname = 'giro_version' AND pg_table_is_visible(oid)"
+    if connection.execute(tables.encode()).fetchone() is None:
         return 0
-    found = connection.execute("SELECT version FROM giro_version").fetchone()
-    return int(found[0]) if found else 0
+    row = connection.execute("SELECT version FROM giro_version").fetchone()
+    return int(row[0]) if row else 0
 
 
 @contextlib.contextmanager
-def _store_errors() -> Iterator[None]:
+def _errors() -> Iterator[None]:
     """Say what went wrong with the database; its address, which may hold a password, stays out."""
     with needs_extra("a store in PostgreSQL", "psycopg", extra="postgres"):
         import psycopg  # noqa: PLC0415  # an extra
 
     try:
         yield
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        is_outside = error.sqlstate is None or error.sqlstate.startswith(_OUTSIDE)
+        raise (Unreachable if is_outside else StoreError)(_sentence(error)) from None
     except psycopg.Error as error:
-        message = " ".join(str(error).split())
-        raise StoreError(f"the store in PostgreSQL fails: {message}") from None
+        raise StoreError(_sentence(error)) from None
+
+
+def _sentence(error: Exception) -> str:
+    return f"the store in PostgreSQL fails: {' '.join(str(error).split())}"

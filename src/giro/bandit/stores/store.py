@@ -4,13 +4,16 @@ The log is the only truth. Whatever else a bandit holds is a cache of what follo
 it, from the beginning up to some position, and can be made again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from giro.bandit.event import Decided, Event, Formed, Reported, Rewarded
-from giro.errors import GiroError
+from giro.checks import is_word
+from giro.errors import BadParameter, GiroError
+
+MAX_ID = 256  # characters of a decision's id: every database has an index of them
 
 
 class Taken(GiroError):
@@ -23,8 +26,10 @@ class Taken(GiroError):
                 words = f"there already is a decision '{event.id}'"
             case Rewarded() | Reported():
                 words = f"no decision '{event.id}' waits for a reward"
+            case Formed():
+                words = f"there already is a form of version {event.version}, or one is missing"
             case _:
-                words = "the schema has grown meanwhile"
+                words = "the log has grown meanwhile"
         super().__init__(words)
         self.event = event
 
@@ -55,13 +60,15 @@ class Store(Protocol):
     shared: bool
     """Whether other processes may append."""
 
-    def append(self, events: Sequence[Event]) -> int:
+    def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
         """Append all of these or, if one is `Taken`, none; return the position of the first.
 
         When it returns, a crash of the program, the machine or the database does not lose them.
         Taken is the id of a decision that there is already, a reward or report whose decision has
         its reward, a schema that did not grow from the last one, and everything about a decision
-        that there is not.
+        that there is not. If `expected` is given and the log does not end at this position, the
+        first event is Taken: of several that append to an empty log with 0, one succeeds. An id has
+        at most `MAX_ID` characters.
         """
 
     def last(self) -> int:
@@ -83,6 +90,15 @@ class Store(Protocol):
         """Return whether there are events behind `after`, as soon as there are, or when time is up.
 
         It may return early without any.
+        """
+
+    def subscribe(self, news: Callable[[], None], chores: Callable[[], None]) -> None:
+        """Have `news` called when others have appended, and `chores` about every second.
+
+        Both are methods of an object that somebody else holds: when it is gone, or the store is
+        closed, they are no longer called. Two threads call them, one for news and one for chores,
+        for all stores at one place. Subscribing again changes nothing, and is needed in a child
+        process. Where nobody else can append nothing is ever called.
         """
 
     def keep(self, snapshot: Snapshot) -> None:
@@ -140,3 +156,13 @@ def ids_of(events: Sequence[Event]) -> list[str]:
     """Return the decisions that events are about, each once."""
     about = (e.id for e in events if isinstance(e, Decided | Rewarded | Reported))
     return list(dict.fromkeys(about))
+
+
+def check_ids(ids: Sequence[object]) -> None:
+    """Check that every store can keep these ids of decisions."""
+    for id in ids:
+        if not (is_word(id) and len(str(id)) <= MAX_ID and "\0" not in str(id)):
+            shown = repr(id) if len(repr(id)) <= 40 else f"{repr(id)[:40]}... of {len(str(id))}"
+            raise BadParameter(
+                f"an id is a word of 1 to {MAX_ID} characters without NUL, got {shown}"
+            )
