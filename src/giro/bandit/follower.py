@@ -1,9 +1,9 @@
 """Follower: a state that keeps up with a log, its lock, and the thread that does the chores."""
 
+import inspect
 import json
 import logging
 import os
-import sys
 import threading
 import warnings
 import weakref
@@ -301,8 +301,8 @@ class Follower:
 
 def _warn(message: str) -> None:
     """Warn at the line outside of giro that asked."""
-    frame, steps = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("giro."):
+    frame, steps = inspect.currentframe(), 1
+    while frame and frame.f_back and frame.f_globals["__name__"].startswith("giro."):
         frame, steps = frame.f_back, steps + 1
     warnings.warn(message, stacklevel=steps)
 

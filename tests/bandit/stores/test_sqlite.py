@@ -35,7 +35,7 @@ def test_a_full_disk_loses_nothing_that_was_told(tmp_path: Path) -> None:
         assert bandit.n_decisions == before + 1
     with Bandit.open(where, "x") as again:
         assert [decision.id for decision in again.pending()] == told
-        assert sum(n for _, n in bandit._state.cold_start.to_json()["under_way"]) == len(told)
+        assert sum(n for _, n in bandit._state.cold_start.to_json()["unrewarded"]) == len(told)
 
 
 @pytest.mark.parametrize("path", ["/dev/null/x.db", "/proc/x.db"])

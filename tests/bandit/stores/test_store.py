@@ -128,7 +128,7 @@ def test_forms_come_one_after_the_other(make: Make) -> None:
 def test_a_log_may_be_expected_to_end_somewhere(make: Make) -> None:
     store = make()
     assert store.append(BEGINNING, expected=0) == 1
-    with pytest.raises(Taken, match="does not end where it was expected") as caught:
+    with pytest.raises(Taken, match="the log has grown meanwhile") as caught:
         store.append([Began(9.0, "other"), ArmAdded(9.0, "x")], expected=0)
     assert caught.value.event == Began(9.0, "other")
     assert store.append([decided("a")], expected=4) == 5

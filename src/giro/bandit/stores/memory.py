@@ -18,6 +18,7 @@ from giro.bandit.event import (
     kind_of,
 )
 from giro.bandit.stores.store import (
+    MAX_ID,
     FoundDecision,
     Snapshot,
     Taken,
@@ -99,7 +100,10 @@ class MemoryStore:
 
     def _append_one(self, event: Event) -> None:
         if type(event) is Decided:
-            if event.id in self._decision_of:
+            id = event.id
+            if not (type(id) is str and 0 < len(id) <= MAX_ID and id.isascii() and "\0" not in id):
+                check_ids([id])
+            if id in self._decision_of:
                 raise Taken(event)
             self.kind.append(DECISION)
             self.index.append(len(self.arm))
@@ -108,6 +112,7 @@ class MemoryStore:
         if type(event) is Rewarded:
             decision = self._decision_of.get(event.id)
             if decision is None or self.reward_of[decision] != _PENDING:
+                check_ids([event.id])
                 raise Taken(event)
         self._note(event)
 
