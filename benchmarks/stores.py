@@ -234,6 +234,7 @@ def tails(kind: str, rounds: int = 4_000) -> list[dict[str, Any]]:
             elapsed, answers = timed(lambda: [done.get() for _ in children])  # noqa: B023
             for child in children:
                 child.join()
+        times = np.concatenate(answers)
         p50, p99, longest = (np.quantile(times, q, axis=0).tolist() for q in (0.5, 0.99, 1.0))
         row = {
             "store": kind,
