@@ -2,9 +2,16 @@
 
     python benchmarks/stores.py [--events 10_000_000] [--seconds 3] [--stores sqlite,postgres]
 
+<<<<<<< HEAD
 Writes results/bandit/stores.json: decisions with rewards a second, beside plain inserts of rows of
 the same size, taken in turns, and how long calls take when the log is long. Then `python
 scripts/tables.py` writes both into docs/production.md.
+=======
+Writes results/bandit/stores.json: decisions with rewards a second, beside plain inserts of the same
+rows, taken in turns (not with `--seconds 0`); how long decisions take while several processes
+write; what idle bandits cost; and how long calls take when the log is long. Then
+`python scripts/stores_table.py` writes it into docs/production.md.
+>>>>>>> stores
 """
 
 import argparse
@@ -19,7 +26,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -106,25 +113,51 @@ def in_threads(works: list[Work], seconds: float) -> float:
     return sum(done) / seconds
 
 
+<<<<<<< HEAD
 def _process(kind: str, where: str, seconds: float, plain: bool, ready: Any, done: Any) -> None:
     work = plain_work(kind, where) if plain else bandit_work(where)
     work()
+=======
+class Load(NamedTuple):
+    """Work of several processes."""
+
+    processes: int
+    threads: int  # of each
+    seconds: float
+
+
+def _process(kind: str, where: str, load: Load, plain: bool, ready: Any, done: Any) -> None:
+    if plain:
+        works = [plain_work(kind, where) for _ in range(load.threads)]
+    else:
+        bandit = Bandit(ARMS, POLICY, name="b", store=where)
+        works = [bandit_work(bandit)] * load.threads
+    works[0]()
+>>>>>>> stores
     ready.wait()
-    done.put(rounds_for(seconds, work))
+    done.put(in_threads(load.threads, load.seconds, works.__getitem__))
 
 
-def in_processes(n: int, kind: str, where: str, seconds: float, *, plain: bool) -> float:
-    """Return how often n processes together can do a round in a second."""
+def in_processes(load: Load, kind: str, where: str, *, plain: bool) -> float:
+    """Return how often processes together can do a round in a second."""
     spawn = multiprocessing.get_context("spawn")
+<<<<<<< HEAD
     ready, done = spawn.Barrier(n), spawn.Queue()
     given = (kind, where, seconds, plain, ready, done)
     children = [spawn.Process(target=_process, args=given) for _ in range(n)]
+=======
+    ready, done = spawn.Barrier(load.processes), spawn.Queue()
+    children = [
+        spawn.Process(target=_process, args=(kind, where, load, plain, ready, done))
+        for _ in range(load.processes)
+    ]
+>>>>>>> stores
     for child in children:
         child.start()
     total = sum(done.get() for _ in children)
     for child in children:
         child.join()
-    return total / seconds
+    return total
 
 
 def throughput(kind: str, seconds: float) -> list[dict[str, Any]]:
@@ -132,6 +165,7 @@ def throughput(kind: str, seconds: float) -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         where = address(kind, folder)
+<<<<<<< HEAD
         ours = bandit_work(where)
         ours()
         for who in ("1 thread", "4 threads", "8 threads", "4 processes"):
@@ -146,6 +180,29 @@ def throughput(kind: str, seconds: float) -> list[dict[str, Any]]:
                     for _ in range(TURNS)
                 ]
             medians = np.median(turns, axis=0)
+=======
+        bandit = Bandit(ARMS, POLICY, name="b", store=where)
+        bandit.reward(bandit.decide().id, 1.0)
+        for who in (
+            "1 thread",
+            "4 threads",
+            "8 threads",
+            "4 processes",
+            "4 processes of 8 threads",
+        ):
+            n, found = int(who[0]), []
+            load = Load(n, 8 if who.endswith("8 threads") else 1, seconds)
+            for _ in range(TURNS):
+                if "process" in who:
+                    pair = [in_processes(load, kind, where, plain=plain) for plain in (False, True)]
+                else:
+                    pair = [
+                        in_threads(n, seconds, lambda _: bandit_work(bandit)),
+                        plain_in_threads(n, kind, where, seconds),
+                    ]
+                found.append(pair)
+            ours, plain = np.median(found, axis=0)
+>>>>>>> stores
             rows.append(
                 {
                     "store": kind,
@@ -159,6 +216,107 @@ def throughput(kind: str, seconds: float) -> list[dict[str, Any]]:
     return rows
 
 
+<<<<<<< HEAD
+=======
+def plain_in_threads(n: int, kind: str, where: str, seconds: float) -> float:
+    """Return what plain inserts reach, each thread with a connection of its own."""
+    done = [0] * n
+
+    def run(i: int) -> None:
+        done[i] = rounds_for(seconds, plain_work(kind, where))
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(done) / seconds
+
+
+# -- several processes, many bandits ---------------------------------------------------------
+
+
+def _decide(where: str, rounds: int, ready: Any, done: Any) -> None:
+    bandit = Bandit(ARMS, POLICY, name="b", store=where)
+    bandit.reward(bandit.decide().id, 1.0)
+    ready.wait()
+    times = []
+    for _ in range(rounds):
+        decide, decision = timed(bandit.decide)
+        reward, _ = timed(functools.partial(bandit.reward, decision.id, 1.0))
+        times.append((decide, reward))
+    done.put(times)
+    bandit.close()
+
+
+def tails(kind: str, rounds: int = 4_000) -> list[dict[str, Any]]:
+    """Return how long decisions and rewards take while several processes write."""
+    rows, spawn = [], multiprocessing.get_context("spawn")
+    for n in (1, 2, 4):
+        with tempfile.TemporaryDirectory() as folder:
+            where = address(kind, folder)
+            ready, done = spawn.Barrier(n + 1), spawn.Queue()
+            arguments = (where, rounds // n, ready, done)
+            children = [spawn.Process(target=_decide, args=arguments) for _ in range(n)]
+            for child in children:
+                child.start()
+            ready.wait()
+            elapsed, answers = timed(lambda: [done.get() for _ in children])  # noqa: B023
+            for child in children:
+                child.join()
+        times = np.concatenate(answers)
+        p50, p99, longest = (np.quantile(times, q, axis=0).tolist() for q in (0.5, 0.99, 1.0))
+        row = {
+            "store": kind,
+            "processes": n,
+            "rounds_per_second": round(1e3 * len(times) / elapsed),
+        }
+        for i, call in enumerate(("decide", "reward")):
+            row[f"{call}_p50_ms"], row[f"{call}_p99_ms"] = round(p50[i], 2), round(p99[i], 2)
+            row[f"{call}_max_ms"] = round(longest[i], 1)
+        rows.append(row)
+        print(row, flush=True)
+    return rows
+
+
+def idle(kind: str, n: int = 1_000, seconds: float = 10.0) -> list[dict[str, Any]]:
+    """Return what bandits cost that nobody uses, and how long one of them then takes to decide."""
+    with tempfile.TemporaryDirectory() as folder:
+        where = address(kind, folder)
+        bandits = [Bandit(["a", "b"], POLICY, name=f"{i}", store=where) for i in range(n)]
+        for bandit in bandits:
+            bandit.decide()
+        time.sleep(3.0)
+        begun = time.process_time()
+        time.sleep(seconds)
+        share = (time.process_time() - begun) / seconds
+        times = [timed(bandits[i % n].decide)[0] for i in range(400)]
+        row = {
+            "store": kind,
+            "bandits": n,
+            "percent_of_a_core": round(100.0 * share, 2),
+            "threads": threading.active_count() - 1,
+            "decide_p50_ms": round(float(np.quantile(times, 0.5)), 2),
+            "decide_p99_ms": round(float(np.quantile(times, 0.99)), 2),
+        }
+        if kind == "postgres":
+            row["connections"] = _connections(where)
+        for bandit in bandits:
+            bandit.close()
+    print(row, flush=True)
+    return [row]
+
+
+def _connections(where: str) -> int:
+    import psycopg  # noqa: PLC0415  # an extra
+
+    query = "SELECT count(*) - 1 FROM pg_stat_activity WHERE datname = current_database()"
+    with psycopg.connect(where) as connection:
+        row = connection.execute(query).fetchone()
+    return int(row[0]) if row else 0
+
+
+>>>>>>> stores
 # -- long logs -------------------------------------------------------------------------------
 
 
@@ -211,6 +369,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--stores", default="sqlite,postgres")
+<<<<<<< HEAD
     options = parser.parse_args()
     command = f"python benchmarks/stores.py --events {options.events} --stores {options.stores}"
     content: dict[str, Any] = {"made_by": stamp(command)._asdict()}
@@ -218,6 +377,25 @@ def main() -> None:
     content["throughput"] = [row for kind in kinds for row in throughput(kind, options.seconds)]
     content["large log"] = [row for kind in kinds for row in large_log(kind, options.events)]
     RESULTS.write_text(json.dumps(content, indent=1) + "\n")
+=======
+    arguments = parser.parse_args()
+    for kind in arguments.stores.split(","):
+        if arguments.seconds > 0.0:
+            _note("throughput", throughput(kind, arguments.seconds))
+            _note("tails", tails(kind))
+            _note("idle", idle(kind))
+        _note("large log", large_log(kind, arguments.events))
+
+
+def _note(what: str, rows: list[dict[str, Any]]) -> None:
+    """Put what was measured in place of what was there."""
+    path = RESULTS / "stores.json"
+    found = json.loads(path.read_text())
+    keys = ("store", "from", "events", "processes", "bandits")
+    by = {tuple(map(row.get, keys)): row for row in found.get(what, []) + rows}
+    found[what] = sorted(by.values(), key=lambda row: row["store"] != "sqlite")
+    path.write_text(json.dumps(found, indent=1) + "\n")
+>>>>>>> stores
 
 
 if __name__ == "__main__":

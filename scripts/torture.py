@@ -2,11 +2,12 @@
 
     python scripts/torture.py [--store sqlite|postgres] [--cycles 1000] [--seed 0]
 
-Four processes work on one bandit: they decide, reward each other's decisions, let decisions
-expire, add and retire arms and keep snapshots. In every cycle one of them is killed by SIGKILL, and
-another takes its place. Every fiftieth cycle all begin with an empty store, so that some are killed
-while they make its tables. Each process notes, after a call has returned, what it was told. In the
-end:
+Four processes work on two bandits of one store: they decide, reward each other's decisions, let
+decisions expire, add and retire arms and keep snapshots. One bandit they open themselves. The other
+is their parent's: they are forked while a thread of the parent uses it. In every cycle one of them
+is killed by SIGKILL, and another takes its place. Every fiftieth cycle all begin with an empty
+store, so that some are killed while they make the bandit. Each process notes, after a call has
+returned, what it was told. In the end, of each bandit:
 
 - every decision and reward that was told is in the log, once, and as it was told;
 - no decision has two rewards, and no reward is without a decision;
@@ -17,21 +18,24 @@ It needs `fork`, for SQLite nothing else, and for PostgreSQL the server of the t
 """
 
 import argparse
+import contextlib
+import functools
 import hashlib
 import os
 import signal
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
-from giro import Bandit, GiroError
+from giro import BadParameter, Bandit, GiroError
 from giro.bandit.event import Decided, Event, Rewarded
 from giro.bandit.state import BanditState
 from giro.bandit.stores import Store, opened
@@ -52,26 +56,30 @@ def digest_of(state: BanditState) -> str:
     return found.hexdigest()[:16]
 
 
-def work(where: str, notes: Path, seed: int) -> None:
-    """Use the bandit until killed; note what was told."""
-    file = os.open(notes, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-
-    def note(*words: object) -> None:
-        os.write(file, (" ".join(map(str, words)) + "\n").encode())
-
+def work(where: str, inherited: Bandit, notes: Path, seed: int) -> None:
+    """Use the bandits until killed; note what was told."""
     rng = stream(seed, os.getpid())
     while True:
         try:
             bandit = Bandit(ARMS, POLICY, name="x", store=where, seed=3)
             break
         except GiroError as error:
-            note("#", error)
-    mine: list[str] = []
+            noted(notes, "x")("#", error)
+    turns = [
+        (each, noted(notes, name), list[str]()) for each, name in ((bandit, "x"), (inherited, "y"))
+    ]
     while True:
+        each, note, mine = turns[int(rng.random() * 2)]
         try:
-            _act(bandit, rng, mine, note)
+            _act(each, rng, mine, note)
         except GiroError as error:  # a reward that came too late, the last arm
             note("#", type(error).__name__, error)
+
+
+def noted(notes: Path, name: str) -> Callable[..., None]:
+    """Return a function that notes words about a bandit."""
+    file = os.open(f"{notes}-{name}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    return lambda *words: os.write(file, (" ".join(map(str, words)) + "\n").encode()) and None
 
 
 def _act(
@@ -101,22 +109,51 @@ def _act(
         note("S", position, digest)
 
 
-def started(where: str, folder: Path, seed: int) -> tuple[int, Path]:
+def started(where: str, inherited: Bandit, folder: Path, seed: int) -> tuple[int, Path]:
     """Start a worker; return its process and its notes."""
     notes = folder / f"notes-{seed}"
     sys.stdout.flush()
     child = os.fork()
     if child == 0:
         try:
-            work(where, notes, seed)
+            work(where, inherited, notes, seed)
         finally:
             os._exit(1)
     return child, notes
 
 
-def checked(where: str, notes: list[Path]) -> Counter[str]:
-    """Compare what was told with what is in the log."""
-    store = opened(where, "x")
+@contextlib.contextmanager
+def busy_parent(where: str, notes: Path) -> Iterator[Bandit]:
+    """Lend a bandit that a thread of this process uses all the time."""
+    stop, failures = threading.Event(), list[BaseException]()
+    bandit = Bandit(ARMS, POLICY, name="y", store=where, seed=3)
+    note = noted(notes, "y")
+
+    def use() -> None:
+        try:
+            while not stop.wait(0.001):
+                decision = bandit.decide()
+                note("D", decision.id, decision.arm, repr(decision.propensity))
+                with contextlib.suppress(BadParameter):  # it expired
+                    bandit.reward(decision.id, 1.0)
+                    note("R", decision.id, 1.0)
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=use)
+    thread.start()
+    try:
+        yield bandit
+    finally:
+        stop.set()
+        thread.join()
+        bandit.close()
+    assert failures == [], failures
+
+
+def checked(where: str, name: str, notes: list[Path]) -> Counter[str]:
+    """Compare what was told of a bandit with what is in its log."""
+    store = opened(where, name)
     events = list(_all(store))
     decided = Counter(e.id for e in events if isinstance(e, Decided))
     rewarded = Counter(e.id for e in events if isinstance(e, Rewarded))
@@ -126,7 +163,7 @@ def checked(where: str, notes: list[Path]) -> Counter[str]:
     assert all(count == 1 for count in rewarded.values()), "a reward twice"
     assert rewarded.keys() <= decided.keys(), "a reward without a decision"
     counts, states = Counter(events=len(events)), dict[int, set[str]]()
-    for path in notes:
+    for path in (Path(f"{path}-{name}") for path in notes):
         for line in path.read_text().split("\n")[:-1] if path.exists() else ():
             kind, *words = line.split(" ")
             counts[kind] += 1
@@ -168,20 +205,23 @@ def torture(kind: str, cycles: int, seed: int) -> Counter[str]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             where = f"sqlite:///{folder}/torture.db" if kind == "sqlite" else _database()
-            numbers = iter(range(1_000_000))
-            running = [started(where, folder, first + next(numbers)) for _ in range(WORKERS)]
-            notes = [path for _, path in running]
-            for _ in range(min(EPOCH, cycles - first)):
-                time.sleep(0.3 * rng.random() ** 2)
-                child, _ = running.pop(int(rng.random() * len(running)))
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                running.append(started(where, folder, first + next(numbers)))
-                notes.append(running[-1][1])
-            for child, _ in running:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-            total += checked(where, notes)
+            notes = [folder / "notes-parent"]
+            with busy_parent(where, notes[0]) as inherited:
+                begin = functools.partial(started, where, inherited, folder)
+                running = [begin(seed) for seed in range(first, first + WORKERS)]
+                notes += [path for _, path in running]
+                for cycle in range(first, min(first + EPOCH, cycles)):
+                    time.sleep(0.3 * rng.random() ** 2)
+                    child, _ = running.pop(int(rng.random() * len(running)))
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
+                    running.append(begin(WORKERS + cycle))
+                    notes.append(running[-1][1])
+                for child, _ in running:
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
+            for bandit in ("x", "y"):
+                total += checked(where, bandit, notes)
         print(f"{kind}: {min(first + EPOCH, cycles)} cycles, {dict(total)}", flush=True)  # noqa: T201
     return total
 

@@ -232,18 +232,21 @@ class Follower:
 
     def keep(self) -> None:
         """Settle rewards whose waiting is over and keep a snapshot, as one process does for all."""
-        if not self.store.is_keeper():
-            return
         wait = self.state.setting.reward_wait
+        if (wait is None and not self._snapshot_is_due()) or not self.store.is_keeper():
+            return
         while wait is not None:
             due = self.store.waiting(self.clock() - wait)[:GROUP]
             if not due:
                 break
             self.append_waiting(settled(due, self.state.setting, self.store, self.clock()))
+        if self._snapshot_is_due():
+            self._keep_snapshot()
+
+    def _snapshot_is_due(self) -> bool:
         least, most = _SNAPSHOT_EVERY
         position = self.state.position
-        if position - self._snapshot_at >= min(max(position // 10, least), most):
-            self._keep_snapshot()
+        return position - self._snapshot_at >= min(max(position // 10, least), most)
 
     def append_waiting(self, rewards: Sequence[Rewarded]) -> None:
         """Append those rewards of decisions that still wait."""

@@ -1,11 +1,15 @@
 """SqlStore: the log of one bandit in the tables of a database."""
 
 import contextlib
+import io
 import json
 import time as clock
 import weakref
+import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from giro.bandit.event import Decided, Event, EventRow, Rebuilt, event_of, row_of
 from giro.bandit.stores._database import Database, let_go, marks, parts_of
@@ -19,11 +23,11 @@ from giro.bandit.stores._schema import (
     decision_in,
     found_in,
 )
-from giro.bandit.stores._snapshots import packed_arrays, snapshot_of
 from giro.bandit.stores._watch import Subscriber
 from giro.bandit.stores.store import FoundDecision, Snapshot, check_ids, ids_of
 from giro.checks import WORD, check
 from giro.errors import StoreError
+from giro.files import pack_arrays, unpack_arrays
 
 KEPT_SNAPSHOTS = 2
 PART = 2**18  # bytes of a snapshot that are written at once
@@ -223,3 +227,20 @@ def _positions(ids: Sequence[str]) -> str:
         f"SELECT position {of_ids} {DECISION} UNION ALL SELECT position {of_ids} {REPORT}"
         f" UNION ALL SELECT reward {of_ids} {DECISION} AND reward IS NOT NULL"
     )
+
+
+def packed_arrays(arrays: dict[str, np.ndarray]) -> bytes:
+    """Return arrays as bytes, without pickle."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as parts:
+        pack_arrays(parts, arrays)
+    return buffer.getvalue()
+
+
+def snapshot_of(position: int, about: str, arrays: bytes) -> Snapshot | None:
+    """Return a snapshot, None if it is damaged."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(arrays)) as parts:
+            return Snapshot(position, json.loads(about), unpack_arrays(parts))
+    except (ValueError, KeyError, zipfile.BadZipFile):
+        return None

@@ -265,6 +265,8 @@ def _connect(url: str) -> "psycopg.Connection[Any]":
     connection = psycopg.connect(url, autocommit=True, connect_timeout=_PATIENCE)
     # A plan that is kept was made when the log was short, and would read all of it when it is long.
     connection.execute("SET enable_seqscan = off")
+    # Every query has one good plan, and finding it again each time takes as long as an append.
+    connection.execute("SET plan_cache_mode = force_generic_plan")
     return connection
 
 
