@@ -2,16 +2,10 @@
 
     python benchmarks/stores.py [--events 10_000_000] [--seconds 3] [--stores sqlite,postgres]
 
-<<<<<<< HEAD
-Writes results/bandit/stores.json: decisions with rewards a second, beside plain inserts of rows of
-the same size, taken in turns, and how long calls take when the log is long. Then `python
-scripts/tables.py` writes both into docs/production.md.
-=======
 Writes results/bandit/stores.json: decisions with rewards a second, beside plain inserts of the same
-rows, taken in turns (not with `--seconds 0`); how long decisions take while several processes
+rows, taken in turns; how long decisions take while several processes
 write; what idle bandits cost; and how long calls take when the log is long. Then
-`python scripts/stores_table.py` writes it into docs/production.md.
->>>>>>> stores
+`python scripts/tables.py` writes it into docs/production.md.
 """
 
 import argparse
@@ -36,13 +30,13 @@ sys.path.insert(0, str(ROOT / "tests"))
 from bandit.stores.postgres import new_database, url_or_reason  # noqa: E402  # of the tests
 
 from giro import Bandit  # noqa: E402
+from giro.bandit.event import Decided, Event, Rewarded, row_of  # noqa: E402
 from giro.seeds import stream  # noqa: E402
 from giro.version import stamp  # noqa: E402
 
 RESULTS = ROOT / "results" / "bandit" / "stores.json"
 ARMS = [f"arm {i}" for i in range(10)]
-POLICY, TURNS, GROUP = "thompson", 3, 1_000
-Work = Callable[[], object]
+POLICY, TURNS = "thompson", 3
 
 
 def address(kind: str, folder: str) -> str:
@@ -58,39 +52,7 @@ def address(kind: str, folder: str) -> str:
 # -- throughput ------------------------------------------------------------------------------
 
 
-def bandit_work(where: str) -> Work:
-    """Return a round of a bandit."""
-    bandit = Bandit(ARMS, POLICY, name="b", store=where)
-    return lambda: bandit.reward(bandit.decide().id, 1.0)
-
-
-def plain_work(kind: str, where: str) -> Work:
-    """Return two plain inserts, each committed, of rows as large as those of a round."""
-    make = "CREATE TABLE IF NOT EXISTS plain (kind INT, id TEXT, time FLOAT, value FLOAT, data {})"
-    if kind == "sqlite":
-        path = where.removeprefix("sqlite:///") + ".plain"
-        connection: Any = sqlite3.connect(
-            path, isolation_level=None, timeout=60, check_same_thread=False
-        )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute(make.format("BLOB"))
-    else:
-        import psycopg  # noqa: PLC0415  # an extra
-
-        connection = psycopg.connect(where, autocommit=True)
-        connection.execute(make.format("BYTEA"))
-    text = f"INSERT INTO plain VALUES ({', '.join(5 * ['?' if kind == 'sqlite' else '%s'])})"
-    decided, rewarded = bytes(16 * len(ARMS)), b""  # arms and propensities; nothing but a value
-
-    def work() -> None:
-        for data in (decided, rewarded):
-            connection.execute(text, (1, "0" * 24, 1.0, 1.0, data))
-
-    return work
-
-
-def rounds_for(seconds: float, work: Work) -> int:
+def rounds_for(seconds: float, work: Callable[[], None]) -> int:
     """Return how often work can be done in this time."""
     end, n = time.perf_counter() + seconds, 0
     while time.perf_counter() < end:
@@ -99,25 +61,59 @@ def rounds_for(seconds: float, work: Work) -> int:
     return n
 
 
-def in_threads(works: list[Work], seconds: float) -> float:
-    """Return how often threads together can do their work in a second."""
-    done: list[int] = []
-    threads = [
-        threading.Thread(target=lambda work=work: done.append(rounds_for(seconds, work)))
-        for work in works
-    ]
+def in_threads(n: int, seconds: float, make: Callable[[int], Callable[[], None]]) -> float:
+    """Return how often n threads together can do their work in a second."""
+    done = [0] * n
+
+    def run(i: int) -> None:
+        done[i] = rounds_for(seconds, work[i])
+
+    work = [make(i) for i in range(n)]
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(n)]
+    begun = time.perf_counter()
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return sum(done) / seconds
+    return sum(done) / (time.perf_counter() - begun)
 
 
-<<<<<<< HEAD
-def _process(kind: str, where: str, seconds: float, plain: bool, ready: Any, done: Any) -> None:
-    work = plain_work(kind, where) if plain else bandit_work(where)
-    work()
-=======
+def bandit_work(bandit: Bandit) -> Callable[[], None]:
+    """Return a round of a bandit."""
+
+    def work() -> None:
+        bandit.reward(bandit.decide().id, 1.0)
+
+    return work
+
+
+def plain_work(kind: str, where: str) -> Callable[[], None]:
+    """Return two plain inserts, each committed, of rows as large as those of a round."""
+    p = np.full(len(ARMS), 0.1)
+    decided = row_of(Decided("0" * 24, 1.0, 1, np.arange(len(ARMS)), p, 0.1, 7))
+    rewarded = row_of(Rewarded("0" * 24, 1.0, 1.0))
+    make = "CREATE TABLE IF NOT EXISTS plain (kind INT, id TEXT, time FLOAT, value FLOAT, data {})"
+    if kind == "sqlite":
+        path = where.removeprefix("sqlite:///") + ".plain"
+        connection: Any = sqlite3.connect(path, isolation_level=None, timeout=60)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(make.format("BLOB"))
+        text = "INSERT INTO plain VALUES (?, ?, ?, ?, ?)"
+    else:
+        import psycopg  # noqa: PLC0415  # an extra
+
+        connection = psycopg.connect(where, autocommit=True)
+        connection.execute(make.format("BYTEA"))
+        text = "INSERT INTO plain VALUES (%s, %s, %s, %s, %s)"
+
+    def work() -> None:
+        connection.execute(text, tuple(decided))
+        connection.execute(text, tuple(rewarded))
+
+    return work
+
+
 class Load(NamedTuple):
     """Work of several processes."""
 
@@ -133,7 +129,6 @@ def _process(kind: str, where: str, load: Load, plain: bool, ready: Any, done: A
         bandit = Bandit(ARMS, POLICY, name="b", store=where)
         works = [bandit_work(bandit)] * load.threads
     works[0]()
->>>>>>> stores
     ready.wait()
     done.put(in_threads(load.threads, load.seconds, works.__getitem__))
 
@@ -141,17 +136,11 @@ def _process(kind: str, where: str, load: Load, plain: bool, ready: Any, done: A
 def in_processes(load: Load, kind: str, where: str, *, plain: bool) -> float:
     """Return how often processes together can do a round in a second."""
     spawn = multiprocessing.get_context("spawn")
-<<<<<<< HEAD
-    ready, done = spawn.Barrier(n), spawn.Queue()
-    given = (kind, where, seconds, plain, ready, done)
-    children = [spawn.Process(target=_process, args=given) for _ in range(n)]
-=======
     ready, done = spawn.Barrier(load.processes), spawn.Queue()
     children = [
         spawn.Process(target=_process, args=(kind, where, load, plain, ready, done))
         for _ in range(load.processes)
     ]
->>>>>>> stores
     for child in children:
         child.start()
     total = sum(done.get() for _ in children)
@@ -165,22 +154,6 @@ def throughput(kind: str, seconds: float) -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         where = address(kind, folder)
-<<<<<<< HEAD
-        ours = bandit_work(where)
-        ours()
-        for who in ("1 thread", "4 threads", "8 threads", "4 processes"):
-            n = int(who[0])
-            if "process" in who:
-                play = functools.partial(in_processes, n, kind, where, seconds)
-                turns = [(play(plain=False), play(plain=True)) for _ in range(TURNS)]
-            else:
-                plain = [plain_work(kind, where) for _ in range(n)]
-                turns = [
-                    (in_threads([ours] * n, seconds), in_threads(plain, seconds))
-                    for _ in range(TURNS)
-                ]
-            medians = np.median(turns, axis=0)
-=======
         bandit = Bandit(ARMS, POLICY, name="b", store=where)
         bandit.reward(bandit.decide().id, 1.0)
         for who in (
@@ -202,22 +175,20 @@ def throughput(kind: str, seconds: float) -> list[dict[str, Any]]:
                     ]
                 found.append(pair)
             ours, plain = np.median(found, axis=0)
->>>>>>> stores
             rows.append(
                 {
                     "store": kind,
                     "from": who,
-                    "rounds_per_second": round(medians[0]),
-                    "plain_inserts": round(medians[1]),
-                    "ratio": round(float(np.median([a / b for a, b in turns])), 2),
+                    "rounds_per_second": round(ours),
+                    "plain_inserts": round(plain),
+                    "ratio": round(float(np.median([a / b for a, b in found])), 2),
                 }
             )
             print(rows[-1], flush=True)
+        bandit.close()
     return rows
 
 
-<<<<<<< HEAD
-=======
 def plain_in_threads(n: int, kind: str, where: str, seconds: float) -> float:
     """Return what plain inserts reach, each thread with a connection of its own."""
     done = [0] * n
@@ -316,24 +287,26 @@ def _connections(where: str) -> int:
     return int(row[0]) if row else 0
 
 
->>>>>>> stores
 # -- long logs -------------------------------------------------------------------------------
 
 
 def filled(bandit: Bandit, events: int, rng: np.random.Generator) -> None:
-    """Decide and reward in groups until the log has this many events."""
+    """Append decisions and their rewards until the log has this many events."""
+    arms, p = np.arange(len(ARMS)), np.full(len(ARMS), 1.0 / len(ARMS))
     while bandit.position < events:
-        n = min(GROUP, (events - bandit.position + 1) // 2)
-        made = bandit.decide_many(n)
-        rewards = (rng.random(n) < 0.3).astype(float)
-        bandit.reward_many({one.id: value for one, value in zip(made, rewards, strict=True)})
+        group: list[Event] = []
+        for _ in range(min(1000, (events - bandit.position + 1) // 2)):
+            id, arm = rng.bytes(12).hex(), int(rng.random() * len(ARMS))
+            value = float(rng.random() < 0.1 + arm / 20)
+            group += [Decided(id, 1.0, arm, arms, p, 0.1, 0), Rewarded(id, 2.0, value)]
+        bandit._append(group)
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the milliseconds that a call takes, and its result."""
+    """Return the milliseconds that a call takes, and what it returns."""
     begun = time.perf_counter()
-    result = call()
-    return 1e3 * (time.perf_counter() - begun), result
+    found = call()
+    return 1e3 * (time.perf_counter() - begun), found
 
 
 def large_log(kind: str, most: int) -> list[dict[str, Any]]:
@@ -342,60 +315,51 @@ def large_log(kind: str, most: int) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         where = address(kind, folder)
         bandit = Bandit(ARMS, POLICY, name="b", store=where)
+        bandit.reward(bandit.decide().id, 1.0)
         for events in (n for n in (1_000, 100_000, 1_000_000, 10_000_000) if n <= most):
             filled(bandit, events, rng)
             bandit.close()
             opened, bandit = timed(lambda: Bandit.open(where, "b"))
-            row = {"store": kind, "events": events, "open_ms": round(opened)}
-            times: dict[str, list[float]] = {"decide": [], "reward": []}
+            times = []
             for _ in range(1_000):
-                took, decision = timed(bandit.decide)
-                times["decide"].append(took)
-                reward = functools.partial(bandit.reward, decision.id, 1.0)
-                times["reward"].append(timed(reward)[0])
-            for name, its in times.items():
-                for label, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0)):
-                    row[f"{name}_{label}_ms"] = round(float(np.quantile(its, q)), 3)
-            row["most_memory_MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-            rows.append(row)
-            print(row, flush=True)
+                decide, decision = timed(bandit.decide)
+                reward, _ = timed(functools.partial(bandit.reward, decision.id, 1.0))
+                times.append((decide, reward))
+            p50, p99, longest = (np.quantile(times, q, axis=0).tolist() for q in (0.5, 0.99, 1.0))
+            rows.append(
+                {
+                    "store": kind,
+                    "events": events,
+                    "open_ms": round(opened),
+                    "decide_p50_ms": round(p50[0], 3),
+                    "decide_p99_ms": round(p99[0], 3),
+                    "decide_max_ms": round(longest[0], 1),
+                    "reward_p50_ms": round(p50[1], 3),
+                    "reward_p99_ms": round(p99[1], 3),
+                    "reward_max_ms": round(longest[1], 1),
+                    "most_memory_MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+                }
+            )
+            print(rows[-1], flush=True)
         bandit.close()
     return rows
 
 
 def main() -> None:
-    """Measure everything; what is measured takes the place of what was there."""
+    """Measure everything."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--stores", default="sqlite,postgres")
-<<<<<<< HEAD
     options = parser.parse_args()
     command = f"python benchmarks/stores.py --events {options.events} --stores {options.stores}"
     content: dict[str, Any] = {"made_by": stamp(command)._asdict()}
     kinds = options.stores.split(",")
     content["throughput"] = [row for kind in kinds for row in throughput(kind, options.seconds)]
+    content["tails"] = [row for kind in kinds for row in tails(kind)]
+    content["idle"] = [row for kind in kinds for row in idle(kind)]
     content["large log"] = [row for kind in kinds for row in large_log(kind, options.events)]
     RESULTS.write_text(json.dumps(content, indent=1) + "\n")
-=======
-    arguments = parser.parse_args()
-    for kind in arguments.stores.split(","):
-        if arguments.seconds > 0.0:
-            _note("throughput", throughput(kind, arguments.seconds))
-            _note("tails", tails(kind))
-            _note("idle", idle(kind))
-        _note("large log", large_log(kind, arguments.events))
-
-
-def _note(what: str, rows: list[dict[str, Any]]) -> None:
-    """Put what was measured in place of what was there."""
-    path = RESULTS / "stores.json"
-    found = json.loads(path.read_text())
-    keys = ("store", "from", "events", "processes", "bandits")
-    by = {tuple(map(row.get, keys)): row for row in found.get(what, []) + rows}
-    found[what] = sorted(by.values(), key=lambda row: row["store"] != "sqlite")
-    path.write_text(json.dumps(found, indent=1) + "\n")
->>>>>>> stores
 
 
 if __name__ == "__main__":

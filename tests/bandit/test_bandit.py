@@ -114,7 +114,7 @@ def test_unknown_ids_are_an_error_that_changes_nothing(id: Any) -> None:
     bandit = bandit_of(name="x")
     bandit.decide()
     before = state_of(bandit)
-    with pytest.raises(BadParameter, match="no decision has the id|an id is a word of 1 to 256"):
+    with pytest.raises(BadParameter, match=r"no decision has the id|an id is a word of 1 to 256"):
         bandit.reward(id, 1.0)
     assert state_of(bandit) == before
 

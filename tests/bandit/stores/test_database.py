@@ -18,7 +18,12 @@ def test_bandits_in_one_file_share_a_transaction(make: Make) -> None:
     one.append([decided("before")])
     turns: list[int] = []
     commit = one._groups._commit
-    one._groups._commit = lambda group: turns.append(len(group)) or commit(group)
+
+    def counted(group: Any) -> None:
+        turns.append(len(group))
+        commit(group)
+
+    one._groups._commit = counted
     calls = [
         lambda: one.append([decided("a")]),
         lambda: two.append([decided("a")]),
