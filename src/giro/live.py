@@ -266,6 +266,9 @@ class LivePolicy:
             shape = shape._replace(capacity=max(2 * shape.capacity, rewards))
         while rewards > shape.rounds:
             shape = shape._replace(rounds=max(1, 2 * shape.rounds))
+        if shape.sparse and not self.played.needs_rounds and n_arms <= shape.n_arms:
+            self.shape = shape  # a table holds any number of rewards
+            return
         if n_arms > shape.n_arms:
             shape = shape._replace(n_arms=max(2 * shape.n_arms, n_arms))
         self._grow(shape)

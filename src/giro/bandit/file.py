@@ -100,7 +100,7 @@ def write_bandit(path: Path, content: Packed) -> None:
     and the version of its format, the second is the SHA-256 digest of all that follows.
     """
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as parts:
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as parts:
         parts.writestr("header.json", json.dumps(content.header, ensure_ascii=False))
         parts.writestr("events.parquet", _parquet(content.events))
         parts.writestr("decisions.parquet", _parquet(content.decisions))
