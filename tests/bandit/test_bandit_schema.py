@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from bandit.clock import counted
 
@@ -190,3 +192,30 @@ def test_equal_rewards_have_no_error() -> None:
     report = bandit.apprenticeship()
     assert (report.would_have_earned, report.standard_error) == (1.0, 0.0)
     assert giro.evaluate(bandit.events(), "always:a")["snips"].se == 0.0
+
+
+# -- several contexts at once ----------------------------------------------------------------------
+
+
+def test_the_rows_of_a_table_are_contexts() -> None:
+    table = {"age": [31.0, 45.0, None], "city": ["Rome", "Oslo", "Rome"]}
+    for frame in (pl.DataFrame(table), pd.DataFrame(table)):
+        bandit = Bandit(["a", "b"], "lin-ucb")
+        assert len(bandit.decide_many(frame)) == 3
+        assert names_of(bandit) == ["age", "city"]
+        rows = bandit.events().filter(kind="decision")["context"].to_list()
+        assert [row[0] for row in rows][:2] == [31.0, 45.0]
+
+
+@pytest.mark.parametrize("contexts", [3.0, True, -1, "abc", {"x": 1.0}, None])
+def test_what_are_no_contexts_is_refused(contexts: Any) -> None:
+    bandit = Bandit(["a", "b"], "thompson")
+    with pytest.raises(BadParameter, match="decide_many takes contexts, a DataFrame or a number"):
+        bandit.decide_many(contexts)
+    assert bandit.n_decisions == 0
+
+
+def test_a_bandit_of_many_arms_is_shown_in_a_line() -> None:
+    bandit = Bandit([f"arm {i}" for i in range(10_000)], "ucb1")
+    assert len(repr(bandit)) < 250
+    assert "and 9,990 more" in repr(bandit)

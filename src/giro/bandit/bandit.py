@@ -1,5 +1,6 @@
 """Bandit: arms by name, decide now, reward later, in memory or in a store that survives."""
 
+import asyncio
 import contextlib
 import gc
 import itertools
@@ -58,6 +59,7 @@ Ids: TypeAlias = Callable[[], str] | Literal["random", "numbered"]
 
 _LOGGER = logging.getLogger("giro")
 _PART = 10_000  # events that are read at once
+_SHOWN = 10  # arms in the text of a bandit
 _NONE_NEW = ((), ())
 
 
@@ -384,8 +386,10 @@ class Bandit:
             return apprenticeship(self._state)
 
     def __repr__(self) -> str:
+        arms = self.arms
+        more = f", and {len(arms) - _SHOWN:,} more" if len(arms) > _SHOWN else ""
         return (
-            f"Bandit({self.arms}, {self.policy.text!r}: {self.n_decisions} decisions, "
+            f"Bandit({arms[:_SHOWN]}{more}, {self.policy.text!r}: {self.n_decisions} decisions, "
             f"{self.n_rewards} rewards)"
         )
 
@@ -421,15 +425,28 @@ class Bandit:
     ) -> list[Decision]:
         """Return a decision for each context, or this many without contexts.
 
-        On an error, none is made. As with separate calls of `decide`, none can learn from the
-        others.
+        `contexts` is a list, a DataFrame whose rows are contexts, or a number. On an error, none is
+        made. As with separate calls of `decide`, none can learn from the others.
         """
         self._follower.tend()
-        if isinstance(contexts, bool) or (isinstance(contexts, int | np.integer) and contexts < 0):
-            raise BadParameter(f"decide_many takes contexts or a number >= 0, got {contexts}")
-        several = [None] * contexts if isinstance(contexts, int | np.integer) else list(contexts)
-        requests = [Request(None, context, arms, baseline) for context in several]
+        requests = [Request(None, each, arms, baseline) for each in _each_context(contexts)]
         return self._decided(requests) if requests else []
+
+    async def decide_async(self, context: Given = None, **options: Any) -> Decision:
+        """Return what `decide` returns, without keeping an event loop from other work.
+
+        It runs in a thread of the loop's pool. Calls that wait for a store at the same time share
+        its commits, as those of threads do.
+        """
+        return await asyncio.to_thread(self.decide, context, **options)
+
+    async def rank_async(self, context: Given = None, **options: Any) -> list[Decision]:
+        """Return what `rank` returns, as `decide_async` does."""
+        return await asyncio.to_thread(self.rank, context, **options)
+
+    async def reward_async(self, id: str, value: float) -> None:
+        """Report a reward as `reward` does, without keeping an event loop from other work."""
+        await asyncio.to_thread(self.reward, id, value)
 
     def rank(
         self,
@@ -788,6 +805,21 @@ class Bandit:
             live = state.fresh(schema)
         offer = Offer(request.asked, request.rows.context, request.rows.features)
         warm_up(live, state.setting, offer)
+
+
+def _each_context(contexts: Any) -> list[Given]:
+    """Return contexts one by one: those of a list, the rows of a DataFrame, or as many without."""
+    if isinstance(contexts, int | np.integer) and not isinstance(contexts, bool) and contexts >= 0:
+        return [None] * int(contexts)
+    if hasattr(contexts, "to_dicts"):  # of polars
+        return list(contexts.to_dicts())
+    if hasattr(contexts, "to_dict") and hasattr(contexts, "columns"):  # of pandas
+        return list(contexts.to_dict("records"))
+    if isinstance(contexts, str | Mapping) or not hasattr(contexts, "__iter__"):
+        raise BadParameter(
+            f"decide_many takes contexts, a DataFrame or a number >= 0, got {contexts!r}"
+        )
+    return list(contexts)
 
 
 def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
