@@ -219,3 +219,11 @@ def test_a_bandit_of_many_arms_is_shown_in_a_line() -> None:
     bandit = Bandit([f"arm {i}" for i in range(10_000)], "ucb1")
     assert len(repr(bandit)) < 250
     assert "and 9,990 more" in repr(bandit)
+
+
+@pytest.mark.parametrize("time", [float("nan"), float("inf"), "now", None])
+def test_a_clock_gives_seconds(time: Any) -> None:
+    bandit = Bandit(["a", "b"], "thompson", clock=iter([0.0, 0.0, 0.0, 0.0, time]).__next__)
+    with pytest.raises(BadParameter, match="the clock of a bandit gives seconds, got"):
+        for _ in range(5):
+            bandit.decide()

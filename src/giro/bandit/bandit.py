@@ -222,8 +222,8 @@ class Bandit:
     def _open(
         self, store: Store, policy: Policy | str | None, clock: Callable[[], float], ids: Ids
     ) -> None:
-        self._store, self._clock = store, clock
-        self._follower = Follower(store, policy, clock)
+        self._store, self._clock = store, checked_clock(clock)
+        self._follower = Follower(store, policy, self._clock)
         self._new_id = self._source_of(ids)
 
     @property
@@ -871,6 +871,20 @@ def checked_names(arms: object) -> list[str]:
     if len(set(names)) < len(names):
         raise BadParameter(f"an arm is named twice in {names}")
     return names
+
+
+def checked_clock(clock: Callable[[], float]) -> Callable[[], float]:
+    """Return a clock that refuses times which are no numbers; the usual one stays as it is."""
+    if clock is time.time:
+        return clock
+
+    def checked() -> float:
+        now = clock()
+        if not (isinstance(now, int | float | np.number) and abs(now) < np.inf):
+            raise BadParameter(f"the clock of a bandit gives seconds, got {now!r}")
+        return float(now)
+
+    return checked
 
 
 def _seconds(time: Any) -> Any:
