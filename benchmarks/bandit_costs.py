@@ -135,7 +135,7 @@ def measured(
     names = [f"arm {i}" for i in range(entrant.arms)]
     bandit = Bandit(None if entrant.features else names, entrant.policy, seed=SEED)
     seconds, theirs, used = played(bandit, entrant, rounds, river)
-    memory = used if rounds >= ENOUGH else None
+    memory = used if rounds >= ENOUGH and used > 0 else None  # the system may take some back
     call = {"what": what, **summary(seconds), "bytes_per_round": memory, "river_p50": theirs}
     return call, list(long_calls(what, bandit, entrant)) if what in COPIED else []
 

@@ -95,7 +95,9 @@ def plain_work(kind: str, where: str) -> Callable[[], None]:
     make = "CREATE TABLE IF NOT EXISTS plain (kind INT, id TEXT, time FLOAT, value FLOAT, data {})"
     if kind == "sqlite":
         path = where.removeprefix("sqlite:///") + ".plain"
-        connection: Any = sqlite3.connect(path, isolation_level=None, timeout=60)
+        connection: Any = sqlite3.connect(
+            path, isolation_level=None, timeout=60, check_same_thread=False
+        )
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(make.format("BLOB"))

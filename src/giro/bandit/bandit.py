@@ -845,20 +845,24 @@ def make_ready(state: BanditState, part: Encoded) -> None:
     _READY.add(type(live.state))
     _LOGGER.info("%s is made ready: compiling may take a minute", live.policy)
     offer = Offer(part.asked, part.rows.context, part.rows.features)
-    _try_out(state.fresh(live.schema), state.setting, offer)
+    _try_out(state.fresh(live.schema), state.setting, offer, rewards=(1.0, 0.0))
 
 
-def _try_out(live: LivePolicy, setting: Setting, offer: Offer) -> None:
-    """Choose and learn with a state that nobody needs."""
+def _try_out(live: LivePolicy, setting: Setting, offer: Offer, *, rewards: Sequence[float]) -> None:
+    """Choose and learn with a state that nobody needs.
+
+    With rewards other than 0 and 1 some policies choose in another way, which takes longer.
+    """
     live.grow_to(0, n_arms=offer.arms.size)
-    for number, reward in enumerate((1.0, 0.0, 0.5)):
+    for number, reward in enumerate(rewards):
         sampled(live, setting, offer, number=number, baseline=0)
         live.learn(case_of(offer, 0), int(offer.arms[0]), reward)
 
 
 def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
     """Compile all that a bandit does with a policy, by doing it to a state that nobody needs."""
-    _try_out(live, setting, offer)
+    _try_out(live, setting, offer, rewards=(1.0, 0.0, 0.5))
+    sampled(live, setting, offer, number=9, baseline=0)
     live.snapshot()  # the first one plays a little, to tell versions of giro apart
     gc.collect()  # or Python looks through all that was loaded while somebody waits
 
