@@ -1,0 +1,310 @@
+"""Which kernels play which policy on a GPU, and what they are given."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from giro.errors import BadParameter
+from giro.kernels.cuda.source import padded
+from giro.models.linear import Linear
+from giro.models.logistic import Logistic
+from giro.models.network import Network
+from giro.offer import Shape
+from giro.policies._logistic_arms import TOLERANCE
+from giro.policies.contextual_giro import ContextualGiro
+from giro.policies.epsilon_greedy import EpsilonGreedy
+from giro.policies.giro_ensemble import GiroEnsemble
+from giro.policies.lin_ts import LinTs
+from giro.policies.lin_ucb import LinUcb
+from giro.policies.poisson_bootstrap import PoissonBootstrap
+from giro.policies.ucb_glm import UcbGlm
+from giro.policy import Policy
+from giro.problem import Problem
+from giro.problems.classification import Classification
+from giro.seeds import stream
+
+MOST_ARMS = 32  # the choice of an arm has a warp for each
+_WIDEST = 127  # columns of a row: the sums of a block lie in its shared memory
+_MOST_HIDDEN = 15  # units of a network
+
+_REAL, _WHOLE, _SINGLE, _WORD = np.float64, np.int32, np.float32, np.uint32
+
+
+class Step(NamedTuple):
+    """One kernel that is started in every round, or once for many rounds."""
+
+    files: tuple[str, ...]
+    function: str
+    threads: int
+    blocks_per_run: int
+    has_shared: bool  # whether it says how much shared memory it needs
+
+
+class Plan(NamedTuple):
+    """How a policy is played: kernels in the order of a round, and their data."""
+
+    steps: tuple[Step, ...]
+    whole: bool  # whether the only kernel plays many rounds at a time
+    constants: dict[str, int]  # of the source
+    numbers: dict[str, float]  # of the structure `Game`
+    arrays: dict[str, tuple[tuple[int, ...], Any]]  # shape for one run, and kind, all zero
+    start: Callable[[int, int], dict[str, np.ndarray]]  # of seed and run: arrays that begin else
+
+
+def plan_for(policy: Policy, problem: Problem, rounds: int) -> Plan:
+    """Return how the policy is played for so many rounds, or say why it cannot be."""
+    if not isinstance(problem, Classification):
+        raise BadParameter(
+            f"the engine cuda plays classification problems, got {problem}: use another engine"
+        )
+    shape = Shape(problem.n_arms, problem.n_features, 0, rounds, rounds)
+    if shape.n_arms > MOST_ARMS or shape.width > _WIDEST:
+        raise BadParameter(
+            f"the engine cuda plays up to {MOST_ARMS} arms and {_WIDEST - 1} features, got "
+            f"{shape.n_arms} and {shape.n_features}: use another engine"
+        )
+    maker = _MAKERS.get(type(policy))
+    plan = maker(policy, shape) if maker and _is_plain(policy) else None
+    if plan is None:
+        raise BadParameter(
+            f"the engine cuda cannot play {policy}: it plays contextual-giro and epsilon-greedy "
+            "with the models linear, logistic and network, giro-ensemble and poisson-bootstrap "
+            "with linear, lin-ucb, lin-ts and ucb-glm; use another engine"
+        )
+    return _completed(plan, shape)
+
+
+def _is_plain(policy: Policy) -> bool:
+    """Tell whether a policy breaks ties at random, and remembers everything."""
+    unusual = [getattr(policy, name, None) for name in ("window", "half_life")]
+    return getattr(policy, "ties", "random") == "random" and unusual == [None, None]
+
+
+def _completed(plan: Plan, shape: Shape) -> Plan:
+    """Add what all kernels need."""
+    k, rounds = shape.n_arms, shape.rounds
+    constants = {"D": shape.width, "DP": padded(shape.width), "ARMS": k}
+    arrays: dict[str, tuple[tuple[int, ...], Any]] = {
+        "arms": ((rounds,), np.uint8),
+        "history": ((k, rounds, 2), _WHOLE),
+        "length": ((k,), _WHOLE),
+        "ranks": ((k,), _WHOLE),
+        "values": ((k,), _REAL),
+    }
+
+    def start(seed: int, run: int) -> dict[str, np.ndarray]:
+        return {"ranks": np.arange(k, dtype=_WHOLE)} | plan.start(seed, run)
+
+    constants, arrays = constants | plan.constants, arrays | plan.arrays
+    return plan._replace(constants=constants, arrays=arrays, start=start)
+
+
+# -- policies --------------------------------------------------------------------------------------
+
+
+def _giro(policy: Any, shape: Shape) -> Plan | None:
+    numbers, model = {"a": float(policy.a)}, policy.model
+    if isinstance(model, Linear):
+        step = _fit(("bootstrap.cuh", "gram.cuh", "linear_giro.cu"), 256, shape)
+        numbers["penalty"] = model.penalty
+        return _by_values(0, step, numbers, {"counts": _rows(shape, _WORD)})
+    if isinstance(model, Logistic):
+        files = ("bootstrap.cuh", "factor.cuh", "gram.cuh", "logistic.cu")
+        numbers |= {"penalty": model.penalty, "tolerance": model.tolerance}
+        arrays = {"counts": _rows(shape, _WORD)} | _regressions(shape)
+        return _by_values(0, _fit(files, 256, shape), numbers, arrays, WIDTHS=0)
+    return _networks(0, model, numbers, shape)
+
+
+def _greedy(policy: Any, shape: Shape) -> Plan | None:
+    model = policy.model
+    numbers = _exploring(policy, shape)
+    if isinstance(model, Linear):
+        return _ridge(0, model.penalty, numbers, shape)
+    if isinstance(model, Logistic):
+        numbers |= {"penalty": model.penalty, "tolerance": model.tolerance}
+        return _pulled(2, numbers, _regressions(shape), shape, WIDTHS=0)
+    return _networks(1, model, numbers, shape)
+
+
+def _lin_ucb(policy: Any, shape: Shape) -> Plan | None:
+    bias = math.sqrt(policy.penalty) * policy.norm
+    first = 0.5 * math.sqrt(-2.0 * math.log(policy.delta)) + bias
+    radius = np.full(shape.n_arms, first if policy.scale is None else float(policy.scale))
+    numbers = {"scale": _given(policy.scale), "delta": policy.delta, "bias": bias}
+    per_arm = ((shape.n_arms,), _REAL)
+    return _ridge(
+        1, policy.penalty, numbers, shape, arrays={"log_det": per_arm}, first={"radius": radius}
+    )
+
+
+def _lin_ts(policy: Any, shape: Shape) -> Plan | None:
+    numbers = {"scale": _given(policy.scale), "delta": policy.delta}
+    return _ridge(2, policy.penalty, numbers, shape)
+
+
+def _replicas(policy: Any, shape: Shape) -> Plan | None:
+    if not isinstance(policy.model, Linear) or policy.spread not in (None, 1.0):
+        return None
+    numbers = {"a": float(getattr(policy, "a", 0.0))}
+    return _ridge(3, policy.model.penalty, numbers, shape, replicas=policy.replicas)
+
+
+def _ucb_glm(policy: Any, shape: Shape) -> Plan | None:
+    state = policy.start(shape._replace(capacity=1), stream(0))
+    tau = shape.width * shape.n_arms if policy.tau is None else policy.tau
+    numbers = {"penalty": policy.penalty, "tolerance": TOLERANCE, "scale": state.alpha, "tau": tau}
+    arrays = _regressions(shape)
+    factor = _factor(shape, policy.penalty, 1)
+    return _pulled(3, numbers, arrays, shape, first={"factor": factor}, WIDTHS=1)
+
+
+_MAKERS: dict[type[Policy], Callable[[Any, Shape], Plan | None]] = {
+    ContextualGiro: _giro,
+    EpsilonGreedy: _greedy,
+    GiroEnsemble: _replicas,
+    PoissonBootstrap: _replicas,
+    LinUcb: _lin_ucb,
+    LinTs: _lin_ts,
+    UcbGlm: _ucb_glm,
+}
+
+
+# -- parts of plans --------------------------------------------------------------------------------
+
+
+def _exploring(policy: Any, shape: Shape) -> dict[str, float]:
+    """Return ε, or the b of a falling one, as the policy itself has them."""
+    state = policy.__class__(policy.epsilon, policy.b, policy.share).start(shape, stream(0))
+    return {"epsilon": state.epsilon, "b": state.b}
+
+
+def _given(scale: float | None) -> float:
+    """Return a width, or a negative number for the one that theory has."""
+    return -1.0 if scale is None else float(scale)
+
+
+def _rows(shape: Shape, kind: Any) -> tuple[tuple[int, ...], Any]:
+    """Return an array with a number for each row of each arm."""
+    return (shape.n_arms, shape.rounds), kind
+
+
+def _regressions(shape: Shape) -> dict[str, tuple[tuple[int, ...], Any]]:
+    return {
+        "theta": ((shape.n_arms, padded(shape.width)), _REAL),
+        "made": ((shape.n_arms,), _WHOLE),
+        "spread": _rows(shape, _SINGLE),
+    }
+
+
+def _factor(shape: Shape, penalty: float, replicas: int) -> np.ndarray:
+    """Return the factors of penalty I, [arm, replica, D, DP]."""
+    size = shape.n_arms, replicas, shape.width, padded(shape.width)
+    eye = math.sqrt(penalty) * np.eye(size[2], size[3])
+    return np.broadcast_to(eye, size)
+
+
+def _fit(files: tuple[str, ...], threads: int, shape: Shape) -> Step:
+    """Return the step that values each arm."""
+    return Step(("game.cuh", *files), "fit_arms", threads, shape.n_arms, True)
+
+
+def _choice(shape: Shape) -> Step:
+    return Step(("game.cuh", "factor.cuh", "choose.cu"), "choose", 32 * shape.n_arms, 1, False)
+
+
+def _by_values(
+    rule: int,
+    step: Step,
+    numbers: dict[str, float],
+    arrays: dict[str, tuple[tuple[int, ...], Any]],
+    start: Callable[[int, int], dict[str, np.ndarray]] = lambda seed, run: {},
+    **constants: int,
+) -> Plan:
+    """Return the plan of a policy that values all arms, and then chooses."""
+    choice = Step(("game.cuh", "factor.cuh", "choose.cu"), "choose", 0, 1, False)
+    choice = choice._replace(threads=32 * step.blocks_per_run)
+    return Plan((step, choice), False, {"RULE": rule} | constants, numbers, arrays, start)
+
+
+def _networks(rule: int, model: Any, numbers: dict[str, float], shape: Shape) -> Plan | None:
+    """Return the plan of a policy with networks; rule 1 trains on histories as they are."""
+    if not isinstance(model, Network) or model.batch != 32 or model.passes != 1:
+        return None
+    if model.hidden > _MOST_HIDDEN:
+        return None
+    units, columns = model.hidden // 4 * 4 + 4, padded(shape.width)
+
+    def start(seed: int, run: int) -> dict[str, np.ndarray]:
+        state = model.start(shape.n_arms, shape.width, 1, stream(seed, run, 1))
+        weights = np.zeros((shape.n_arms, columns + 1, units), _SINGLE)
+        hidden = state.hidden.reshape(shape.n_arms, shape.width, -1)[:, :, : model.hidden]
+        weights[:, slots_of(shape.width), : model.hidden] = hidden
+        weights[:, columns, : model.hidden] = state.output[:, : model.hidden]
+        return {"weights": weights}
+
+    step = _fit(("copies.cuh", "network.cu"), 32, shape)
+    arrays = {"weights": ((shape.n_arms, columns + 1, units), _SINGLE)}
+    constants = {"HIDDEN": model.hidden, "SHUFFLED": rule}
+    return _by_values(rule, step, numbers | {"rate": model.rate}, arrays, start, **constants)
+
+
+def slots_of(n_columns: int) -> np.ndarray:
+    """Return where the kernel keeps each column of a network's weights, see network.cu."""
+    j = np.arange(n_columns)
+    return (j & ~15) | (j & 3) << 2 | (j >> 2 & 3)
+
+
+def _pulled(
+    rule: int,
+    numbers: dict[str, float],
+    arrays: dict[str, tuple[tuple[int, ...], Any]],
+    shape: Shape,
+    first: dict[str, np.ndarray] | None = None,
+    **constants: int,
+) -> Plan:
+    """Return the plan of a policy that chooses, and then fits the model of the pulled arm."""
+    files = ("game.cuh", "bootstrap.cuh", "factor.cuh", "gram.cuh", "logistic.cu")
+    fit = Step(files, "fit_pulled", 256, 1, True)
+    begin = first or {}
+    shapes = {name: (array.shape, array.dtype) for name, array in begin.items()}
+    return Plan(
+        (_choice(shape), fit),
+        False,
+        {"RULE": rule} | constants,
+        numbers,
+        arrays | shapes,
+        lambda seed, run: begin,
+    )
+
+
+def _ridge(
+    rule: int,
+    penalty: float,
+    numbers: dict[str, float],
+    shape: Shape,
+    *,
+    replicas: int = 1,
+    arrays: dict[str, tuple[tuple[int, ...], Any]] | None = None,
+    first: dict[str, np.ndarray] | None = None,
+) -> Plan:
+    """Return the plan of a policy whose regressions take in each row."""
+    warps = min(16, max(shape.n_arms, replicas))
+    step = Step(("game.cuh", "factor.cuh", "ridge.cu"), "play", 32 * warps, 1, False)
+    begin = {"factor": _factor(shape, penalty, replicas)} | (first or {})
+    shapes = {name: (array.shape, array.dtype) for name, array in begin.items()}
+    return Plan(
+        (step,),
+        True,
+        {"RULE": rule},
+        numbers | {"replicas": replicas},
+        (arrays or {}) | shapes,
+        lambda seed, run: begin,
+    )
+
+
+def files_of(plan: Plan) -> Sequence[tuple[str, ...]]:
+    """Return the files of each kernel of a plan."""
+    return [step.files for step in plan.steps]
