@@ -12,45 +12,29 @@ import numpy as np
 
 HEADER = Path(__file__).with_name("emulator.h")
 COMPILER = shutil.which("g++")
-_SIGNATURE = re.compile(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(([^)]*)\)')
+_OPTIONS = ("-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-shared", "-fPIC")
+_KERNEL = re.compile(
+    r'extern "C" __global__ void\s+(?:__launch_bounds__\([^)]*\)\s+)?(\w+)\(([^)]*)\)'
+)
 
 
 class Emulated:
     """Plays kernels on one core, thread by thread."""
 
-    def __init__(self) -> None:
-        self._folder = Path(tempfile.gettempdir()) / "giro-emulated"
-        self._folder.mkdir(exist_ok=True)
+    def __init__(self):
+        self._folder = Path(tempfile.mkdtemp(prefix="giro-emulated-"))
 
     def compile(self, source):
-        text = f'#include "{HEADER}"\n' + source.replace(
+        without_shared = source.replace(
             "extern __shared__ __align__(16) unsigned char memory[];", ""
         )
-        launchers = []
-        for name, parameters in _SIGNATURE.findall(source):
-            kinds = [part.rsplit(" ", 1)[0].replace("__restrict__", "") for part in parameters.split(",")]
-            names = [f"a{i}" for i in range(len(kinds))]
-            kept = "".join(f"static {k.strip()}{'*' if '*' in p else ''} s_{name}_{n};" for k, p, n in zip(kinds, parameters.split(","), names) if False)
-            members = "; ".join(f"static {_plain(p)} {name}_{n}" for p, n in zip(parameters.split(","), names))
-            assign = " ".join(f"{name}_{n} = {n};" for n in names)
-            call = ", ".join(f"{name}_{n}" for n in names)
-            formal = ", ".join(f"{_plain(p)} {n}" for p, n in zip(parameters.split(","), names))
-            launchers.append(
-                f"{members};\nstatic void body_{name}() {{ {name}({call}); }}\n"
-                f'extern "C" void launch_{name}(unsigned blocks, unsigned threads, {formal}) '
-                f"{{ {assign} launch(blocks, threads, body_{name}); }}"
-            )
-        text += "\n" + "\n".join(launchers)
-        digest = hashlib.sha256(text.encode() + HEADER.read_bytes()).hexdigest()[:16]
-        library = self._folder / f"{digest}.so"
+        launchers = [launcher(*found) for found in _KERNEL.findall(source)]
+        text = "\n".join([f'#include "{HEADER}"', without_shared, *launchers])
+        name = hashlib.sha256(text.encode()).hexdigest()[:16]
+        code, library = self._folder / f"{name}.cpp", self._folder / f"{name}.so"
         if not library.exists():
-            code = library.with_suffix(".cpp")
-            code.write_text(text)
-            made = library.with_suffix(".tmp")
-            subprocess.run(
-                [COMPILER, "-std=c++17", "-O1", "-w", "-fno-strict-aliasing", "-shared", "-fPIC", "-o", made, code], check=True
-            )
-            made.replace(library)
+            code.write_text(text, encoding="utf-8")
+            subprocess.run([COMPILER, *_OPTIONS, "-o", library, code], check=True)
         return ctypes.CDLL(str(library))
 
     def put(self, array):
@@ -59,6 +43,9 @@ class Emulated:
     def zeros(self, shape, kind):
         return np.zeros(shape, kind)
 
+    def repeated(self, array, n):
+        return np.repeat(array[None], n, axis=0)
+
     def address(self, array):
         return array.ctypes.data
 
@@ -66,10 +53,10 @@ class Emulated:
         return array.copy()
 
     def shared(self, kernels, function):
-        out = np.zeros(1, np.int32)
-        kernels.launch_needs(1, 1, ctypes.c_void_p(out.ctypes.data))
-        assert out[0] <= 256 * 1024
-        return int(out[0])
+        needed = np.zeros(1, np.int32)
+        kernels.launch_needs(1, 1, ctypes.c_void_p(needed.ctypes.data))
+        assert needed[0] <= 227 * 1024
+        return int(needed[0])
 
     def launch(self, kernels, step, blocks, shared, game, *rounds):
         function = getattr(kernels, f"launch_{step.function}")
@@ -78,7 +65,24 @@ class Emulated:
     def wait(self):
         pass
 
+    def free(self):
+        return 1 << 33
 
-def _plain(parameter):
+
+def launcher(name, parameters):
+    """Return a function in C that plays all blocks of a kernel."""
+    kinds = [kind_of(parameter) for parameter in parameters.split(",")]
+    kept = [f"kept_{name}_{i}" for i in range(len(kinds))]
+    variables = "".join(f"static {k} {v};\n" for k, v in zip(kinds, kept, strict=True))
+    given = ", ".join(f"{k} a{i}" for i, k in enumerate(kinds))
+    keep = " ".join(f"{v} = a{i};" for i, v in enumerate(kept))
+    return (
+        f"{variables}static void body_{name}() {{ {name}({', '.join(kept)}); }}\n"
+        f'extern "C" void launch_{name}(unsigned blocks, unsigned threads, {given})\n'
+        f"{{ {keep} launch(blocks, threads, body_{name}); }}"
+    )
+
+
+def kind_of(parameter):
     words = parameter.replace("__restrict__", "").replace("*", " * ").split()
     return " ".join(words[:-1])

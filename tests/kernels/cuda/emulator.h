@@ -76,7 +76,6 @@ template <class T> void multiply(T *c, const T *a, const T *b) {
 }
 inline void copy_ahead(float *to, const float *from) { std::memcpy(to, from, 16); }
 inline void end_copies() {}
-inline void await_copies_but_last() {}
 inline void await_copies() {}
 
 static void (*body)();

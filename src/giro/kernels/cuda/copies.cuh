@@ -9,10 +9,5 @@ __device__ inline void copy_ahead(float *to, const float *from)
 
 __device__ inline void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-__device__ inline void await_copies_but_last()
-{
-    asm volatile("cp.async.wait_group 1;" ::: "memory");
-}
-
 __device__ inline void await_copies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
 #endif

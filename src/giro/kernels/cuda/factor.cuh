@@ -4,40 +4,6 @@
 // (√w x, z / √w) turns both. Then with U'q = c the score of a context c is q'y, its squared width
 // c'A⁻¹c is q'q, and θ is not needed. Mirrors giro.kernels.regression.ridge and linear_algebra.
 
-#define LANE_COLUMNS ((DP + 31) / 32)
-
-// The columns of a row that a lane holds: lane, lane + 32, ...
-struct Columns {
-    double at[LANE_COLUMNS];
-};
-
-__device__ inline double from_lane(double value, int lane)
-{
-    return __shfl_sync(0xffffffffu, value, lane & 31);
-}
-
-__device__ inline Columns load_columns(const double *row)
-{
-    Columns columns;
-#pragma unroll
-    for (int m = 0; m < LANE_COLUMNS; m++) {
-        const int j = (threadIdx.x & 31) + 32 * m;
-        columns.at[m] = j <= D ? row[j] : 0.0;
-    }
-    return columns;
-}
-
-__device__ inline Columns context_columns(const float *context, double root, double last)
-{
-    Columns columns;
-#pragma unroll
-    for (int m = 0; m < LANE_COLUMNS; m++) {
-        const int j = (threadIdx.x & 31) + 32 * m;
-        columns.at[m] = j < D ? root * (double)context[j] : j == D ? last : 0.0;
-    }
-    return columns;
-}
-
 // Take in the row `x`, of which column D is z / √w. One warp. Rows are gone through 32 at a time, so
 // that the compiler knows which of a lane's columns the pivot is in.
 __device__ inline void rotate_in(double *factor, Columns x)

@@ -13,9 +13,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) fit_arms(const Game *__
     const int s = g.length[run * ARMS + arm];
     if (has_untried(g, run)) return;
 
-    double *gram = (double *)memory, *x = gram;
     const int chunks = 2 * CHUNK * Layout<double>::stride, whole = D * GRAM;
-    Scaled *scaled = (Scaled *)(gram + (chunks > whole ? chunks : whole));
+    double *gram = (double *)memory, *x = gram, *inverse = gram + (chunks > whole ? chunks : whole);
+    Scaled *scaled = (Scaled *)(inverse + DP);
     draw_counts(g, run, t, arm, s);
     u32 *counts = counts_of(g, run, arm);
     const int2 *history = history_of(g, run, arm);
@@ -35,12 +35,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) fit_arms(const Game *__
         gram[i * GRAM + D + 1] = context[i];
     }
     __syncthreads();
-    eliminate(gram, D + 1);
+    eliminate(gram, inverse, D + 1);
     if (threadIdx.x < 32) {
         double value = 0.0;
         for (int i = threadIdx.x; i < D; i += 32) {
             const double *row = gram + i * GRAM;
-            value += row[D] * row[D + 1] / row[i];
+            value += row[D] * row[D + 1] * inverse[i];
         }
         value = warp_sum(value);
         if (threadIdx.x == 0) g.values[run * ARMS + arm] = value;
@@ -50,5 +50,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) fit_arms(const Game *__
 extern "C" __global__ void needs(int *bytes)
 {
     const int whole = D * GRAM, chunks = 2 * CHUNK * Layout<double>::stride;
-    *bytes = (chunks > whole ? chunks : whole) * 8 + 3 * CHUNK * (int)sizeof(Scaled);
+    *bytes = ((chunks > whole ? chunks : whole) + DP) * 8 + 3 * CHUNK * (int)sizeof(Scaled);
 }

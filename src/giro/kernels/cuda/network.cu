@@ -1,34 +1,50 @@
-// Networks of one hidden layer, one for each arm; a warp trains that of one arm in one round.
+// Networks of one hidden layer, one for each arm; a block trains that of one arm in one round.
 //
 // Descent in batches of 32 entries, by the formulas of giro.kernels.network, in single precision.
 // A bootstrap sample in random order is a sequence of independent draws, so an entry is drawn when
 // it is needed. Without a bootstrap (SHUFFLED) the order is a random bijection of 0, ..., s - 1.
 // Rows come from memory two batches ahead. Sums are cut so that a number that was read from shared
-// memory serves many products: forward, four lanes share four entries, each with a quarter of the
-// columns; backward, two lanes share some columns, each with half of the entries.
+// memory serves many products. Forward, a warp has 32 / WARPS entries, a lane SHARED of them with one
+// of PARTS parts of the columns; then lanes exchange sums. Backward, a warp has some columns, a lane
+// half of the entries.
 
+#define WARPS 4
+#define THREADS (32 * WARPS)
+#define QUADS (DP / 4)
+#define SHARED (QUADS % 16 == 0 ? 4 : QUADS % 8 == 0 ? 2 : 1)
+#define PARTS (WARPS * SHARED)
 #define STRIDE (DP + 4)                   // of a row in shared memory: no two lanes in one bank
 #define UNITS ((HIDDEN + 4) / 4 * 4)      // one more than HIDDEN, and a multiple of 4
-#define OWNED (DP / 16)                   // columns of a lane on the way back
+#define OWNED ((DP / 16 + WARPS - 1) / WARPS)  // columns of a lane on the way back
 #define HALF ((HIDDEN + 1) / 2)
-#define QUADS (DP / 4)
 #define LARGEST 1e15f                     // weights are held within this: no product overflows
 
-struct Space {  // of one warp
+struct Space {  // of one block
     float rows[2][32 * STRIDE];
     float hidden[DP * UNITS];             // W, rows in the order of `slot_of`
     float output[UNITS];                  // v, and behind it the bias b
     float errors[32 * UNITS];             // [entry, unit] E
     float outer[32 * UNITS];              // [entry, unit] error times unit, and the error
+    float targets[2][32];
 };
 
 struct Entry {
-    int row;
-    float target;
+    int2 observed;                        // row, and the bits of its reward
+    int kind;
 };
 
+__device__ inline float target_of(const Entry &entry)
+{
+    const float reward = __int_as_float(entry.observed.y);
+    return entry.kind == REAL ? reward : entry.kind == ONE ? 1.0f : 0.0f;
+}
+
 // Where column j of W is kept: lanes that read at once find other banks.
-__device__ inline int slot_of(int j) { return (j & ~15) | (j & 3) << 2 | (j >> 2 & 3); }
+__device__ inline int slot_of(int j)
+{
+    const int quad = j / 4;
+    return (quad / PARTS * 4 + j % 4) * PARTS + quad % PARTS;
+}
 
 __device__ inline float within(float weight) { return fminf(fmaxf(weight, -LARGEST), LARGEST); }
 
@@ -76,88 +92,119 @@ __device__ inline u32 place_in(const Order &order, u32 i)
     return i;
 }
 
-// Draws the entries of one arm's sample.
+// Draws the entries of one arm's sample. What it needs is held in registers.
 struct Sampler {
     const int2 *history;
+    const float *contexts;
     u32 s, k, n;                          // rows, pseudo rewards of each kind, entries
+    u32 round, place, number, key[2];     // of draws, see `words`
+    float rate;
     uint4 drawn;
     Order order;
 };
 
-__device__ inline Entry entry_at(const Game &g, Sampler &from, int run, int t, int arm, u32 batch)
+__device__ inline Sampler sampler_of(const Game &g, int run, int t, int arm, u32 s)
+{
+    Sampler from;
+    from.history = history_of(g, run, arm);
+    from.contexts = g.contexts;
+    from.s = s;
+    from.k = SHUFFLED ? 0 : pseudo_count(g, run, t, arm, s);
+    from.n = s + 2 * from.k;
+    from.round = (u32)t;
+    from.place = (u32)ENTRIES << 16 | (u32)arm;
+    from.number = (u32)g.numbers[run];
+    from.key[0] = (u32)g.seed_low;
+    from.key[1] = (u32)g.seed_high;
+    from.rate = (float)g.rate;
+    if (SHUFFLED) from.order = order_of(g, run, t, arm, s);
+    return from;
+}
+
+// The lane's entry of a batch. Its reward is not looked at: it may still be on its way.
+__device__ inline Entry entry_at(Sampler &from, u32 batch)
 {
     const u32 lane = threadIdx.x & 31, i = 32 * batch + lane;
-    if (SHUFFLED) {
-        const int2 found = from.history[i < from.n ? place_in(from.order, i) : 0];
-        return Entry{found.x, __int_as_float(found.y)};
-    }
-    if ((batch & 1) == 0) from.drawn = words(g, run, t, ENTRIES, arm, batch / 2 * 32 + lane);
+    if (SHUFFLED) return Entry{from.history[i < from.n ? place_in(from.order, i) : 0], REAL};
+    if ((batch & 1) == 0)
+        from.drawn = philox(batch / 2 * 32 + lane, from.round, from.place, from.number,
+                            from.key[0], from.key[1]);
     int kind;
     const bool odd = batch & 1;
     const int row = sampled(odd ? from.drawn.z : from.drawn.x, odd ? from.drawn.w : from.drawn.y,
                             from.s, from.k, kind);
-    const int2 found = from.history[row];
-    const float reward = __int_as_float(found.y);
-    return Entry{found.x, kind == REAL ? reward : kind == ONE ? 1.0f : 0.0f};
+    return Entry{from.history[row], kind};
 }
 
 // Begin to copy the rows of a batch.
-__device__ inline void fetch_rows(const Game &g, float *rows, int row)
+__device__ inline void fetch_rows(const float *contexts, float *rows, int row)
 {
-    const int lane = threadIdx.x & 31;
-#pragma unroll 4
-    for (int i = 0; i < QUADS; i++) {
-        const int place = 32 * i + lane, r = place / QUADS, q = place % QUADS;
+#pragma unroll
+    for (int i = 0; i < (32 * QUADS + THREADS - 1) / THREADS; i++) {
+        const int place = THREADS * i + threadIdx.x, r = place / QUADS & 31, q = place % QUADS;
         const int from = __shfl_sync(0xffffffffu, row, r);
-        copy_ahead(rows + r * STRIDE + 4 * q, g.contexts + (size_t)from * DP + 4 * q);
+        if (place < 32 * QUADS)
+            copy_ahead(rows + r * STRIDE + 4 * q, contexts + (size_t)from * DP + 4 * q);
     }
     end_copies();
 }
 
-// Set `sums` to W'x of the lane's entry.
-__device__ inline void forward(const float *rows, const float *hidden, float *sums)
+// Set `sums` to W'x of the lane's entry, and return its number.
+__device__ inline int forward(const float *rows, const float *hidden, float *sums)
 {
-    const int lane = threadIdx.x & 31, quarter = lane & 3;
-    const float *mine = rows + (lane & ~3) * STRIDE + 4 * quarter;
-    float s[4][HIDDEN];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, part = lane % PARTS;
+    const int first = warp * (32 / WARPS) + lane / PARTS * SHARED;
+    const float *mine = rows + first * STRIDE + 4 * part;
+    float s[SHARED][HIDDEN];
 #pragma unroll
-    for (int m = 0; m < 4; m++)
+    for (int m = 0; m < SHARED; m++)
 #pragma unroll
         for (int k = 0; k < HIDDEN; k++) s[m][k] = 0.0f;
-    for (int c = 0; c < DP / 16; c++) {
-        float x[4][4];
 #pragma unroll
-        for (int m = 0; m < 4; m++) *(float4 *)x[m] = *(const float4 *)(mine + m * STRIDE + 16 * c);
+    for (int c = 0; c < QUADS / PARTS; c++) {
+        float x[SHARED][4];
+#pragma unroll
+        for (int m = 0; m < SHARED; m++)
+            *(float4 *)x[m] = *(const float4 *)(mine + m * STRIDE + 4 * PARTS * c);
 #pragma unroll
         for (int j = 0; j < 4; j++) {
             float w[UNITS];
 #pragma unroll
             for (int k = 0; k < UNITS; k += 4)
                 *(float4 *)(w + k) =
-                    *(const float4 *)(hidden + (16 * c + 4 * j + quarter) * UNITS + k);
+                    *(const float4 *)(hidden + ((4 * c + j) * PARTS + part) * UNITS + k);
 #pragma unroll
-            for (int m = 0; m < 4; m++)
+            for (int m = 0; m < SHARED; m++)
 #pragma unroll
                 for (int k = 0; k < HIDDEN; k++) s[m][k] += x[m][j] * w[k];
         }
     }
-    const bool high = quarter & 2, odd = quarter & 1;
+    int entry = first, distance = PARTS / 2;
+#pragma unroll
+    for (int left = SHARED / 2; left > 0; left /= 2) {
+        const bool high = part & distance;
+#pragma unroll
+        for (int m = 0; m < left; m++)
+#pragma unroll
+            for (int k = 0; k < HIDDEN; k++)
+                s[m][k] = (high ? s[m + left][k] : s[m][k]) +
+                          __shfl_xor_sync(0xffffffffu, high ? s[m][k] : s[m + left][k], distance);
+        entry += high ? left : 0;
+        distance /= 2;
+    }
 #pragma unroll
     for (int k = 0; k < HIDDEN; k++) {
-        float two[2];
+        sums[k] = s[0][k];
 #pragma unroll
-        for (int m = 0; m < 2; m++)
-            two[m] = (high ? s[m + 2][k] : s[m][k]) +
-                     __shfl_xor_sync(0xffffffffu, high ? s[m][k] : s[m + 2][k], 2);
-        sums[k] = (odd ? two[1] : two[0]) +
-                  __shfl_xor_sync(0xffffffffu, odd ? two[0] : two[1], 1);
+        for (int d = PARTS / (2 * SHARED); d > 0; d /= 2)
+            sums[k] += __shfl_xor_sync(0xffffffffu, sums[k], d);
     }
+    return entry;
 }
 
-// Set the errors of the lane's entry; an entry behind the last has none.
-__device__ inline void set_errors(Space &space, float *sums, float target, bool counts)
+// Set the errors of an entry; one behind the last has none. Lanes with the same entry write the same.
+__device__ inline void set_errors(Space &space, float *sums, int entry, float target, bool counts)
 {
-    const int lane = threadIdx.x & 31;
     float score = space.output[HIDDEN];
 #pragma unroll
     for (int k = 0; k < HIDDEN; k++) {
@@ -165,24 +212,34 @@ __device__ inline void set_errors(Space &space, float *sums, float target, bool 
         score += sums[k] * space.output[k];
     }
     const float error = counts ? sigmoid(score) - target : 0.0f;
+    float errors[UNITS], outer[UNITS];
 #pragma unroll
-    for (int k = 0; k < HIDDEN; k++) {
-        space.errors[lane * UNITS + k] = sums[k] > 0.0f ? error * space.output[k] : 0.0f;
-        space.outer[lane * UNITS + k] = error * sums[k];
+    for (int k = 0; k < UNITS; k++) {
+        const bool is_unit = k < HIDDEN;
+        const float sum = is_unit ? sums[is_unit ? k : 0] : 0.0f;
+        errors[k] = sum > 0.0f ? error * space.output[k] : 0.0f;
+        outer[k] = k == HIDDEN ? error : error * sum;
     }
-    space.outer[lane * UNITS + HIDDEN] = error;
+    if (threadIdx.x % (PARTS / SHARED) != 0) return;
+#pragma unroll
+    for (int k = 0; k < UNITS; k += 4) {
+        *(float4 *)(space.errors + entry * UNITS + k) = *(float4 *)(errors + k);
+        *(float4 *)(space.outer + entry * UNITS + k) = *(float4 *)(outer + k);
+    }
 }
 
 // Move W by -step times Σ x E'. Entries whose bit 2 is set are those of the upper lanes.
 __device__ inline void move_hidden(Space &space, const float *rows, float step)
 {
-    const int lane = threadIdx.x & 31, column = lane & 15, upper = lane >> 4;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x / 32, upper = lane >> 4;
+    const int column = (lane & 15) + 16 * warp;
+    if (16 * warp >= DP) return;
     float sums[OWNED][HIDDEN];
 #pragma unroll
     for (int m = 0; m < OWNED; m++)
 #pragma unroll
         for (int k = 0; k < HIDDEN; k++) sums[m][k] = 0.0f;
-#pragma unroll 4
+#pragma unroll 8
     for (int i = 0; i < 16; i++) {
         const int entry = (i & 3) | upper << 2 | (i >> 2) << 3;
         float e[UNITS];
@@ -191,76 +248,76 @@ __device__ inline void move_hidden(Space &space, const float *rows, float step)
             *(float4 *)(e + k) = *(const float4 *)(space.errors + entry * UNITS + k);
 #pragma unroll
         for (int m = 0; m < OWNED; m++) {
-            const float x = rows[entry * STRIDE + column + 16 * m];
+            const int at = column + 16 * WARPS * m;
+            const float x = at < DP ? rows[entry * STRIDE + at] : 0.0f;
 #pragma unroll
             for (int k = 0; k < HIDDEN; k++) sums[m][k] += x * e[k];
         }
     }
 #pragma unroll
     for (int m = 0; m < OWNED; m++) {
-        float *weights = space.hidden + slot_of(column + 16 * m) * UNITS;
+        const int at = column + 16 * WARPS * m;
+        float *weights = space.hidden + slot_of(at < DP ? at : 0) * UNITS;
 #pragma unroll
         for (int k = 0; k < HALF; k++) {
             const float last = k + HALF < HIDDEN ? sums[m][k + HALF < HIDDEN ? k + HALF : 0] : 0.0f;
             const float sum = (upper ? last : sums[m][k]) +
                               __shfl_xor_sync(0xffffffffu, upper ? sums[m][k] : last, 16);
             const int unit = upper ? k + HALF : k;
-            if (unit < HIDDEN) weights[unit] = within(weights[unit] - step * sum);
+            if (unit < HIDDEN && at < DP) weights[unit] = within(weights[unit] - step * sum);
         }
     }
 }
 
-// Move v and b.
+// Move v and b. The last warp.
 __device__ inline void move_output(Space &space, float step)
 {
-    const int lane = threadIdx.x & 31, upper = lane >> 4;
-    for (int first = 0; first <= HIDDEN; first += 16) {
-        const int unit = first + (lane & 15), read = unit <= HIDDEN ? unit : HIDDEN;
-        float sum = 0.0f;
+    const int lane = threadIdx.x & 31, upper = lane >> 4, unit = lane & 15;
+    if (threadIdx.x / 32 != WARPS - 1) return;
+    const int read = unit <= HIDDEN ? unit : HIDDEN;
+    float sum = 0.0f;
 #pragma unroll
-        for (int i = 0; i < 16; i++) sum += space.outer[(16 * upper + i) * UNITS + read];
-        sum += __shfl_xor_sync(0xffffffffu, sum, 16);
-        if (upper == 0 && unit <= HIDDEN)
-            space.output[unit] = within(space.output[unit] - step * sum);
-    }
+    for (int i = 0; i < 16; i++) sum += space.outer[(16 * upper + i) * UNITS + read];
+    sum += __shfl_xor_sync(0xffffffffu, sum, 16);
+    if (upper == 0 && unit <= HIDDEN) space.output[unit] = within(space.output[unit] - step * sum);
 }
 
-__device__ inline void take_step(const Game &g, Space &space, const float *rows, float target,
+__device__ inline void take_step(Space &space, const float *rows, const float *targets, float rate,
                                  u32 size)
 {
-    const u32 lane = threadIdx.x & 31;
     float sums[HIDDEN];
-    const float step = (float)g.rate / (float)size;
-    forward(rows, space.hidden, sums);
-    set_errors(space, sums, target, lane < size);
-    __syncwarp();
-    move_hidden(space, rows, step);
+    const float step = rate / (float)size;
+    const int entry = forward(rows, space.hidden, sums);
+    set_errors(space, sums, entry, targets[entry], (u32)entry < size);
+    __syncthreads();
     move_output(space, step);
-    __syncwarp();
+    move_hidden(space, rows, step);
 }
 
-__device__ inline void train(const Game &g, Space &space, Sampler &from, int run, int t, int arm)
+// Train on all entries. Every warp draws all of a batch, so that each can fetch any of its rows.
+__device__ inline void train(Space &space, Sampler &from)
 {
     const u32 batches = (from.n + 31) / 32;
-    Entry now = entry_at(g, from, run, t, arm, 0), next = now, later = now;
-    fetch_rows(g, space.rows[0], now.row);
-    if (batches > 1) next = entry_at(g, from, run, t, arm, 1);
+    Entry now = entry_at(from, 0), next = now, later = now;
+    fetch_rows(from.contexts, space.rows[0], now.observed.x);
+    if (batches > 1) next = entry_at(from, 1);
     for (u32 batch = 0; batch < batches; batch++) {
-        if (batch + 1 < batches) fetch_rows(g, space.rows[batch + 1 & 1], next.row);
-        if (batch + 2 < batches) later = entry_at(g, from, run, t, arm, batch + 2);
+        if (threadIdx.x < 32) space.targets[batch & 1][threadIdx.x] = target_of(now);
+        await_copies();
+        __syncthreads();
         if (batch + 1 < batches)
-            await_copies_but_last();
-        else
-            await_copies();
-        __syncwarp();
+            fetch_rows(from.contexts, space.rows[batch + 1 & 1], next.observed.x);
+        if (batch + 2 < batches) later = entry_at(from, batch + 2);
         const u32 left = from.n - 32 * batch;
-        take_step(g, space, space.rows[batch & 1], now.target, left < 32 ? left : 32);
+        const float *targets = space.targets[batch & 1];
+        take_step(space, space.rows[batch & 1], targets, from.rate, left < 32 ? left : 32);
         now = next;
         next = later;
     }
+    __syncthreads();
 }
 
-// What the network expects at a context.
+// What the network expects at a context. One warp.
 __device__ inline double expected(const Space &space, const float *context)
 {
     const int lane = threadIdx.x & 31;
@@ -273,32 +330,30 @@ __device__ inline double expected(const Space &space, const float *context)
     return (double)sigmoid((float)warp_sum((double)score));
 }
 
-extern "C" __global__ void __launch_bounds__(32) fit_arms(const Game *__restrict__ game, int t)
+extern "C" __global__ void __launch_bounds__(THREADS)
+fit_arms(const Game *__restrict__ game, int t)
 {
     extern __shared__ __align__(16) unsigned char memory[];
     Space &space = *(Space *)memory;
     const Game &g = *game;
-    const int lane = threadIdx.x, run = blockIdx.x % (int)g.runs;
-    const int arm = g.ranks[run * ARMS + blockIdx.x / (int)g.runs];
+    const int run = blockIdx.x % (int)g.runs, arm = g.ranks[run * ARMS + blockIdx.x / (int)g.runs];
     const u32 s = g.length[run * ARMS + arm];
     if (s == 0 || (!SHUFFLED && has_untried(g, run))) return;
 
     float *kept = g.weights + ((size_t)run * ARMS + arm) * (DP + 1) * UNITS;
-    for (int i = lane; i < DP * UNITS; i += 32) space.hidden[i] = kept[i];
-    for (int i = lane; i < UNITS; i += 32) space.output[i] = kept[DP * UNITS + i];
-    Sampler from{history_of(g, run, arm), s, 0, s, make_uint4(0, 0, 0, 0), Order()};
-    if (!SHUFFLED) {
-        from.k = pseudo_count(g, run, t, arm, s);
-        from.n = s + 2 * from.k;
+    for (int i = threadIdx.x; i < DP * UNITS; i += THREADS)
+        space.hidden[slot_of(i / UNITS) * UNITS + i % UNITS] = kept[i];
+    for (int i = threadIdx.x; i < UNITS; i += THREADS) space.output[i] = kept[DP * UNITS + i];
+    Sampler from = sampler_of(g, run, t, arm, s);
+    train(space, from);
+    if (threadIdx.x < 32) {
+        const float *context = g.contexts + (size_t)g.order[(size_t)run * g.rounds + t] * DP;
+        const double value = expected(space, context);
+        if (threadIdx.x == 0) g.values[run * ARMS + arm] = value;
     }
-    __syncwarp();
-    if (SHUFFLED) from.order = order_of(g, run, t, arm, s);
-    train(g, space, from, run, t, arm);
-    const float *context = g.contexts + (size_t)g.order[(size_t)run * g.rounds + t] * DP;
-    const double value = expected(space, context);
-    if (lane == 0) g.values[run * ARMS + arm] = value;
-    for (int i = lane; i < DP * UNITS; i += 32) kept[i] = space.hidden[i];
-    for (int i = lane; i < UNITS; i += 32) kept[DP * UNITS + i] = space.output[i];
+    for (int i = threadIdx.x; i < DP * UNITS; i += THREADS)
+        kept[i] = space.hidden[slot_of(i / UNITS) * UNITS + i % UNITS];
+    for (int i = threadIdx.x; i < UNITS; i += THREADS) kept[DP * UNITS + i] = space.output[i];
 }
 
 extern "C" __global__ void needs(int *bytes) { *bytes = (int)sizeof(Space); }

@@ -24,7 +24,8 @@ _POINTERS = {
     "counts": "u32 *",  # [run, arm, i] of a bootstrap sample, zero between rounds
     "spread": "float *",  # [run, arm, i] weights of rows in a Hessian
     "theta": "double *",  # [run, arm, DP]
-    "made": "int *",  # [run, arm] rows of the last centre
+    "made": "int *",  # [run, arm] rows of the last centre or Hessian
+    "hessian": "double *",  # [run, arm, number] the last one, eliminated
     "factor": "double *",  # [run, arm, replica, D, DP]
     "log_det": "double *",  # [run, arm]
     "radius": "double *",  # [run, arm]

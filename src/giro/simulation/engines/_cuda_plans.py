@@ -1,7 +1,7 @@
 """Which kernels play which policy on a GPU, and what they are given."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,7 @@ MOST_ARMS = 32  # the choice of an arm has a warp for each
 _WIDEST = 127  # columns of a row: the sums of a block lie in its shared memory
 _MOST_HIDDEN = 15  # units of a network
 
+_GRAM = ("columns.cuh", "gram.cuh")
 _REAL, _WHOLE, _SINGLE, _WORD = np.float64, np.int32, np.float32, np.uint32
 
 
@@ -107,14 +108,14 @@ def _completed(plan: Plan, shape: Shape) -> Plan:
 def _giro(policy: Any, shape: Shape) -> Plan | None:
     numbers, model = {"a": float(policy.a)}, policy.model
     if isinstance(model, Linear):
-        step = _fit(("bootstrap.cuh", "gram.cuh", "linear_giro.cu"), 256, shape)
+        step = _fit(("bootstrap.cuh", *_GRAM, "linear_giro.cu"), 256, shape)
         numbers["penalty"] = model.penalty
         return _by_values(0, step, numbers, {"counts": _rows(shape, _WORD)})
     if isinstance(model, Logistic):
-        files = ("bootstrap.cuh", "factor.cuh", "gram.cuh", "logistic.cu")
+        files = ("bootstrap.cuh", *_GRAM, "logistic.cuh", "logistic_giro.cu")
         numbers |= {"penalty": model.penalty, "tolerance": model.tolerance}
         arrays = {"counts": _rows(shape, _WORD)} | _regressions(shape)
-        return _by_values(0, _fit(files, 256, shape), numbers, arrays, WIDTHS=0)
+        return _by_values(0, _fit(files, 256, shape), numbers, arrays)
     return _networks(0, model, numbers, shape)
 
 
@@ -125,7 +126,7 @@ def _greedy(policy: Any, shape: Shape) -> Plan | None:
         return _ridge(0, model.penalty, numbers, shape)
     if isinstance(model, Logistic):
         numbers |= {"penalty": model.penalty, "tolerance": model.tolerance}
-        return _pulled(2, numbers, _regressions(shape), shape, WIDTHS=0)
+        return _logistic(0, numbers, shape)
     return _networks(1, model, numbers, shape)
 
 
@@ -156,9 +157,8 @@ def _ucb_glm(policy: Any, shape: Shape) -> Plan | None:
     state = policy.start(shape._replace(capacity=1), stream(0))
     tau = shape.width * shape.n_arms if policy.tau is None else policy.tau
     numbers = {"penalty": policy.penalty, "tolerance": TOLERANCE, "scale": state.alpha, "tau": tau}
-    arrays = _regressions(shape)
     factor = _factor(shape, policy.penalty, 1)
-    return _pulled(3, numbers, arrays, shape, first={"factor": factor}, WIDTHS=1)
+    return _logistic(1, numbers, shape, first={"factor": factor})
 
 
 _MAKERS: dict[type[Policy], Callable[[Any, Shape], Plan | None]] = {
@@ -211,10 +211,6 @@ def _fit(files: tuple[str, ...], threads: int, shape: Shape) -> Step:
     return Step(("game.cuh", *files), "fit_arms", threads, shape.n_arms, True)
 
 
-def _choice(shape: Shape) -> Step:
-    return Step(("game.cuh", "factor.cuh", "choose.cu"), "choose", 32 * shape.n_arms, 1, False)
-
-
 def _by_values(
     rule: int,
     step: Step,
@@ -224,8 +220,7 @@ def _by_values(
     **constants: int,
 ) -> Plan:
     """Return the plan of a policy that values all arms, and then chooses."""
-    choice = Step(("game.cuh", "factor.cuh", "choose.cu"), "choose", 0, 1, False)
-    choice = choice._replace(threads=32 * step.blocks_per_run)
+    choice = Step(("game.cuh", "choose.cu"), "choose", 32, 1, False)
     return Plan((step, choice), False, {"RULE": rule} | constants, numbers, arrays, start)
 
 
@@ -241,43 +236,41 @@ def _networks(rule: int, model: Any, numbers: dict[str, float], shape: Shape) ->
         state = model.start(shape.n_arms, shape.width, 1, stream(seed, run, 1))
         weights = np.zeros((shape.n_arms, columns + 1, units), _SINGLE)
         hidden = state.hidden.reshape(shape.n_arms, shape.width, -1)[:, :, : model.hidden]
-        weights[:, slots_of(shape.width), : model.hidden] = hidden
+        weights[:, : shape.width, : model.hidden] = hidden
         weights[:, columns, : model.hidden] = state.output[:, : model.hidden]
         return {"weights": weights}
 
-    step = _fit(("copies.cuh", "network.cu"), 32, shape)
+    step = _fit(("copies.cuh", "network.cu"), 128, shape)
     arrays = {"weights": ((shape.n_arms, columns + 1, units), _SINGLE)}
     constants = {"HIDDEN": model.hidden, "SHUFFLED": rule}
     return _by_values(rule, step, numbers | {"rate": model.rate}, arrays, start, **constants)
 
 
-def slots_of(n_columns: int) -> np.ndarray:
-    """Return where the kernel keeps each column of a network's weights, see network.cu."""
-    j = np.arange(n_columns)
-    return (j & ~15) | (j & 3) << 2 | (j >> 2 & 3)
+def _logistic(
+    rule: int,
+    numbers: dict[str, float],
+    shape: Shape,
+    first: dict[str, np.ndarray] | None = None,
+) -> Plan:
+    """Return the plan of a policy that fits the model of the pulled arm again in each round."""
+    files = ("game.cuh", *_GRAM, "factor.cuh", "logistic.cuh", "logistic_play.cu")
+    step = Step(files, "play", 256, 1, True)
+    kept = shape.width * (padded(shape.width) + 1) + padded(shape.width)
+    arrays = _regressions(shape) | {"hessian": ((shape.n_arms, kept), _REAL)}
+    return _whole(step, rule, numbers, arrays, first or {})
 
 
-def _pulled(
+def _whole(
+    step: Step,
     rule: int,
     numbers: dict[str, float],
     arrays: dict[str, tuple[tuple[int, ...], Any]],
-    shape: Shape,
-    first: dict[str, np.ndarray] | None = None,
-    **constants: int,
+    first: dict[str, np.ndarray],
 ) -> Plan:
-    """Return the plan of a policy that chooses, and then fits the model of the pulled arm."""
-    files = ("game.cuh", "bootstrap.cuh", "factor.cuh", "gram.cuh", "logistic.cu")
-    fit = Step(files, "fit_pulled", 256, 1, True)
-    begin = first or {}
-    shapes = {name: (array.shape, array.dtype) for name, array in begin.items()}
-    return Plan(
-        (_choice(shape), fit),
-        False,
-        {"RULE": rule} | constants,
-        numbers,
-        arrays | shapes,
-        lambda seed, run: begin,
-    )
+    """Return the plan of a policy whose kernel plays many rounds by itself."""
+    shapes = {name: (array.shape, array.dtype) for name, array in first.items()}
+    constants = {"RULE": rule}
+    return Plan((step,), True, constants, numbers, arrays | shapes, lambda seed, run: first)
 
 
 def _ridge(
@@ -292,19 +285,7 @@ def _ridge(
 ) -> Plan:
     """Return the plan of a policy whose regressions take in each row."""
     warps = min(16, max(shape.n_arms, replicas))
-    step = Step(("game.cuh", "factor.cuh", "ridge.cu"), "play", 32 * warps, 1, False)
+    files = ("game.cuh", "columns.cuh", "factor.cuh", "ridge.cu")
+    step = Step(files, "play", 32 * warps, 1, False)
     begin = {"factor": _factor(shape, penalty, replicas)} | (first or {})
-    shapes = {name: (array.shape, array.dtype) for name, array in begin.items()}
-    return Plan(
-        (step,),
-        True,
-        {"RULE": rule},
-        numbers | {"replicas": replicas},
-        (arrays or {}) | shapes,
-        lambda seed, run: begin,
-    )
-
-
-def files_of(plan: Plan) -> Sequence[tuple[str, ...]]:
-    """Return the files of each kernel of a plan."""
-    return [step.files for step in plan.steps]
+    return _whole(step, rule, numbers | {"replicas": replicas}, arrays or {}, begin)

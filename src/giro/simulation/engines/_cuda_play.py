@@ -30,6 +30,9 @@ class Device(Protocol):
     def zeros(self, shape: tuple[int, ...], kind: Any) -> Any:
         """Return zeros on the device."""
 
+    def repeated(self, array: np.ndarray, n: int) -> Any:
+        """Return n copies on the device."""
+
     def address(self, array: Any) -> int:
         """Return where an array of the device begins."""
 
@@ -128,7 +131,10 @@ def _arrays(device: Device, plan: Plan, seed: int, runs: Sequence[int]) -> dict[
     begins = [plan.start(seed, run) for run in runs]
     arrays = {}
     for name, (shape, kind) in plan.arrays.items():
-        if name in begins[0]:
+        first = begins[0].get(name)
+        if first is not None and all(begin[name] is first for begin in begins):
+            arrays[name] = device.repeated(first.astype(kind), len(runs))
+        elif first is not None:
             arrays[name] = device.put(np.stack([begin[name] for begin in begins]).astype(kind))
         else:
             arrays[name] = device.zeros((len(runs), *shape), kind)
@@ -170,11 +176,16 @@ def play_runs(
 
 
 def trace_of(
-    work: Work, runs: Sequence[int], arms: np.ndarray, order: np.ndarray, seconds: float
+    work: Work,
+    runs: Sequence[int],
+    arms: np.ndarray,
+    order: np.ndarray,
+    seconds: float,
+    checkpoints: np.ndarray | None = None,
 ) -> Trace:
     """Return the trace of runs in which these arms [run, round] were pulled at these rows."""
     problem: Any = work.problem
-    points = work.setting.checkpoints - 1
+    points = (work.setting.checkpoints if checkpoints is None else checkpoints) - 1
     labels = problem.rows.labels[order]
     reach = max(1, problem.n_arms - 1) if problem.graded else 1
     means = np.maximum(0.0, 1.0 - np.abs(arms.astype(np.int64) - labels) / reach)

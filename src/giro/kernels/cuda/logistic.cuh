@@ -5,22 +5,18 @@
 // from tensor cores with rounded rows, and is kept once the Newton decrement is small. A step that
 // goes beyond the minimum along its line is shortened to where the slope, taken as straight, is 0.
 //
-// Contextual Giro (`fit_arms`) begins at the fit to expected weights, the centre, which is made again
-// when the history has grown a little: from there Newton's method needs few steps, whichever sample
-// was drawn. Others (`fit_pulled`) begin at the arm's last fit. Mirrors
-// giro.kernels.regression.logistic, which takes other steps to the same minimum.
+// Mirrors giro.kernels.regression.logistic, which takes other steps to the same minimum.
 
 #define LANES_EACH (QUADS % 8 == 0 ? 8 : 4)   // that share a row
 #define QUADS_EACH (QUADS / LANES_EACH)
 #define AT_ONCE (THREADS / LANES_EACH)        // rows
 #define MOST_PASSES 100
-#define NEAR 1e-2                             // squared decrement below which the Hessian is kept
+#define NEAR 1e-4                             // squared decrement below which the Hessian is kept
+#define SLOW 0.02                             // of it may be left after a step, or it is made again
 #define TOO_FAR 0.5                           // of the slope may be left beyond the minimum
-#define GROWTH 1.02                           // of a history, after which its centre is made again
-#define CENTRE 1e-3                           // tolerance of centres
 
 struct Fit {
-    double theta[DP], gradient[DP], before[DP], step[DP];
+    double theta[DP], gradient[DP], before[DP], step[DP], inverse[DP];
     double parts[WARPS][DP];
     Scaled scaled[3 * CHUNK];
 };
@@ -50,21 +46,25 @@ gather(const Game &g, const int2 *history, int s, Weigh weigh, const double *the
         at[e] = theta[4 * (mine + e / 4 * LANES_EACH) + e % 4];
         sums[e] = 0.0;
     }
+    const float *contexts = g.contexts;
+    int2 entry[2];
+#pragma unroll
+    for (int m = 0; m < 2; m++) {
+        const int i = m * AT_ONCE + group;
+        entry[m] = i < s ? history[i] : make_int2(0, 0);
+    }
     for (int first = 0; first < s; first += 2 * AT_ONCE) {
         float4 x[2][QUADS_EACH];
         double weight[2], total[2];
 #pragma unroll
         for (int m = 0; m < 2; m++) {
-            const int i = first + m * AT_ONCE + group;
-            weight[m] = total[m] = 0.0;
-            int2 entry = make_int2(0, 0);
-            if (i < s) {
-                entry = history[i];
-                weigh(i, __int_as_float(entry.y), weight[m], total[m]);
-            }
-            const float4 *row = (const float4 *)(g.contexts + (size_t)entry.x * DP);
+            const int i = first + m * AT_ONCE + group, next = i + 2 * AT_ONCE;
+            const float4 *row = (const float4 *)(contexts + (size_t)entry[m].x * DP);
 #pragma unroll
             for (int e = 0; e < QUADS_EACH; e++) x[m][e] = __ldg(row + mine + e * LANES_EACH);
+            weight[m] = total[m] = 0.0;
+            if (i < s) weigh(i, __int_as_float(entry[m].y), weight[m], total[m]);
+            entry[m] = next < s ? history[next] : make_int2(0, 0);
         }
 #pragma unroll
         for (int m = 0; m < 2; m++) {
@@ -120,15 +120,34 @@ __device__ inline void move(Fit &fit, double share)
     __syncthreads();
 }
 
-// Move fit.theta to the minimum. All threads.
-template <class Weigh> __device__ inline void
-minimise(const Game &g, const int2 *history, int s, Weigh weigh, double tolerance, Fit &fit,
-         double *gram, float *spread)
+// Set the step to minus the inverse Hessian times the gradient; a new one has eliminated it. One warp.
+__device__ inline void set_step(Fit &fit, const double *gram, bool anew)
 {
-    double last = 1e300;
-    bool stepped = false;
+    Columns y;
+#pragma unroll
+    for (int m = 0; m < LANE_COLUMNS; m++) {
+        const int j = (threadIdx.x & 31) + 32 * m;
+        y.at[m] = j >= D ? 0.0 : anew ? gram[j * GRAM + D] : -fit.gradient[j];
+    }
+    if (!anew) y = solve_forward(gram, fit.inverse, y);
+    y = solve_backward(gram, fit.inverse, y);
+#pragma unroll
+    for (int m = 0; m < LANE_COLUMNS; m++) {
+        const int j = (threadIdx.x & 31) + 32 * m;
+        if (j < D) fit.step[j] = y.at[m];
+    }
+}
+
+// Move fit.theta to the minimum; return whether a Hessian was made. `has_hessian` says that one of
+// rows much like these was eliminated in `gram`. All threads.
+template <class Weigh> __device__ inline bool
+minimise(const Game &g, const int2 *history, int s, Weigh weigh, double tolerance, Fit &fit,
+         double *gram, float *spread, bool has_hessian = false)
+{
+    double last = has_hessian ? 0.0 : 1e300, earlier = 1e300;
+    bool stepped = false, made = false;
     for (int pass = 0; pass < MOST_PASSES; pass++) {
-        const bool anew = last > NEAR;
+        const bool anew = last > NEAR || last > SLOW * earlier;
         differentiate(g, history, s, weigh, fit, anew ? spread : (float *)0);
         if (stepped) {
             const double slope = dot(fit.gradient, fit.step), was = dot(fit.before, fit.step);
@@ -141,29 +160,30 @@ minimise(const Game &g, const int2 *history, int s, Weigh weigh, double toleranc
                 continue;
             }
         }
+        made = made || anew;
         if (anew) {
             const auto scale = [&](int i) {
                 return Scaled{history[i].x, (double)sqrtf(spread[i]), 0.0};
             };
             add_up(g, s, scale, (float *)gram, fit.scaled, gram);
-            for (int i = threadIdx.x; i < D; i += THREADS) gram[i * GRAM + i] += g.penalty;
+            for (int i = threadIdx.x; i < D; i += THREADS) {
+                gram[i * GRAM + i] += g.penalty;
+                gram[i * GRAM + D] = -fit.gradient[i];
+            }
             __syncthreads();
-            eliminate(gram, D - 1);
+            eliminate(gram, fit.inverse, D);
         }
-        for (int j = threadIdx.x; j < D; j += THREADS) {
-            fit.before[j] = fit.gradient[j];
-            fit.step[j] = -fit.gradient[j];
-        }
-        __syncthreads();
-        if (threadIdx.x < 32) solve(gram, fit.step);
+        if (threadIdx.x < 32) set_step(fit, gram, anew);
         __syncthreads();
         const double decrement = -dot(fit.gradient, fit.step);
-        __syncthreads();
+        for (int j = threadIdx.x; j < D; j += THREADS) fit.before[j] = fit.gradient[j];
         move(fit, 1.0);
         stepped = true;
         if (decrement <= tolerance * tolerance) break;
+        earlier = last > 0.0 ? last : 1e300;
         last = decrement;
     }
+    return made;
 }
 
 __device__ inline float *spread_of(const Game &g, int run, int arm)
@@ -180,64 +200,23 @@ __device__ inline void load_theta(Fit &fit, const double *theta)
 __device__ inline void keep_theta(const Fit &fit, double *theta)
 {
     for (int j = threadIdx.x; j < D; j += THREADS) theta[j] = fit.theta[j];
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS, 2) fit_arms(const Game *__restrict__ game, int t)
-{
-    extern __shared__ __align__(16) unsigned char memory[];
-    const Game &g = *game;
-    const int run = blockIdx.x % (int)g.runs, arm = g.ranks[run * ARMS + blockIdx.x / (int)g.runs];
-    const int model = run * ARMS + arm, s = g.length[model];
-    if (has_untried(g, run)) return;
-
-    Fit &fit = *(Fit *)memory;
-    double *gram = (double *)(memory + sizeof(Fit)), *centre = g.theta + (size_t)model * DP;
-    const int2 *history = history_of(g, run, arm);
-    u32 *counts = counts_of(g, run, arm);
-    load_theta(fit, centre);
-    for (int drawn = s > GROWTH * g.made[model] ? 0 : 1; drawn < 2; drawn++) {
-        if (drawn) draw_counts(g, run, t, arm, s);
-        const auto weigh = [&](int i, float reward, double &weight, double &total) {
-            weight = 1.0 + 2.0 * g.a;
-            total = reward + g.a;
-            if (drawn) weight_and_total(__ldcg(counts + i), reward, weight, total);
-        };
-        const double tolerance = drawn ? g.tolerance : CENTRE;
-        minimise(g, history, s, weigh, tolerance, fit, gram, spread_of(g, run, arm));
-        if (!drawn) {
-            keep_theta(fit, centre);
-            __syncthreads();
-            if (threadIdx.x == 0) g.made[model] = s;
-        }
-    }
-    for (int i = threadIdx.x; i < s; i += THREADS) counts[i] = 0;
-    const float *context = g.contexts + (size_t)g.order[(size_t)run * g.rounds + t] * DP;
-    for (int j = threadIdx.x; j < D; j += THREADS) fit.before[j] = context[j];
     __syncthreads();
-    const double score = dot(fit.theta, fit.before);
-    if (threadIdx.x == 0) g.values[model] = sigmoid(score);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, 2) fit_pulled(const Game *__restrict__ game, int t)
+#define KEPT (D * GRAM + DP)                  // numbers of a Hessian that is kept
+
+// Copy an eliminated Hessian from or to memory. All threads.
+__device__ inline void load_hessian(Fit &fit, double *gram, const double *kept)
 {
-    extern __shared__ __align__(16) unsigned char memory[];
-    const Game &g = *game;
-    const int run = blockIdx.x, arm = g.arms[(size_t)run * g.rounds + t];
-    const int model = run * ARMS + arm, s = g.length[model];
-    Fit &fit = *(Fit *)memory;
-    double *gram = (double *)(memory + sizeof(Fit)), *theta = g.theta + (size_t)model * DP;
-    const int2 *history = history_of(g, run, arm);
-    if (WIDTHS && threadIdx.x < 32) {
-        const float *context = g.contexts + (size_t)history[s - 1].x * DP;
-        rotate_in(g.factor + (size_t)model * D * DP, context_columns(context, 1.0, 0.0));
-    }
-    load_theta(fit, theta);
-    const auto once = [](int, float reward, double &weight, double &total) {
-        weight = 1.0;
-        total = reward;
-    };
-    minimise(g, history, s, once, g.tolerance, fit, gram, spread_of(g, run, arm));
-    keep_theta(fit, theta);
+    for (int i = threadIdx.x; i < D * GRAM; i += THREADS) gram[i] = kept[i];
+    for (int i = threadIdx.x; i < D; i += THREADS) fit.inverse[i] = kept[D * GRAM + i];
+    __syncthreads();
+}
+
+__device__ inline void keep_hessian(const Fit &fit, const double *gram, double *kept)
+{
+    for (int i = threadIdx.x; i < D * GRAM; i += THREADS) kept[i] = gram[i];
+    for (int i = threadIdx.x; i < D; i += THREADS) kept[D * GRAM + i] = fit.inverse[i];
 }
 
 extern "C" __global__ void needs(int *bytes)
