@@ -7,7 +7,7 @@ READY := .venv/.ready
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test pytest test-versions test-oldest test-newest test-obp lint docs bench torture evidence contextual-evidence
+.PHONY: demo test pytest test-versions test-oldest test-newest test-obp test-gpu lint docs bench torture evidence contextual-evidence
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
@@ -29,6 +29,10 @@ test-oldest test-newest: test-%: .venv-%/.ready
 # Our estimates on the Open Bandit data against those of its own pipeline, fetched for this.
 test-obp: $(READY)
 	$(BIN)/python scripts/open_bandit.py
+
+# What plays on a GPU, where there is one: `pip install -e '.[cuda]'` first.
+test-gpu: $(READY)
+	$(BIN)/python -m pytest -q -m gpu tests/kernels/cuda tests/simulation/engines/test_cuda.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -6,13 +6,15 @@ the same draws, from what it was told of the rounds before.
 
 import numpy as np
 
+from giro.offer import Shape
+from giro.seeds import stream
+
 ENTRIES, PSEUDO, TIES, EXPLORING, ANY_ARM, WEIGHTS, REPLICA, NORMAL, ORDER = range(9)
 _WORD = (1 << 32) - 1
 
 
 def philox(counter, key):
     """Return four words: Salmon et al. (2011), ten rounds."""
-    c = [np.uint64(v) for v in counter]
     k = [int(v) for v in key]
     c = np.broadcast_arrays(*[np.asarray(v, np.uint64) for v in counter])
     mask, half = np.uint64(_WORD), np.uint64(32)
@@ -80,9 +82,6 @@ class Twin:
     def explored(self):
         """Return the arm that is pulled to explore, or None."""
         state = type(self.policy)(self.policy.epsilon, self.policy.b, self.policy.share)
-        from giro.offer import Shape
-        from giro.seeds import stream
-
         shape = Shape(self.k, self.d - 1, 0, self.rounds, self.rounds)
         begun = state.start(shape, stream(0))
         epsilon = max(begun.epsilon, min(1.0, begun.b / (self.t + 1)))
@@ -161,8 +160,6 @@ class Networks(Twin):
 
     def __init__(self, work, run):
         super().__init__(work, run)
-        from giro.seeds import stream
-
         model = self.policy.model
         state = model.start(self.k, self.d, 1, stream(self.seed, run, 1))
         h = model.hidden
@@ -365,9 +362,6 @@ class UcbGlm(GreedyLogistic):
         return Twin.pull(self, x)
 
     def values(self, x):
-        from giro.offer import Shape
-        from giro.seeds import stream
-
         shape = Shape(self.k, self.d - 1, 0, self.rounds, 1)
         alpha, penalty = self.policy.start(shape, stream(0)).alpha, self.policy.penalty
         values = self.scores(x, penalty)

@@ -5,8 +5,8 @@
 // each warp keeps some of them in registers. Where there are few tiles, groups of warps take
 // different rows of a chunk, and their sums are added in a fixed order.
 //
-// In double precision this is exact; with floats, whose products the tensor cores round to 11
-// bits, it is Σ ỹ ỹ' of slightly other rows and so still positive: good enough for a Hessian.
+// In double precision this is exact. Floats are split into two numbers of 11 bits, as many as the
+// tensor cores take in, which leaves single precision: good enough for a Hessian.
 // Mirrors giro.kernels.regression.rows.weighted_gram and linear_algebra.factorise.
 
 #define WARPS 8
@@ -18,7 +18,9 @@
 #define PARTS (NEEDED <= 1 ? 8 : NEEDED <= 2 ? 4 : NEEDED <= 4 ? 2 : 1)
 #define TILE_WARPS (WARPS / PARTS)
 #define TILES_EACH ((TILES + TILE_WARPS - 1) / TILE_WARPS)
+#ifndef CHUNK
 #define CHUNK (PARTS > 2 ? 16 * PARTS : 32)
+#endif
 #define QUADS (DP / 4)                  // float4s of a row
 #define LOADS ((CHUNK * QUADS + THREADS - 1) / THREADS)
 #define GRAM (DP + 1)                   // columns of the result: D for a sum, D + 1 for a context
@@ -50,15 +52,37 @@ __device__ inline void multiply(double *c, const double *a, const double *b)
 #endif
 }
 
+// c += a b' of eight rows, whose numbers are rounded to 11 bits.
+__device__ inline void multiply_rounded(float *c, const float *a, const float *b)
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},"
+                 "{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
+                 : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                 : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])),
+                   "r"(__float_as_uint(a[2])), "r"(__float_as_uint(a[3])),
+                   "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
+}
+
+// The part of a number that tensor cores take in, and what they leave.
+__device__ inline void split(float x, float &high, float &low)
+{
+    high = __uint_as_float(__float_as_uint(x) & 0xffffe000u);
+    low = x - high;
+}
+
 __device__ inline void multiply(float *c, const float *a, const float *b)
 {
-    for (int i = 0; i < 4; i += 2)
-        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},"
-                     "{%4,%5,%6,%7},{%8,%9},{%0,%1,%2,%3};"
-                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-                     : "r"(__float_as_uint(a[2 * i])), "r"(__float_as_uint(a[2 * i + 1])),
-                       "r"(__float_as_uint(a[2 * i + 2])), "r"(__float_as_uint(a[2 * i + 3])),
-                       "r"(__float_as_uint(b[i])), "r"(__float_as_uint(b[i + 1])));
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        float high[4], low[4], b_high[2], b_low[2];
+#pragma unroll
+        for (int k = 0; k < 4; k++) split(a[2 * i + k], high[k], low[k]);
+#pragma unroll
+        for (int k = 0; k < 2; k++) split(b[i + k], b_high[k], b_low[k]);
+        multiply_rounded(c, low, b_high);
+        multiply_rounded(c, high, b_low);
+        multiply_rounded(c, high, b_high);
+    }
 }
 #endif
 

@@ -2,18 +2,23 @@
 //
 // L(θ) = Σ [w log(1 + exp(x'θ)) - z x'θ] + penalty |θ|² / 2 by Newton's method. The gradient is summed in
 // double precision, and it alone decides where θ ends. The Hessian Σ w p (1 - p) x x' + penalty I comes
-// from tensor cores with rounded rows, and is kept once the Newton decrement is small. A step that
-// goes beyond the minimum along its line is shortened to where the slope, taken as straight, is 0.
+// in single precision, and is kept once the Newton decrement is small. A step that goes far beyond the
+// minimum along its line is shortened: by the secant, then by halving the logarithm of its length.
 //
 // Mirrors giro.kernels.regression.logistic, which takes other steps to the same minimum.
 
 #define LANES_EACH (QUADS % 8 == 0 ? 8 : 4)   // that share a row
 #define QUADS_EACH (QUADS / LANES_EACH)
 #define AT_ONCE (THREADS / LANES_EACH)        // rows
+#define FETCHED (QUADS_EACH == 1 ? 4 : 2)     // of each group of lanes, while it computes
 #define MOST_PASSES 100
 #define NEAR 1e-4                             // squared decrement below which the Hessian is kept
+#define NOT_FAR 0.1                           // and NOT_SLOW: likewise, of one that was there before
+#define NOT_SLOW 0.2
 #define SLOW 0.02                             // of it may be left after a step, or it is made again
-#define TOO_FAR 0.5                           // of the slope may be left beyond the minimum
+#define TOO_FAR 0.5                           // of the slope may be left beyond the minimum,
+#define TOO_NEAR 0.7                          // and before it if the step was shortened
+#define SHORTEST 0.1                          // share of a step that is tried next
 
 struct Fit {
     double theta[DP], gradient[DP], before[DP], step[DP], inverse[DP];
@@ -34,7 +39,7 @@ __device__ inline double dot(const double *left, const double *right)
     return warp_sum(sum);
 }
 
-// Add the parts of the gradient of two rows at a time, for the columns of this lane.
+// Add the parts of the gradient of a few rows at a time, for the columns of this lane.
 template <class Weigh> __device__ inline void
 gather(const Game &g, const int2 *history, int s, Weigh weigh, const double *theta, double *sums,
        float *spread)
@@ -47,18 +52,18 @@ gather(const Game &g, const int2 *history, int s, Weigh weigh, const double *the
         sums[e] = 0.0;
     }
     const float *contexts = g.contexts;
-    int2 entry[2];
+    int2 entry[FETCHED];
 #pragma unroll
-    for (int m = 0; m < 2; m++) {
+    for (int m = 0; m < FETCHED; m++) {
         const int i = m * AT_ONCE + group;
         entry[m] = i < s ? history[i] : make_int2(0, 0);
     }
-    for (int first = 0; first < s; first += 2 * AT_ONCE) {
-        float4 x[2][QUADS_EACH];
-        double weight[2], total[2];
+    for (int first = 0; first < s; first += FETCHED * AT_ONCE) {
+        float4 x[FETCHED][QUADS_EACH];
+        double weight[FETCHED], total[FETCHED];
 #pragma unroll
-        for (int m = 0; m < 2; m++) {
-            const int i = first + m * AT_ONCE + group, next = i + 2 * AT_ONCE;
+        for (int m = 0; m < FETCHED; m++) {
+            const int i = first + m * AT_ONCE + group, next = i + FETCHED * AT_ONCE;
             const float4 *row = (const float4 *)(contexts + (size_t)entry[m].x * DP);
 #pragma unroll
             for (int e = 0; e < QUADS_EACH; e++) x[m][e] = __ldg(row + mine + e * LANES_EACH);
@@ -67,7 +72,7 @@ gather(const Game &g, const int2 *history, int s, Weigh weigh, const double *the
             entry[m] = next < s ? history[next] : make_int2(0, 0);
         }
 #pragma unroll
-        for (int m = 0; m < 2; m++) {
+        for (int m = 0; m < FETCHED; m++) {
             const int i = first + m * AT_ONCE + group;
             double score = 0.0;
 #pragma unroll
@@ -145,18 +150,23 @@ minimise(const Game &g, const int2 *history, int s, Weigh weigh, double toleranc
          double *gram, float *spread, bool has_hessian = false)
 {
     double last = has_hessian ? 0.0 : 1e300, earlier = 1e300;
+    double length = 1.0, low = -1.0, high = 1.0;  // of the step; low < 0: it was not shortened
     bool stepped = false, made = false;
     for (int pass = 0; pass < MOST_PASSES; pass++) {
-        const bool anew = last > NEAR || last > SLOW * earlier;
+        const bool own = made || !has_hessian;
+        const bool anew = last > (own ? NEAR : NOT_FAR) || last > (own ? SLOW : NOT_SLOW) * earlier;
         differentiate(g, history, s, weigh, fit, anew ? spread : (float *)0);
         if (stepped) {
-            const double slope = dot(fit.gradient, fit.step), was = dot(fit.before, fit.step);
-            if (slope > TOO_FAR * fabs(was)) {
-                const double share = was / (was - slope);
+            const double slope = dot(fit.gradient, fit.step), was = fabs(dot(fit.before, fit.step));
+            const bool beyond = slope > TOO_FAR * was;
+            if (beyond || (low >= 0.0 && slope < -TOO_NEAR * was)) {
+                if (beyond) high = length;
+                low = beyond ? fmax(low, 0.0) : length;
+                const double secant = fmax(SHORTEST, was / (was + slope));
+                const double next = low > 0.0 ? sqrt(low * high) : high * secant;
                 __syncthreads();
-                move(fit, share - 1.0);
-                for (int j = threadIdx.x; j < D; j += THREADS) fit.step[j] *= share;
-                __syncthreads();
+                move(fit, next - length);
+                length = next;
                 continue;
             }
         }
@@ -179,6 +189,8 @@ minimise(const Game &g, const int2 *history, int s, Weigh weigh, double toleranc
         for (int j = threadIdx.x; j < D; j += THREADS) fit.before[j] = fit.gradient[j];
         move(fit, 1.0);
         stepped = true;
+        length = 1.0;
+        low = -1.0;
         if (decrement <= tolerance * tolerance) break;
         earlier = last > 0.0 ? last : 1e300;
         last = decrement;

@@ -32,7 +32,7 @@ __device__ inline int pulled_arm(const Game &g, int run, int t, const double *va
     return arm < 0 ? argmax(g, run, t, values) : arm;
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
 play(const Game *__restrict__ game, int first, int last)
 {
     extern __shared__ __align__(16) unsigned char memory[];

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -30,6 +30,8 @@ _WIDEST = 127  # columns of a row: the sums of a block lie in its shared memory
 _MOST_HIDDEN = 15  # units of a network
 
 _GRAM = ("columns.cuh", "gram.cuh")
+Arrays: TypeAlias = dict[str, tuple[tuple[int, ...], Any]]  # shape for one run, and kind
+
 _REAL, _WHOLE, _SINGLE, _WORD = np.float64, np.int32, np.float32, np.uint32
 
 
@@ -50,7 +52,7 @@ class Plan(NamedTuple):
     whole: bool  # whether the only kernel plays many rounds at a time
     constants: dict[str, int]  # of the source
     numbers: dict[str, float]  # of the structure `Game`
-    arrays: dict[str, tuple[tuple[int, ...], Any]]  # shape for one run, and kind, all zero
+    arrays: Arrays  # shape for one run, and kind, all zero
     start: Callable[[int, int], dict[str, np.ndarray]]  # of seed and run: arrays that begin else
 
 
@@ -87,7 +89,7 @@ def _completed(plan: Plan, shape: Shape) -> Plan:
     """Add what all kernels need."""
     k, rounds = shape.n_arms, shape.rounds
     constants = {"D": shape.width, "DP": padded(shape.width), "ARMS": k}
-    arrays: dict[str, tuple[tuple[int, ...], Any]] = {
+    arrays: Arrays = {
         "arms": ((rounds,), np.uint8),
         "history": ((k, rounds, 2), _WHOLE),
         "length": ((k,), _WHOLE),
@@ -115,7 +117,7 @@ def _giro(policy: Any, shape: Shape) -> Plan | None:
         files = ("bootstrap.cuh", *_GRAM, "logistic.cuh", "logistic_giro.cu")
         numbers |= {"penalty": model.penalty, "tolerance": model.tolerance}
         arrays = {"counts": _rows(shape, _WORD)} | _regressions(shape)
-        return _by_values(0, _fit(files, 256, shape), numbers, arrays)
+        return _by_values(0, _fit(files, 256, shape), numbers, arrays, CHUNK=_chunk(shape))
     return _networks(0, model, numbers, shape)
 
 
@@ -191,7 +193,7 @@ def _rows(shape: Shape, kind: Any) -> tuple[tuple[int, ...], Any]:
     return (shape.n_arms, shape.rounds), kind
 
 
-def _regressions(shape: Shape) -> dict[str, tuple[tuple[int, ...], Any]]:
+def _regressions(shape: Shape) -> Arrays:
     return {
         "theta": ((shape.n_arms, padded(shape.width)), _REAL),
         "made": ((shape.n_arms,), _WHOLE),
@@ -215,7 +217,7 @@ def _by_values(
     rule: int,
     step: Step,
     numbers: dict[str, float],
-    arrays: dict[str, tuple[tuple[int, ...], Any]],
+    arrays: Arrays,
     start: Callable[[int, int], dict[str, np.ndarray]] = lambda seed, run: {},
     **constants: int,
 ) -> Plan:
@@ -241,7 +243,7 @@ def _networks(rule: int, model: Any, numbers: dict[str, float], shape: Shape) ->
         return {"weights": weights}
 
     step = _fit(("copies.cuh", "network.cu"), 128, shape)
-    arrays = {"weights": ((shape.n_arms, columns + 1, units), _SINGLE)}
+    arrays: Arrays = {"weights": ((shape.n_arms, columns + 1, units), _SINGLE)}
     constants = {"HIDDEN": model.hidden, "SHUFFLED": rule}
     return _by_values(rule, step, numbers | {"rate": model.rate}, arrays, start, **constants)
 
@@ -257,14 +259,20 @@ def _logistic(
     step = Step(files, "play", 256, 1, True)
     kept = shape.width * (padded(shape.width) + 1) + padded(shape.width)
     arrays = _regressions(shape) | {"hessian": ((shape.n_arms, kept), _REAL)}
-    return _whole(step, rule, numbers, arrays, first or {})
+    plan = _whole(step, rule, numbers, arrays, first or {})
+    return plan._replace(constants=plan.constants | {"CHUNK": _chunk(shape)})
+
+
+def _chunk(shape: Shape) -> int:
+    """Return how many rows a block adds to a Hessian at a time: more of short ones."""
+    return 128 if shape.width < 32 else 64
 
 
 def _whole(
     step: Step,
     rule: int,
     numbers: dict[str, float],
-    arrays: dict[str, tuple[tuple[int, ...], Any]],
+    arrays: Arrays,
     first: dict[str, np.ndarray],
 ) -> Plan:
     """Return the plan of a policy whose kernel plays many rounds by itself."""
@@ -280,7 +288,7 @@ def _ridge(
     shape: Shape,
     *,
     replicas: int = 1,
-    arrays: dict[str, tuple[tuple[int, ...], Any]] | None = None,
+    arrays: Arrays | None = None,
     first: dict[str, np.ndarray] | None = None,
 ) -> Plan:
     """Return the plan of a policy whose regressions take in each row."""
