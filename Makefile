@@ -7,7 +7,7 @@ READY := .venv/.ready
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test pytest test-versions test-oldest test-newest test-obp coverage lint docs bench torture evidence contextual-evidence
+.PHONY: demo test pytest test-versions test-oldest test-newest test-obp test-gpu coverage lint docs bench torture evidence contextual-evidence
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
@@ -34,6 +34,10 @@ test-obp: $(READY)
 # `make coverage TESTS=tests/datasets` is quicker, and prints what those tests run.
 coverage: $(READY)
 	$(BIN)/python -m pytest -n 2 -q -m "not slow" --cov --cov-report=term $(TESTS)
+
+# What plays on a GPU, where there is one: `pip install -e '.[cuda]'` first.
+test-gpu: $(READY)
+	$(BIN)/python -m pytest -q -m gpu tests/kernels/cuda tests/simulation/engines/test_cuda.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

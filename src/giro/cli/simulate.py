@@ -26,7 +26,7 @@ from giro.cli.output import (
 from giro.errors import BadParameter
 from giro.problem import Problem
 from giro.problems.classification import Classification
-from giro.simulation.engines import EngineName
+from giro.simulation.engines import EngineName, player_of
 from giro.simulation.kept import Kept
 from giro.simulation.metrics import final_record
 from giro.simulation.play import Work
@@ -71,7 +71,8 @@ def simulate(
     """Play policies on problems and show their regret and their reward per round.
 
     All policies meet the same instances. The numbers depend on the seed, not on --jobs or
-    --engine. With --out, runs that are already in the folder are not computed again. With --data,
+    --engine, but that a GPU (--engine cuda) has draws of its own. With --out, runs that are
+    already in the folder are not computed again. With --data,
     an arm stands for a class, a row is the context, and the arm of the row's class has reward 1.
     Policies without contexts, such as giro and ucb1, ignore those of such problems.
 
@@ -136,6 +137,8 @@ def finished_traces(
 ) -> tuple[list[Trace], bool]:
     """Return the traces of all finished runs, and whether Ctrl-C stopped the others."""
     all_work = [work for experiment in experiments for work in experiment.work]
+    if where.engine == "cuda":
+        kept.played_by(*player_of(where.engine))
     check_kept_runs(kept, all_work)
     changed = (work.setting for work in all_work if not kept.present(work.setting))
     versions = {trace.setting.version for trace in map(kept.newest, changed) if trace}

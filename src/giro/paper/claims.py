@@ -165,9 +165,12 @@ class Played(NamedTuple):
 
     def find(self, policy: str, problem: str) -> Trace | None:
         """Return the trace of one policy on one problem, None if there is none."""
+        return next(iter(self.find_all(policy, problem)), None)
+
+    def find_all(self, policy: str, problem: str) -> list[Trace]:
+        """Return the traces of one policy on one problem, of all versions that are there."""
         wanted = (policy, problem)
-        matches = (t for t in self.traces if (t.setting.policy, t.setting.problem) == wanted)
-        return next(matches, None)
+        return [t for t in self.traces if (t.setting.policy, t.setting.problem) == wanted]
 
 
 def beats(winner: Trace, loser: Trace) -> Comparison:

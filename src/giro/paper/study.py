@@ -39,6 +39,7 @@ class Study(NamedTuple):
     experiments: "Sequence[Experiment]" = ()  # played by this call
     judged: "Sequence[Work]" = ()  # all work, if kept runs of earlier calls are judged as well
     runs: int = 0  # of each work that is judged
+    by_comparison: bool = False  # whether each comparison has the version with most runs of it
 
 
 def tables_of(

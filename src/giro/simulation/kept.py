@@ -5,7 +5,8 @@ together. Before runs are added to a setting, the beginning of one of its runs i
 the numbers are the same, the new runs join the old ones. If not, the old runs stay in the file
 under the version of giro that made them, and the new ones are kept beside them. Both are draws from
 the same distribution, so both are evidence. But run 7 of one version and run 7 of another are
-different instances, so such runs are never paired.
+different instances, so such runs are never paired. Runs of a GPU are those of another version,
+whose name ends with -cuda.
 """
 
 import dataclasses
@@ -19,11 +20,12 @@ import numpy as np
 
 from giro.errors import BadFile, GiroError
 from giro.policy import Policy
-from giro.simulation.play import Work, play_run
+from giro.simulation.play import Player, Work, play_run
 from giro.simulation.trace import Setting, Trace, holds_traces, load_traces, merge, save_traces
 from giro.version import __version__
 
 FILE = "runs.parquet"
+CUDA = "-cuda"  # ends the version of runs that a GPU has played
 
 _SAVE_EVERY = 20.0  # seconds, times the seconds (at least one) that saving takes
 _SHARE, _LEAST = 40, 100  # the beginning of a run: a fortieth of it, at least 100 rounds
@@ -35,6 +37,7 @@ class Evidence(NamedTuple):
     traces: list[Trace]
     version: str  # which made the traces of all settings that it played
     is_present: bool  # whether the present code reproduces them
+    others: list[Trace]  # of the same settings, made by other versions
 
 
 class Kept:
@@ -46,15 +49,24 @@ class Kept:
         self._file = folder / FILE if folder else None
         self._traces = {trace.setting: trace for trace in _read(folder)}  # in order of their start
         self._reproduced: dict[Setting, bool] = {}
+        self._play: Player = play_run
+        self._suffix = ""  # of the version that plays
         self._is_saved, self._stamp = True, _stamp(self._file)
         self._next_save = time.monotonic() + _SAVE_EVERY
+
+    def played_by(self, play: Player, suffix: str) -> None:
+        """Let another player than this processor's be the present code, see `player_of`."""
+        if suffix != self._suffix:
+            self._play, self._suffix, self._reproduced = play, suffix, {}
 
     def check(self, all_work: Iterable[Work]) -> None:
         """Find out which kept runs of this work the present code reproduces."""
         for work in all_work:
             for trace in self._of(work.setting):
                 if trace.setting not in self._reproduced:
-                    self._reproduced[trace.setting] = is_reproduced(work, trace)
+                    same_kind = _is_of_gpu(trace) == bool(self._suffix)
+                    reproduced = same_kind and is_reproduced(work, trace, self._play)
+                    self._reproduced[trace.setting] = reproduced
 
     def present(self, setting: Setting) -> Trace | None:
         """Return the checked runs of a setting that the present code reproduces."""
@@ -115,7 +127,8 @@ class Kept:
             for setting, trace in zip(settings, chosen, strict=True)
         ]
         asked_for = [trace.only(runs) for trace in evidence if trace]
-        return Evidence([t for t in asked_for if t.runs.size], version, chosen is played)
+        others = [trace.only(runs) for setting in settings for trace in self._of(setting)]
+        return Evidence([t for t in asked_for if t.runs.size], version, chosen is played, others)
 
     def _add(self, trace: Trace) -> None:
         older = self._traces.get(trace.setting)
@@ -135,11 +148,14 @@ class Kept:
     def _version(self) -> str:
         """Return the name of the present code: its version, numbered if other code has the name."""
         taken = {setting.version for setting, same in self._reproduced.items() if not same}
-        names = itertools.chain([__version__], (f"{__version__}+{i}" for i in itertools.count(1)))
+        own = __version__ + self._suffix
+        names = itertools.chain(
+            [own], (f"{__version__}+{i}{self._suffix}" for i in itertools.count(1))
+        )
         return next(name for name in names if name not in taken)
 
 
-def is_reproduced(work: Work, kept: Trace) -> bool:
+def is_reproduced(work: Work, kept: Trace, play: Player = play_run) -> bool:
     """Return whether the present code reproduces the beginning of the first kept run.
 
     It is False for a policy that its text does not describe completely.
@@ -154,7 +170,7 @@ def is_reproduced(work: Work, kept: Trace) -> bool:
     points = 1 + int(np.searchsorted(kept.checkpoints, enough))
     for upto in (1, points):  # most changes show at once
         stops = kept.checkpoints[:upto]
-        record = play_run(work.policy, work.problem, stops, seed=seed, run=run, rounds=rounds)
+        record = play(work.policy, work.problem, stops, seed=seed, run=run, rounds=rounds)
         pairs = (record.regret, kept.regret), (record.reward, kept.reward), (record.best, kept.best)
         if not all(np.array_equal(now, then[0, :upto]) for now, then in pairs):
             return False
@@ -182,6 +198,10 @@ def _read(folder: Path | None) -> list[Trace]:
         return load_traces(folder / FILE)
     older = sorted(folder.glob("*.parquet"), key=lambda path: path.stat().st_mtime)
     return [trace for path in older if holds_traces(path) for trace in load_traces(path)]
+
+
+def _is_of_gpu(trace: Trace) -> bool:
+    return trace.setting.version.endswith(CUDA)
 
 
 def _made_by(version: str, setting: Setting) -> Setting:

@@ -1,7 +1,8 @@
 """The loop: one policy, one problem, one run."""
 
 import time
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -117,6 +118,9 @@ def play_run(
             raise GiroError(f"{where}: {policy} chose arm {int(arm)}, which is not on offer")
         raise GiroError(f"{where}: {problem} gave reward {float(value)}, but rewards lie in [0, 1]")
     return record
+
+
+Player: TypeAlias = Callable[..., Record]  # `play_run`, or one that is called like it
 
 
 def timed_run(work: Work, run: int) -> Trace:

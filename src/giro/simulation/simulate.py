@@ -12,7 +12,7 @@ from giro.checks import check, whole
 from giro.errors import BadParameter
 from giro.policy import Policy
 from giro.problem import Problem
-from giro.simulation.engines import Engine, EngineName, open_engine
+from giro.simulation.engines import Engine, EngineName, open_engine, player_of
 from giro.simulation.kept import Kept
 from giro.simulation.play import Work
 from giro.simulation.trace import Setting, Spacing, Trace, merge
@@ -42,6 +42,8 @@ def simulate(
     `spacing` "even" or "log". `progress` is called with the number of runs that have just ended.
     `engine` "dask" or "ray" plays the runs on the cluster at `address`, or on a local one of
     `jobs` processes. A script must start a local cluster below `if __name__ == "__main__"`.
+    `engine` "cuda" plays many runs at once on a GPU: the same instances, and other draws of the
+    policy, from the same distribution (docs/howto/gpu.md).
 
     >>> trace = simulate("greedy", "bernoulli:means=[0.5]", rounds=10, runs=3, seed=1)
     >>> trace.regret[:, -1].tolist()
@@ -142,6 +144,8 @@ def run(
     The engine starts when there is work for it.
     """
     kept = Kept() if kept is None else kept
+    if engine == "cuda":
+        kept.played_by(*player_of(engine))
     kept.check(experiment.work)
     report = on_runs or (lambda setting, count: None)
     with ExitStack() as stack:

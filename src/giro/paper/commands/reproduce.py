@@ -71,9 +71,10 @@ def reproduce(study: Study, out: Path, *, json: bool, where: Where | None = None
     finished = traces
     if study.judged:
         evidence = kept.evidence(study.judged, runs=study.runs)
-        traces = evidence.traces
+        traces = evidence.traces + (evidence.others if study.by_comparison else [])
         if not evidence.is_present:
-            n_runs = sum(t.runs.size for t in traces if t.setting.version == evidence.version)
+            made = (t for t in evidence.traces if t.setting.version == evidence.version)
+            n_runs = sum(trace.runs.size for trace in made)
             tell(
                 f"judging {n_runs} runs made by giro {evidence.version}: the present code draws "
                 "other numbers of the same distribution; --fresh plays its own beside them"

@@ -129,12 +129,16 @@ def study(
         [part],
         judged=judged.work,
         runs=most,
+        by_comparison=True,
     )
 
 
-def _outcome(setup: Setup, runs: int, traces: list[Trace], _: bool) -> Outcome:
-    family = judge(claims(setup, traces), family=n_comparisons())
-    apart = [*judge(width_claims(setup, traces)), *judge(poisson_claims(setup, traces))]
+def _outcome(setup: Setup, runs: int, all_traces: list[Trace], _: bool) -> Outcome:
+    """Judge by all versions' traces; the first of each policy on each problem is shown."""
+    newest = {(t.setting.policy, t.setting.problem): t for t in reversed(all_traces)}
+    traces = list(reversed(newest.values()))
+    family = judge(claims(setup, all_traces), family=n_comparisons())
+    apart = [*judge(width_claims(setup, all_traces)), *judge(poisson_claims(setup, all_traces))]
     verdicts = [*family, *apart]
 
     def show() -> None:
@@ -275,13 +279,17 @@ def _as_far_as_played(
 
 
 def _comparison(pair: _Pair, setup: Setup, played: Played) -> Comparison | None:
-    """Compare two policies, or return None if they met no common instance."""
+    """Compare two policies by the version with most runs of both, or return None without one."""
     problem = setup.problem(pair.data)
-    first, second = played.find(pair.first, problem), played.find(pair.second, problem)
-    if first is None or second is None or not pairable(first, second):
+    pairs = [
+        (first, second)
+        for first in played.find_all(pair.first, problem)
+        for second in played.find_all(pair.second, problem)
+        if pairable(first, second) and np.intersect1d(first.runs, second.runs).size
+    ]
+    if not pairs:
         return None
-    if not np.intersect1d(first.runs, second.runs).size:
-        return None
+    first, second = max(pairs, key=lambda two: np.intersect1d(two[0].runs, two[1].runs).size)
     if pair.margin is None:
         return earns_more(first, second)
     return earns_the_same(first, second, margin=pair.margin)

@@ -1,7 +1,8 @@
-"""Engines: threads or processes here, or the workers of a Dask or Ray cluster.
+"""Engines: threads or processes here, the workers of a Dask or Ray cluster, or a GPU.
 
-All engines share one driver, `drive`. Chunks of runs go out, traces come back as they end, and
-chunks lost with a worker are sent again. The choice of engine changes the time, never the numbers.
+All engines but the GPU's share one driver, `drive`. Chunks of runs go out, traces come back as they
+end, and chunks lost with a worker are sent again. The choice among these changes the time, never
+the numbers. A GPU draws others, from the same distribution.
 """
 
 import math
@@ -24,7 +25,8 @@ import numpy as np
 
 from giro.checks import check, optional, whole
 from giro.errors import BadParameter, GiroError, MissingExtra, UnknownName
-from giro.simulation.play import Work, is_compiled, play_run, timed_run
+from giro.simulation.kept import CUDA
+from giro.simulation.play import Player, Work, is_compiled, play_run, timed_run
 from giro.simulation.trace import Trace, merge
 from giro.version import __version__
 
@@ -38,11 +40,11 @@ _AHEAD = 4  # chunks per worker that are running or waiting
 _LOOKS = 5.0  # seconds between checks that results can still come
 PATIENCE = 30.0  # seconds to wait for a busy cluster; if nobody listens, it fails at once
 
-EngineName: TypeAlias = Literal["threads", "dask", "ray"]
+EngineName: TypeAlias = Literal["threads", "dask", "ray", "cuda"]
 
 
 class Engine(ABC):
-    """Plays runs side by side. The choice of engine changes the time, never the numbers."""
+    """Plays runs side by side. All but the GPU's give the same numbers."""
 
     @abstractmethod
     def finished(self, work: Work, runs: Sequence[int]) -> Generator[Trace, None, None]:
@@ -58,14 +60,21 @@ def open_engine(
     """Return an engine as a context manager, which closes everything it has started.
 
     Without an address, Dask and Ray start a cluster of `jobs` processes here (default: one per
-    core). With an address, they use the workers of the cluster there.
+    core). With an address, they use the workers of the cluster there. The GPU of `cuda` plays as
+    many runs at once as its memory holds.
     """
     if name not in get_args(EngineName):
         raise UnknownName("engine", str(name), known=get_args(EngineName))
-    if address is not None and name == "threads":
+    if address is not None and name in ("threads", "cuda"):
         raise BadParameter("only the engines dask and ray take an address")
     if address is not None and jobs is not None:
         raise BadParameter("the cluster at an address has its own workers: leave out jobs")
+    if name == "cuda":
+        from giro.simulation.engines.cuda import cuda_engine  # noqa: PLC0415  # an extra
+
+        if jobs is not None:
+            raise BadParameter("the engine cuda plays all runs on one GPU: leave out jobs")
+        return cuda_engine()
     n_jobs = resolve_jobs(jobs)
     if name == "threads":
         return nullcontext(Threads(n_jobs))
@@ -76,6 +85,15 @@ def open_engine(
     from giro.simulation.engines.ray import ray_cluster  # noqa: PLC0415  # an extra
 
     return ray_cluster(address, jobs=n_jobs)
+
+
+def player_of(name: EngineName) -> tuple[Player, str]:
+    """Return what plays the beginning of a run, and with what the version of its runs ends."""
+    if name != "cuda":
+        return play_run, ""
+    from giro.simulation.engines.cuda import Cuda, Gpu  # noqa: PLC0415  # an extra
+
+    return Cuda(Gpu()).begin, CUDA
 
 
 def resolve_jobs(jobs: int | None) -> int:

@@ -1,0 +1,1 @@
+"""Kernels in CUDA C: whole runs of contextual policies, many at once."""

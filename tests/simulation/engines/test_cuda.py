@@ -1,0 +1,261 @@
+"""The engine cuda, by its kernels emulated on the processor, and on a GPU where there is one."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from kernels.cuda.emulated import COMPILER, Emulated
+from kernels.cuda.twin import agreement
+
+from giro import BadParameter, GiroError, Policy, simulate
+from giro.problems.classification import Classification
+from giro.seeds import stream
+from giro.simulation.engines import open_engine
+from giro.simulation.engines._cuda_play import lay, play_rounds, play_runs, put_rows
+from giro.simulation.play import Work, play_run
+from giro.simulation.simulate import make_setting
+
+try:
+    import cupy
+
+    GPUS = cupy.cuda.runtime.getDeviceCount()
+except Exception:  # no CuPy, no driver or no GPU
+    GPUS = 0
+
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no g++ to emulate with")
+needs_gpu = pytest.mark.skipif(GPUS == 0, reason="there is no GPU that CuPy can use")
+POLICIES = (
+    "contextual-giro:a=1,model=linear",
+    "contextual-giro:a=0.3,model=linear",
+    "contextual-giro:a=1,model=logistic",
+    "contextual-giro:a=1,model=network",
+    "epsilon-greedy:share=0.1,model=linear",
+    "epsilon-greedy:share=0.1,model=logistic",
+    "epsilon-greedy:share=0.1,model=network",
+    "giro-ensemble:replicas=3",
+    "poisson-bootstrap:replicas=3",
+    "lin-ucb",
+    "lin-ucb:scale=1",
+    "lin-ts",
+    "ucb-glm:tau=10",
+)
+
+
+def some_rows(n_features: int, n_arms: int = 3, graded: bool = False) -> Classification:
+    """Return a problem that a linear model nearly solves."""
+    rng = stream(5)
+    x, w = rng.normal(size=(300, n_features)), rng.normal(size=(n_features, n_arms))
+    y = np.argmax(x @ w + 0.3 * rng.normal(size=(300, n_arms)), axis=1)
+    return Classification.from_arrays(x, y, graded=graded)
+
+
+def work_of(text: str, problem: Classification, rounds: int, seed: int = 1) -> Work:
+    policy = Policy.parse(text)
+    return Work(policy, problem, make_setting(policy, problem, rounds=rounds, seed=seed, points=4))
+
+
+def pulled(device, work: Work, runs, rounds: int):
+    """Return the arms [run, round] that kernels pull, and the rows that they met."""
+    table = lay(device, work, runs, put_rows(device, work.problem))
+    play_rounds(device, table, 0, rounds)
+    return device.get(table.arrays["arms"]), table.order
+
+
+@needs_compiler
+@pytest.mark.parametrize("text", POLICIES)
+def test_kernels_pull_the_arms_of_their_twins(text: str) -> None:
+    work = work_of(text, some_rows(4), rounds := 30)
+    arms, order = pulled(Emulated(), work, [3], rounds)
+    same, counted = agreement(work, 3, arms[0], order[0])
+    assert same == counted >= 22
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize("n_features", [16, 37, 60])
+@pytest.mark.parametrize("text", POLICIES)
+def test_kernels_pull_the_arms_of_their_twins_whatever_the_width(
+    text: str, n_features: int
+) -> None:
+    work = work_of(text, some_rows(n_features), rounds := 24)
+    arms, order = pulled(Emulated(), work, [3], rounds)
+    same, counted = agreement(work, 3, arms[0], order[0])
+    assert same == counted >= 12
+
+
+@needs_compiler
+def test_a_wrong_kernel_is_caught_by_its_twin() -> None:
+    """A penalty that the kernel is told wrongly."""
+    work = work_of("lin-ucb:scale=0.5", some_rows(4), rounds := 30)
+    other = work_of("lin-ucb:scale=0.5,penalty=3", some_rows(4), rounds)
+    arms, order = pulled(Emulated(), other, [3], rounds)
+    same, counted = agreement(work, 3, arms[0], order[0])
+    assert same < counted
+
+
+@needs_compiler
+def test_a_run_is_the_same_whatever_is_played_beside_it() -> None:
+    work = work_of("contextual-giro:a=1,model=network", some_rows(4), rounds := 25)
+    together, _ = pulled(Emulated(), work, [0, 2, 5], rounds)
+    alone, _ = pulled(Emulated(), work, [2], rounds)
+    assert (together[1] == alone[0]).all()
+    assert (together[0] != together[1]).any()
+
+
+@needs_compiler
+@pytest.mark.parametrize("graded", [False, True])
+def test_instances_and_curves_are_those_of_the_other_engines(graded: bool) -> None:
+    """A policy of which nothing is drawn but ties: after those, all is the same."""
+    problem = some_rows(4, graded=graded)
+    work = work_of("lin-ucb", problem, rounds := 40)
+    device = Emulated()
+    trace = play_runs(device, work, [1], put_rows(device, problem))
+    arms, order = pulled(device, work, [1], rounds)
+    reach = 2 if graded else 1
+    means = np.maximum(0, 1 - np.abs(arms[0].astype(int) - problem.rows.labels[order[0]]) / reach)
+    points = work.setting.checkpoints - 1
+    assert np.allclose(trace.reward[0], means.cumsum()[points])
+    assert np.allclose(trace.regret[0], (1 - means).cumsum()[points])
+    assert trace.best[0].tolist() == (means == 1).cumsum()[points].tolist()
+    assert trace.pulls[0].tolist() == np.bincount(arms[0], minlength=3).tolist()
+    record = play_run(work.policy, problem, work.setting.checkpoints, seed=1, run=1, keep_arms=True)
+    assert record.regret.shape == trace.regret[0].shape
+
+
+@needs_compiler
+def test_rows_come_in_the_order_of_the_problem_pass_after_pass() -> None:
+    x = np.arange(10.0)[:, None]
+    problem = Classification.from_arrays(x, np.arange(10) % 2)
+    work = work_of("lin-ucb", problem, 25)
+    table = lay(Emulated(), work, [7], put_rows(Emulated(), problem))
+    instance, rng = problem.start(stream(1, 7, 0)), stream(1, 7, 0)
+    for t in range(25):
+        offer, *_ = problem.reveal(instance, t, rng)
+        assert (offer.context == problem.rows.contexts[table.order[0, t]]).all()
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["contextual-giro:a=1,model=network", "giro-ensemble:replicas=3"])
+def test_rewards_have_the_distribution_of_the_other_engines(text: str) -> None:
+    problem, device, runs = some_rows(4), Emulated(), 40
+    work = work_of(text, problem, 60)
+    ours = play_runs(device, work, range(runs), put_rows(device, problem)).reward[:, -1]
+    theirs = simulate(text, problem, rounds=60, runs=200, seed=1).reward[:, -1]
+    error = np.sqrt(ours.var() / ours.size + theirs.var() / theirs.size)
+    assert abs(ours.mean() - theirs.mean()) < 4 * error
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "words"),
+    [
+        ("thompson", "classification", "cannot play thompson"),
+        ("lin-ucb:window=10", "classification", "cannot play lin-ucb"),
+        ("lin-ucb:ties=fixed", "classification", "cannot play lin-ucb"),
+        ("contextual-giro:model=tree", "classification", "cannot play contextual-giro"),
+        ("lin-ucb", "linear", "plays classification problems"),
+    ],
+)
+def test_what_cannot_be_played_is_said(text: str, problem: str, words: str) -> None:
+    from giro import Problem
+    from giro.simulation.engines._cuda_plans import plan_for
+
+    with pytest.raises(BadParameter, match=words):
+        plan_for(Policy.parse(text), Problem.parse(problem), 10)
+
+
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch):
+    """What the engine asks of CuPy before it begins."""
+
+    class Trouble(Exception):
+        pass
+
+    found = SimpleNamespace(devices=1, capability="90", trouble=None)
+
+    def count() -> int:
+        if found.trouble:
+            raise Trouble(found.trouble)
+        return found.devices
+
+    runtime = SimpleNamespace(getDeviceCount=count, CUDARuntimeError=Trouble)
+    device = lambda: SimpleNamespace(compute_capability=found.capability)  # noqa: E731
+    cuda = SimpleNamespace(runtime=runtime, Device=device)
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
+    monkeypatch.delitem(sys.modules, "giro.simulation.engines.cuda", raising=False)
+    yield found
+    sys.modules.pop("giro.simulation.engines.cuda", None)
+
+
+def test_a_driver_that_does_not_answer_an_old_gpu_and_jobs_are_refused(stand_in) -> None:
+    stand_in.trouble = "CUDA driver version is insufficient"
+    with pytest.raises(GiroError, match="no GPU that works: CUDA driver version"):
+        open_engine("cuda").__enter__()
+    stand_in.trouble, stand_in.capability = None, "75"
+    with pytest.raises(
+        GiroError, match=r"needs a GPU of compute capability 8\.0 or more, got 7\.5"
+    ):
+        open_engine("cuda").__enter__()
+    with pytest.raises(BadParameter, match="leave out jobs"):
+        open_engine("cuda", jobs=2)
+    with pytest.raises(BadParameter, match="take an address"):
+        open_engine("cuda", address="tcp://head:1")
+
+
+@needs_compiler
+def test_too_little_memory_is_said_and_runs_are_played_in_chunks(stand_in) -> None:
+    from giro.simulation.engines.cuda import Cuda
+
+    device, problem = Emulated(), some_rows(4)
+    work = work_of("lin-ucb", problem, 20)
+    device.free = lambda: 25_000
+    chunks = list(Cuda(device).finished(work, range(9)))
+    assert len(chunks) > 1 and sorted(r for c in chunks for r in c.runs) == list(range(9))
+    device.free = lambda: 3_000
+    with pytest.raises(GiroError, match="GB of the GPU's memory"):
+        next(Cuda(device).finished(work, range(9)))
+
+
+@needs_compiler
+def test_the_beginning_of_a_run_is_that_of_the_run(stand_in) -> None:
+    from giro.simulation.engines.cuda import Cuda
+
+    problem = some_rows(4)
+    work = work_of("epsilon-greedy:share=0.1,model=linear", problem, 40)
+    engine = Cuda(Emulated())
+    (trace,) = engine.finished(work, [6])
+    stops = work.setting.checkpoints[:2]
+    record = engine.begin(work.policy, problem, stops, seed=1, run=6, rounds=40)
+    assert record.reward.tolist() == trace.reward[0, :2].tolist()
+
+
+@needs_gpu
+@pytest.mark.gpu
+@pytest.mark.parametrize("text", POLICIES)
+def test_a_gpu_pulls_the_arms_of_the_twins(text: str) -> None:
+    from giro.simulation.engines.cuda import Gpu
+
+    work = work_of(text, some_rows(20), rounds := 60)
+    arms, order = pulled(Gpu(), work, [0, 3], rounds)
+    same, counted = agreement(work, 3, arms[1], order[1])
+    assert same == counted
+
+
+@needs_gpu
+@pytest.mark.gpu
+@pytest.mark.parametrize("text", POLICIES)
+@pytest.mark.parametrize(("rounds", "runs"), [(500, 200)])
+def test_rewards_on_a_gpu_have_the_distribution_of_the_other_engines(
+    text: str, rounds: int, runs: int
+) -> None:
+    problem = some_rows(20)
+    ours = simulate(text, problem, rounds=rounds, runs=runs, seed=2, engine="cuda")
+    theirs = simulate(text, problem, rounds=rounds, runs=runs, seed=3)
+    for point in range(0, ours.reward.shape[1], 20):
+        a, b = ours.reward[:, point], theirs.reward[:, point]
+        error = np.sqrt((a.var() + b.var()) / runs)
+        assert abs(a.mean() - b.mean()) <= 4.5 * error + 1e-9
+    shares = ours.pulls.mean(0), theirs.pulls.mean(0)
+    errors = np.sqrt((ours.pulls.var(0) + theirs.pulls.var(0)) / runs)
+    assert (np.abs(shares[0] - shares[1]) <= 4.5 * errors + 1e-9).all()
