@@ -301,7 +301,7 @@ def filled(bandit: Bandit, events: int, rng: np.random.Generator) -> None:
             id, arm = rng.bytes(12).hex(), int(rng.random() * len(ARMS))
             value = float(rng.random() < 0.1 + arm / 20)
             group += [Decided(id, 1.0, arm, arms, p, 0.1, 0), Rewarded(id, 2.0, value)]
-        bandit._append(group)
+        bandit._follower.append(group)
 
 
 def timed(call: Callable[[], Any]) -> tuple[float, Any]:
@@ -356,12 +356,15 @@ def main() -> None:
     options = parser.parse_args()
     command = f"python benchmarks/stores.py --events {options.events} --stores {options.stores}"
     content: dict[str, Any] = {"made_by": stamp(command)._asdict()}
-    kinds = options.stores.split(",")
-    content["throughput"] = [row for kind in kinds for row in throughput(kind, options.seconds)]
-    content["tails"] = [row for kind in kinds for row in tails(kind)]
-    content["idle"] = [row for kind in kinds for row in idle(kind)]
-    content["large log"] = [row for kind in kinds for row in large_log(kind, options.events)]
-    RESULTS.write_text(json.dumps(content, indent=1) + "\n")
+    measures: dict[str, Callable[[str], list[dict[str, Any]]]] = {
+        "throughput": lambda kind: throughput(kind, options.seconds),
+        "tails": tails,
+        "idle": idle,
+        "large log": lambda kind: large_log(kind, options.events),
+    }
+    for name, measure in measures.items():
+        content[name] = [row for kind in options.stores.split(",") for row in measure(kind)]
+        RESULTS.write_text(json.dumps(content, indent=1) + "\n")
 
 
 if __name__ == "__main__":

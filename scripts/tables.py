@@ -406,6 +406,17 @@ TABLES: dict[str, Callable[[], str]] = {
         {"store": "store", "from": "from", "rounds_per_second": "rounds a second"}
         | {"plain_inserts": "plain inserts", "ratio": "ratio"},
     ),
+    "tails": lambda: stores(
+        "tails",
+        {"store": "store", "processes": "processes", "rounds_per_second": "rounds a second"}
+        | {"decide_p50_ms": "decide p50, ms", "decide_p99_ms": "p99", "decide_max_ms": "longest"}
+        | {"reward_p50_ms": "reward p50, ms", "reward_p99_ms": "p99", "reward_max_ms": "longest"},
+    ),
+    "idle": lambda: stores(
+        "idle",
+        {"store": "store", "bandits": "bandits", "percent_of_a_core": "% of a core"}
+        | {"threads": "threads", "decide_p50_ms": "decide p50, ms", "decide_p99_ms": "p99"},
+    ),
     "large logs": lambda: stores(
         "large log",
         {"store": "store", "events": "events", "open_ms": "open, ms"}
