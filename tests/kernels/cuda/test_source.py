@@ -81,7 +81,12 @@ def test_an_order_that_is_only_turned_is_caught() -> None:
     """What the test above would say of rotations, which are bijections, too."""
     s, n = 37, 4000
     rng = np.random.Generator(np.random.PCG64(1))
-    neighbours = np.mean([permutation(s, *rng.integers(0, 2**32, (2, 4)).tolist())[:2] @ [-1, 1] == 1 for _ in range(n)])
+    neighbours = np.mean(
+        [
+            permutation(s, *rng.integers(0, 2**32, (2, 4)).tolist())[:2] @ [-1, 1] == 1
+            for _ in range(n)
+        ]
+    )
     assert abs(neighbours - 1 / s) < 5 * np.sqrt(1 / s / n)  # of a turned order: nearly always
 
 

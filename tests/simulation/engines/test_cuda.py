@@ -119,9 +119,7 @@ def test_instances_and_curves_are_those_of_the_other_engines(graded: bool) -> No
     assert np.allclose(trace.regret[0], (1 - means).cumsum()[points])
     assert trace.best[0].tolist() == (means == 1).cumsum()[points].tolist()
     assert trace.pulls[0].tolist() == np.bincount(arms[0], minlength=3).tolist()
-    record = play_run(
-        work.policy, problem, work.setting.checkpoints, seed=1, run=1, keep_arms=True
-    )
+    record = play_run(work.policy, problem, work.setting.checkpoints, seed=1, run=1, keep_arms=True)
     assert record.regret.shape == trace.regret[0].shape
 
 
@@ -195,7 +193,9 @@ def test_a_driver_that_does_not_answer_an_old_gpu_and_jobs_are_refused(stand_in)
     with pytest.raises(GiroError, match="no GPU that works: CUDA driver version"):
         open_engine("cuda").__enter__()
     stand_in.trouble, stand_in.capability = None, "75"
-    with pytest.raises(GiroError, match=r"needs a GPU of compute capability 8\.0 or more, got 7\.5"):
+    with pytest.raises(
+        GiroError, match=r"needs a GPU of compute capability 8\.0 or more, got 7\.5"
+    ):
         open_engine("cuda").__enter__()
     with pytest.raises(BadParameter, match="leave out jobs"):
         open_engine("cuda", jobs=2)
