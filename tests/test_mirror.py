@@ -33,6 +33,8 @@ OF_NO_MODULE = {  # files at the top: documents, the package as a whole, and tes
 JUDGED_ELSEWHERE = {  # modules without a file of tests, and by what they are judged
     "policies/logistic_arms": "direct fits in test_ucb_glm, test_glm_ucb and test_log_phe",
     "policies/widths": "direct solves in test_lin_ucb, test_ucb_glm and test_glm_ucb",
+    "simulation/engines/cuda_plans": "runs in an emulator, against twins in NumPy, in test_cuda",
+    "simulation/engines/cuda_play": "likewise",
 }
 
 

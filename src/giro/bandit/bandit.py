@@ -433,7 +433,7 @@ class Bandit:
         return self._decided(requests) if requests else []
 
     async def decide_async(self, context: Given = None, **options: Any) -> Decision:
-        """Return what `decide` returns, without keeping an event loop from other work.
+        """Return the decision of `decide`, without keeping an event loop from other work.
 
         It runs in a thread of the loop's pool. Calls that wait for a store at the same time share
         its commits, as those of threads do.
@@ -441,7 +441,7 @@ class Bandit:
         return await asyncio.to_thread(self.decide, context, **options)
 
     async def rank_async(self, context: Given = None, **options: Any) -> list[Decision]:
-        """Return what `rank` returns, as `decide_async` does."""
+        """Return the decisions of `rank`, as `decide_async` does."""
         return await asyncio.to_thread(self.rank, context, **options)
 
     async def reward_async(self, id: str, value: float) -> None:
@@ -878,7 +878,7 @@ def checked_names(arms: object) -> list[str]:
 
 
 def checked_clock(clock: Callable[[], float]) -> Callable[[], float]:
-    """Return a clock that refuses times which are no numbers; the usual one stays as it is."""
+    """Return a clock that refuses times which are no numbers."""
     if clock is time.time:
         return clock
 

@@ -55,7 +55,7 @@ class Kept:
         self._next_save = time.monotonic() + _SAVE_EVERY
 
     def played_by(self, play: Player, suffix: str) -> None:
-        """Let another player than this processor's be the present code, see `player_of`."""
+        """Make another player than this processor's the present code, see `player_of`."""
         if suffix != self._suffix:
             self._play, self._suffix, self._reproduced = play, suffix, {}
 

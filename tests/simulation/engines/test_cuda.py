@@ -8,10 +8,11 @@ import pytest
 from kernels.cuda.emulated import COMPILER, Emulated
 from kernels.cuda.twin import agreement
 
-from giro import BadParameter, GiroError, Policy, simulate
+from giro import BadParameter, GiroError, Policy, Problem, simulate
 from giro.problems.classification import Classification
 from giro.seeds import stream
 from giro.simulation.engines import open_engine
+from giro.simulation.engines._cuda_plans import plan_for
 from giro.simulation.engines._cuda_play import lay, play_rounds, play_runs, put_rows
 from giro.simulation.play import Work, play_run
 from giro.simulation.simulate import make_setting
@@ -158,9 +159,6 @@ def test_rewards_have_the_distribution_of_the_other_engines(text: str) -> None:
     ],
 )
 def test_what_cannot_be_played_is_said(text: str, problem: str, words: str) -> None:
-    from giro import Problem
-    from giro.simulation.engines._cuda_plans import plan_for
-
     with pytest.raises(BadParameter, match=words):
         plan_for(Policy.parse(text), Problem.parse(problem), 10)
 
@@ -205,7 +203,7 @@ def test_a_driver_that_does_not_answer_an_old_gpu_and_jobs_are_refused(stand_in)
 
 @needs_compiler
 def test_too_little_memory_is_said_and_runs_are_played_in_chunks(stand_in) -> None:
-    from giro.simulation.engines.cuda import Cuda
+    from giro.simulation.engines.cuda import Cuda  # noqa: PLC0415  # it needs CuPy, or what stands in
 
     device, problem = Emulated(), some_rows(4)
     work = work_of("lin-ucb", problem, 20)
@@ -219,7 +217,7 @@ def test_too_little_memory_is_said_and_runs_are_played_in_chunks(stand_in) -> No
 
 @needs_compiler
 def test_the_beginning_of_a_run_is_that_of_the_run(stand_in) -> None:
-    from giro.simulation.engines.cuda import Cuda
+    from giro.simulation.engines.cuda import Cuda  # noqa: PLC0415  # it needs CuPy, or what stands in
 
     problem = some_rows(4)
     work = work_of("epsilon-greedy:share=0.1,model=linear", problem, 40)
@@ -234,7 +232,7 @@ def test_the_beginning_of_a_run_is_that_of_the_run(stand_in) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("text", POLICIES)
 def test_a_gpu_pulls_the_arms_of_the_twins(text: str) -> None:
-    from giro.simulation.engines.cuda import Gpu
+    from giro.simulation.engines.cuda import Gpu  # noqa: PLC0415  # it needs CuPy, or what stands in
 
     work = work_of(text, some_rows(20), rounds := 60)
     arms, order = pulled(Gpu(), work, [0, 3], rounds)

@@ -56,7 +56,7 @@ def source_of(files: Sequence[str], constants: Mapping[str, int]) -> str:
 
 
 def record_of(values: Mapping[str, float]) -> np.ndarray:
-    """Return the bytes of a `Game`; what is not given is 0."""
+    """Return the bytes of a `Game`, with 0 for fields that are not given."""
     record = np.zeros((), RECORD)
     for name, value in values.items():
         record[name] = value

@@ -134,7 +134,7 @@ def study(
 
 
 def _outcome(setup: Setup, runs: int, all_traces: list[Trace], _: bool) -> Outcome:
-    """Judge by all versions' traces; the first of each policy on each problem is shown."""
+    """Judge by all versions' traces, and show the first of each policy on each problem."""
     newest = {(t.setting.policy, t.setting.problem): t for t in reversed(all_traces)}
     traces = list(reversed(newest.values()))
     family = judge(claims(setup, all_traces), family=n_comparisons())

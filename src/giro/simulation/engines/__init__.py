@@ -88,7 +88,7 @@ def open_engine(
 
 
 def player_of(name: EngineName) -> tuple[Player, str]:
-    """Return what plays the beginning of a run, and with what the version of its runs ends."""
+    """Return the player of the beginning of a run, and the end of its version's name."""
     if name != "cuda":
         return play_run, ""
     from giro.simulation.engines.cuda import Cuda, Gpu  # noqa: PLC0415  # an extra

@@ -1,4 +1,4 @@
-"""Which kernels play which policy on a GPU, and what they are given."""
+"""Plans: the kernels that play a policy on a GPU, and their arguments."""
 
 import math
 from collections.abc import Callable
@@ -80,13 +80,13 @@ def plan_for(policy: Policy, problem: Problem, rounds: int) -> Plan:
 
 
 def _is_plain(policy: Policy) -> bool:
-    """Tell whether a policy breaks ties at random, and remembers everything."""
+    """Return whether a policy breaks ties at random, and remembers everything."""
     unusual = [getattr(policy, name, None) for name in ("window", "half_life")]
     return getattr(policy, "ties", "random") == "random" and unusual == [None, None]
 
 
 def _completed(plan: Plan, shape: Shape) -> Plan:
-    """Add what all kernels need."""
+    """Add the arguments that all kernels need."""
     k, rounds = shape.n_arms, shape.rounds
     constants = {"D": shape.width, "DP": padded(shape.width), "ARMS": k}
     arrays: Arrays = {
@@ -227,7 +227,7 @@ def _by_values(
 
 
 def _networks(rule: int, model: Any, numbers: dict[str, float], shape: Shape) -> Plan | None:
-    """Return the plan of a policy with networks; rule 1 trains on histories as they are."""
+    """Return the plan of a policy with networks. Rule 1 trains on histories as they are."""
     if not isinstance(model, Network) or model.batch != 32 or model.passes != 1:
         return None
     if model.hidden > _MOST_HIDDEN:

@@ -45,7 +45,7 @@ class Device(Protocol):
     def launch(
         self, kernels: Any, step: Step, blocks: int, shared: int, game: Any, *rounds: int
     ) -> None:
-        """Start a kernel; what was started before ends first."""
+        """Start a kernel after those that were started before."""
 
     def wait(self) -> None:
         """Wait for all kernels."""
@@ -59,7 +59,7 @@ class Rows(NamedTuple):
 
 
 def put_rows(device: Device, problem: Classification) -> Rows:
-    """Return the rows of a problem on the device, and what their labels are here."""
+    """Return the rows of a problem on the device, and their labels here."""
     contexts, labels = problem.rows.contexts, problem.rows.labels
     n, d = contexts.shape
     padded_rows = np.zeros((n, padded(d + 1)), np.float32)
@@ -100,7 +100,7 @@ class Table(NamedTuple):
 def lay(
     device: Device, work: Work, runs: Sequence[int], rows: Rows, *, rounds: int | None = None
 ) -> Table:
-    """Return runs before their first round; `rounds` are those to be played, if not all."""
+    """Return runs before their first round. `rounds` are those to be played, if not all."""
     planned = work.setting.rounds
     plan = plan_for(work.policy, work.problem, planned)
     problem: Any = work.problem
@@ -162,7 +162,7 @@ def play_runs(
     rows: Rows,
     on_rounds: Callable[[int], None] = lambda played: None,
 ) -> Trace:
-    """Return what happened in these runs; `on_rounds` is told how many rounds are played."""
+    """Return the traces of these runs. `on_rounds` is told how many rounds are played."""
     began = time.perf_counter()
     table, rounds = lay(device, work, runs, rows), work.setting.rounds
     for first in range(0, rounds, _AT_A_TIME):

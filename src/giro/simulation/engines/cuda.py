@@ -102,7 +102,7 @@ class Gpu:
     def launch(
         self, kernels: Any, step: Step, blocks: int, shared: int, game: Any, *rounds: int
     ) -> None:
-        """Start a kernel; what was started before ends first."""
+        """Start a kernel after those that were started before."""
         arguments = (game, *map(np.int32, rounds))
         function = self._function(kernels, step.function)
         function((blocks,), (step.threads,), arguments, shared_mem=shared)
@@ -116,7 +116,7 @@ class Gpu:
         cupy.cuda.get_current_stream().synchronize()
 
     def free(self) -> int:
-        """Return how many bytes are free, what CuPy holds without need counted."""
+        """Return how many bytes are free, including those that CuPy holds without need."""
         cupy.get_default_memory_pool().free_all_blocks()
         return int(cupy.cuda.Device().mem_info[0])
 
