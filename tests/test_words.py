@@ -9,9 +9,7 @@ import pytest
 import giro
 
 SOURCE = Path(giro.__file__).parent
-STILL_TO_DO = (  # files and folders that are being rewritten: remove a line when one is done
-    "bandit/stores",
-)
+STILL_TO_DO: tuple[str, ...] = ()  # files and folders that are being rewritten
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 NO_NOUNS = {"found", "its", "hoped", "said"}
 

@@ -22,7 +22,7 @@ __all__ = [
 
 
 def opened(store: object, name: object) -> Store:
-    """Return the store of a bandit; see `Bandit` for what can be written."""
+    """Return the store of a bandit at an address, see `Bandit`."""
     kind, where = _parsed(store)
     if kind == "sqlite":
         from giro.bandit.stores import sqlite  # noqa: PLC0415  # quick start

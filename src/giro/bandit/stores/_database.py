@@ -1,4 +1,4 @@
-"""Database: what the stores of one place share in a process.
+"""Database: the connections, threads and leases that the stores of one place share in a process.
 
 There is one for each address and process, however many bandits are kept there: it holds the
 connections, the threads and the leases, and says how its kind of database does things.
@@ -37,7 +37,7 @@ D = TypeVar("D", bound="Database")
 
 
 def shared(kind: type[D], where: str) -> D:
-    """Return the database of this process at a place; `let_go` says that it is not needed."""
+    """Return the database of this process at a place, until `let_go`."""
     with _REGISTRY:
         database = _OPEN.get((kind, where))
         if database is None:
@@ -48,7 +48,7 @@ def shared(kind: type[D], where: str) -> D:
 
 
 def let_go(database: "Database", store: int) -> bool:
-    """Forget a store; return whether it was the last one of its database.
+    """Forget a store, and return whether it was the last one of its database.
 
     The garbage collector may call this in the middle of anything, so it waits for nothing.
     """
@@ -75,7 +75,7 @@ class Database(ABC):
     most: ClassVar[int]  # connections at a time, without the follower's
 
     def __init__(self, where: str) -> None:
-        """Prepare; nothing is opened yet."""
+        """Prepare, without opening anything."""
         self.where, self.n_stores = where, 0
         self.pool: Pool[Any] = Pool(self.connected, most=self.most)
         self.leases, self.watch = Leases(self), Watch(self)
@@ -123,13 +123,13 @@ class Database(ABC):
         """Yield the last positions of bandits whose logs have grown, until `stop`."""
 
     def sync(self) -> None:  # noqa: B027  # few need it
-        """Make durable what was committed, unless commits are."""
+        """Make commits durable, unless they are."""
 
     def overwrite(self) -> None:  # noqa: B027  # few need it
-        """Write over what was erased, unless commits do."""
+        """Write over erased data, unless commits do."""
 
     def do_chores(self) -> None:  # noqa: B027  # few need it
-        """Do what is to be done now and then, in the background."""
+        """Do the work of the background, now and then."""
 
     def before_fork(self) -> None:  # noqa: B027  # few need it
         """Prepare for a fork."""
@@ -167,7 +167,7 @@ class Database(ABC):
             return list(self.ask(connection, query, *parameters).fetchall())
 
     def bandit_of(self, name: str) -> int:
-        """Return the number of a bandit, which gets one if it has none; make tables if needed."""
+        """Return the number of a bandit, and give it one and make tables if needed."""
         with self.errors():
             with self.pool.one() as connection:
                 version = self.version(connection)

@@ -21,7 +21,7 @@ class Request:
     """Events that somebody wants to append, and the answer."""
 
     def __init__(self, bandit: int, events: Sequence[Event], expected: int | None = None) -> None:
-        """Begin without an answer; `expected` is the position that the log must end at."""
+        """Begin without an answer. `expected` is the position that the log must end at."""
         self.bandit, self.events, self.expected = bandit, events, expected
         self.first = 0
         self.error: BaseException | None = None
@@ -131,7 +131,7 @@ class Groups:
                     request.woken.release()
 
     def _commit_or_fail(self, group: list[Request]) -> None:
-        """Commit a group; where one of its requests makes it fail, only that one fails."""
+        """Commit a group. If one of its requests makes it fail, only that one fails."""
         try:
             self._commit(group)
         except BaseException as error:
@@ -178,7 +178,7 @@ class Head(NamedTuple):
 
 
 class Inserted(NamedTuple):
-    """A row to insert at a position; `reward` is that of a decision's reward in the same group."""
+    """A row to insert at a position, and that of a decision's reward if it is in the same group."""
 
     position: int
     row: EventRow
@@ -193,7 +193,7 @@ class Numbered(NamedTuple):
 
 
 def numbered(group: Iterable[Request], head: Head) -> Numbered:
-    """Return the rows of all requests that can be appended; the others get their error."""
+    """Return the rows of all requests that can be appended, and give the others their error."""
     rows: list[EventRow] = []
     rewards: dict[str | None, int] = {}
     waiting, forms = head.waiting, head.forms

@@ -37,7 +37,7 @@ class Leases:
         self._asked_at = -LEASE
 
     def holds(self, bandit: int, store: int) -> bool:
-        """Return whether a store keeps its bandit; take over what nobody keeps."""
+        """Return whether a store keeps its bandit, and take over bandits that nobody keeps."""
         with self._lock:
             if self._holders.get(bandit, store) != store:
                 return False
@@ -53,12 +53,12 @@ class Leases:
             return bandit in self._kept
 
     def forget(self, store: int) -> None:
-        """Let another store of this process keep the bandit of one that is gone."""
+        """Hand the bandit of a store that is gone to another store of this process."""
         for bandit in [bandit for bandit, holder in self._holders.items() if holder == store]:
             del self._holders[bandit]
 
     def give_back(self, bandit: int, store: int) -> None:
-        """Let anybody keep a bandit that a store kept; others need not wait until it is due."""
+        """Give up the bandit that a store kept, so that others need not wait until it is due."""
         with self._lock:
             if self._holders.get(bandit) != store:
                 return

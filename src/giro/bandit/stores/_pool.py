@@ -35,7 +35,7 @@ class Pool(Generic[C]):
         self._n_users, self._is_paused = 0, False
 
     def enter(self) -> None:
-        """Wait for a free place; the pool is not paused until `leave`."""
+        """Wait for a free place. The pool is not paused until `leave`."""
         with self._changed:
             while self._is_paused or self._n_users >= self._most:
                 self._changed.wait()
@@ -49,7 +49,7 @@ class Pool(Generic[C]):
 
     @contextlib.contextmanager
     def one(self) -> Iterator[C]:
-        """Lend a connection; after an error it is closed, as it may be broken."""
+        """Lend a connection, and close it after an error, as it may be broken."""
         self.enter()
         try:
             try:

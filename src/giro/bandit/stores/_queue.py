@@ -20,13 +20,13 @@ class Queue:
     """
 
     def __init__(self, path: str) -> None:
-        """Remember the files; they are opened when needed."""
+        """Remember the files, which are opened when needed."""
         self._paths = (f"{path}-next", f"{path}-turn")
         self._files: tuple[int, ...] = ()
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait for the turn of this process; one thread at a time."""
+        """Wait for the turn of this process, one thread at a time."""
         if fcntl is None:
             yield
             return

@@ -35,12 +35,12 @@ BREATH = 0.002  # seconds between parts, in which others get their turn
 
 
 class SqlStore:
-    """The log of one bandit in tables; see `Store` for what is promised."""
+    """The log of one bandit in tables, with the promises of `Store`."""
 
     shared = True
 
     def __init__(self, database: Database, name: Any) -> None:
-        """Open the bandit of this name, or a new one without events; the store owns the database.
+        """Open the bandit of this name, or a new one without events. The store owns the database.
 
         It is let go when the store is closed, or gone.
         """
@@ -218,7 +218,7 @@ class SqlStore:
 
 
 def _positions(ids: Sequence[str]) -> str:
-    """Return a query for the positions of all events about decisions; each part has an index.
+    """Return a query for the positions of all events about decisions. Each part has an index.
 
     Its parameters are three times the bandit and the ids.
     """

@@ -75,7 +75,7 @@ class Watch:
         return list(self._positions)
 
     def stop(self) -> None:
-        """End the threads; they notice it soon."""
+        """End the threads, which notice it soon."""
         self._stop.set()
         self._due.set()
 

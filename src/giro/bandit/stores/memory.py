@@ -76,7 +76,7 @@ class MemoryStore:
     # -- appending ---------------------------------------------------------------------------
 
     def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
-        """Append all of these, or none; see `Store`."""
+        """Append all of these, or none, as `Store` says."""
         first = len(self.kind) + 1
         if len(events) == 1 and expected is None and type(events[0]) in _OFTEN:
             self._append_one(events[0])
@@ -173,7 +173,7 @@ class MemoryStore:
         return number
 
     def index_again(self) -> None:
-        """Find again what follows from columns that were filled from a file."""
+        """Make the indices again, of columns that were filled from a file."""
         self._decision_of = {id: number for number, id in enumerate(self.ids)}
         self._set_of = {arms.tobytes(): number for number, arms in enumerate(self.sets)}
         self._forms = sum(isinstance(event, Formed) for event in self.others)
@@ -225,16 +225,16 @@ class MemoryStore:
 
     def find(self, ids: Sequence[str]) -> dict[str, FoundDecision]:
         """Return the decisions with these ids."""
-        found = {}
+        decisions = {}
         for id in ids:
             number = self._decision_of.get(id)
             if number is not None:
                 reward = self.reward_of[number]
                 known = None if reward == _PENDING else self._reward(reward)
-                found[id] = FoundDecision(
+                decisions[id] = FoundDecision(
                     self._decision(number), known, len(self._reports.get(id, ()))
                 )
-        return found
+        return decisions
 
     def reports(self, id: str) -> list[float]:
         """Return the values reported for a decision."""
@@ -256,7 +256,7 @@ class MemoryStore:
     # -- the rest ----------------------------------------------------------------------------
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Keep nothing: what a snapshot holds is in memory already."""
+        """Keep nothing: the content of a snapshot is in memory already."""
 
     def snapshots(self) -> list[Snapshot]:
         """Return that of the file, once."""

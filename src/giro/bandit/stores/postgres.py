@@ -112,7 +112,7 @@ class PostgresDatabase(Database):
     most = 6
 
     def __init__(self, where: str) -> None:
-        """Prepare; nothing is connected yet."""
+        """Prepare, without connecting."""
         super().__init__(where)
         self._n_groups, self._flush_time = 0, 0.0  # seconds, a mean of the last ones
 
@@ -125,7 +125,7 @@ class PostgresDatabase(Database):
         return _errors()
 
     def text(self, query: str) -> Any:
-        """Return a query with psycopg's marks; none of ours holds a ? that is not one."""
+        """Return a query with psycopg's marks. None of ours holds a ? that is not one."""
         return query.replace("?", "%s").encode()
 
     def groups(self) -> Groups:
@@ -164,14 +164,14 @@ class PostgresDatabase(Database):
                 request.is_durable = request.error is None
 
     def sync(self) -> None:
-        """Wait until all that was committed is on the disk; note how long it takes."""
+        """Wait until all commits are on the disk, and note how long it takes."""
         with self.errors(), self.pool.one() as connection:
             begun = clock.monotonic()
             connection.execute(_FLUSH)
             self._flush_time += (clock.monotonic() - begun - self._flush_time) / 8
 
     def committed_at_once(self, group: list[Request]) -> bool:
-        """Append a group in one round trip if none of its events is taken; return whether."""
+        """Append a group in one round trip if none of its events is taken, and return whether."""
         head = optimistic_head(group)
         waiting = list(head.waiting)
         rows, rewards = numbered(group, head)
@@ -242,7 +242,7 @@ class PostgresDatabase(Database):
         connection.execute("SELECT pg_notify('giro', %s)", (f"{bandit} {rows[-1].position}",))
 
     def listen(self, stop: threading.Event) -> Generator[dict[int, int], None, None]:
-        """Hear of news; look now and then, and at first, for what may have been missed."""
+        """Hear of news, and look at first and now and then for news that were missed."""
         with self.errors(), contextlib.closing(self.connected()) as connection:
             connection.execute("LISTEN giro")
             selector, looked_at = selectors.DefaultSelector(), -_NAP
@@ -281,7 +281,7 @@ def _version(connection: "psycopg.Connection[Any]") -> int:
 
 @contextlib.contextmanager
 def _errors() -> Iterator[None]:
-    """Say what went wrong with the database; its address, which may hold a password, stays out."""
+    """Explain an error of the database, without its address, which may hold a password."""
     with needs_extra("a store in PostgreSQL", "psycopg", extra="postgres"):
         import psycopg  # noqa: PLC0415  # an extra
 

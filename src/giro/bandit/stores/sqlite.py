@@ -54,14 +54,14 @@ class _Log:
 
 
 class SqliteDatabase(Database):
-    """A database file: WAL, synced before `append` returns; threads and processes take turns."""
+    """A database file with a WAL, synced before `append` returns and written in turns."""
 
     types: ClassVar = {"key": "INTEGER PRIMARY KEY", "real": "REAL", "blob": "BLOB"}
     now = "((julianday('now') - 2440587.5) * 86400.0)"
     most = 64
 
     def __init__(self, where: str) -> None:
-        """Prepare; the file is opened or made when needed."""
+        """Prepare. The file is opened or made when needed."""
         super().__init__(where)
         self._queue = Queue(where)
         self._groups = Groups(self.commit, self.sync)
@@ -141,7 +141,7 @@ class SqliteDatabase(Database):
             raise Unreachable(f"the store {self.where} fails: {error}") from error
 
     def overwrite(self) -> None:
-        """Write over what was erased, also in the write-ahead log."""
+        """Write over erased data, also in the write-ahead log."""
         self.query("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def version(self, connection: sqlite3.Connection) -> int:
@@ -153,7 +153,7 @@ class SqliteDatabase(Database):
         connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def insert(self, connection: sqlite3.Connection, bandit: int, rows: Sequence[Inserted]) -> None:
-        """Insert rows; followers look for themselves."""
+        """Insert rows. Followers look for themselves."""
         connection.executemany(
             f"INSERT INTO giro_events (bandit, position, {EVENT}, reward)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -198,7 +198,7 @@ class SqliteDatabase(Database):
         return {bandit: position for bandit, position, _ in rows}
 
     def do_chores(self) -> None:
-        """Move what was committed from the write-ahead log into the file.
+        """Move commits from the write-ahead log into the file.
 
         Most of it while others write. The rest while nobody does, so that the log can begin anew
         and does not grow for ever.
@@ -213,7 +213,7 @@ class SqliteDatabase(Database):
     # -- forks and the end -----------------------------------------------------------------------
 
     def before_fork(self) -> None:
-        """Close everything: SQLite's notes of what a process has locked must not be inherited."""
+        """Close everything: SQLite's notes of a process's locks must not be inherited."""
         self.pool.pause()
         self._close()
 
@@ -240,7 +240,7 @@ class SqliteDatabase(Database):
 
 @contextlib.contextmanager
 def _errors(path: str) -> Iterator[None]:
-    """Say what went wrong with the file."""
+    """Explain an error of the file."""
     try:
         yield
     except (sqlite3.OperationalError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Store: where a bandit's log is kept, and snapshots of what follows from it.
+"""Store: the place of a bandit's log, and of snapshots of its state.
 
 The log is the only truth. Whatever else a bandit holds is a cache of what follows from a part of
 it, from the beginning up to some position, and can be made again.
@@ -17,7 +17,7 @@ MAX_ID = 256  # characters of a decision's id: every database has an index of th
 
 
 class Taken(GiroError):
-    """An event cannot be appended, because another has taken its place; nothing was."""
+    """An event cannot be appended, because another has taken its place. Nothing was appended."""
 
     def __init__(self, event: Event) -> None:
         """Take the event that cannot be appended."""
@@ -35,7 +35,7 @@ class Taken(GiroError):
 
 
 class FoundDecision(NamedTuple):
-    """A decision of the log, and what became of it so far."""
+    """A decision of the log, and its reward and reports so far."""
 
     decision: Decided
     reward: Rewarded | None  # None while it waits
@@ -61,7 +61,7 @@ class Store(Protocol):
     """Whether other processes may append."""
 
     def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
-        """Append all of these or, if one is `Taken`, none; return the position of the first.
+        """Append all of these or, if one is `Taken`, none, and return the position of the first.
 
         When it returns, a crash of the program, the machine or the database does not lose them.
         Taken is the id of a decision that there is already, a reward or report whose decision has
@@ -102,7 +102,7 @@ class Store(Protocol):
         """
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot; older ones may be dropped.
+        """Keep a snapshot. Older ones may be dropped.
 
         Not if events were erased behind its position: it may have learned them.
         """
@@ -118,13 +118,13 @@ class Store(Protocol):
         """
 
     def is_keeper(self) -> bool:
-        """Return whether this process holds the keeper's lease: what one does for all is its task.
+        """Return whether this process holds the keeper's lease, and so does the chores for all.
 
         Each call tries again to get it.
         """
 
     def close(self) -> None:
-        """Let go of everything outside of the process; the store may not be used any more."""
+        """Let go of everything outside of the process. The store may not be used any more."""
 
 
 def taken(events: Sequence[Event], waiting: dict[str, bool], *, forms: int) -> Event | None:
