@@ -124,7 +124,7 @@ class Store(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of everything outside of the process. The store may not be used any more."""
+        """Release everything outside of the process. The store may not be used any more."""
 
 
 def taken(events: Sequence[Event], waiting: dict[str, bool], *, forms: int) -> Event | None:
