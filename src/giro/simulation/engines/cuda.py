@@ -33,9 +33,6 @@ from giro.simulation.play import Record, Work
 from giro.simulation.simulate import make_setting
 from giro.simulation.trace import Trace
 
-with needs_extra("the engine cuda", "cupy", extra="cuda"):
-    import cupy
-
 _SPARE = 0.9  # of the free memory is used
 _OLDEST = 80  # compute capability times ten: tensor cores for double precision
 _SECONDS = 5.0  # between two lines about progress
@@ -46,10 +43,14 @@ class Gpu:
 
     def __init__(self) -> None:
         """Check that there is one, and that it is new enough."""
+        with needs_extra("the engine cuda", "cupy", extra="cuda"):
+            import cupy  # noqa: PLC0415  # few machines have it
+
+        self._cupy = cupy
         try:
-            count = cupy.cuda.runtime.getDeviceCount()
-            capability = int(cupy.cuda.Device().compute_capability) if count else 0
-        except cupy.cuda.runtime.CUDARuntimeError as error:
+            count = self._cupy.cuda.runtime.getDeviceCount()
+            capability = int(self._cupy.cuda.Device().compute_capability) if count else 0
+        except self._cupy.cuda.runtime.CUDARuntimeError as error:
             raise GiroError(f"the engine cuda found no GPU that works: {error}") from None
         if capability < _OLDEST:
             raise GiroError(
@@ -61,21 +62,23 @@ class Gpu:
     def compile(self, source: str) -> Any:
         """Return the kernels of a source."""
         try:
-            return cupy.RawModule(code=source, options=("-std=c++17",), backend="nvrtc")
-        except cupy.cuda.compiler.CompileException as error:
+            return self._cupy.RawModule(code=source, options=("-std=c++17",), backend="nvrtc")
+        except self._cupy.cuda.compiler.CompileException as error:
             raise GiroError(f"CuPy cannot compile for this GPU: {error}") from error
 
     def put(self, array: np.ndarray) -> Any:
         """Return a copy on the GPU."""
-        return cupy.asarray(np.ascontiguousarray(array))
+        return self._cupy.asarray(np.ascontiguousarray(array))
 
     def zeros(self, shape: tuple[int, ...], kind: Any) -> Any:
         """Return zeros on the GPU."""
-        return cupy.zeros(shape, kind)
+        return self._cupy.zeros(shape, kind)
 
     def repeated(self, array: np.ndarray, n: int) -> Any:
         """Return n copies on the GPU."""
-        return cupy.ascontiguousarray(cupy.broadcast_to(self.put(array), (n, *array.shape)))
+        return self._cupy.ascontiguousarray(
+            self._cupy.broadcast_to(self.put(array), (n, *array.shape))
+        )
 
     def address(self, array: Any) -> int:
         """Return where an array of the GPU begins."""
@@ -83,14 +86,14 @@ class Gpu:
 
     def get(self, array: Any) -> np.ndarray:
         """Return a copy of an array of the GPU."""
-        return np.asarray(cupy.asnumpy(array))
+        return np.asarray(self._cupy.asnumpy(array))
 
     def shared(self, kernels: Any, function: str) -> int:
         """Return how many bytes of shared memory a block needs, and allow for them."""
-        needed = cupy.zeros(1, np.int32)
+        needed = self._cupy.zeros(1, np.int32)
         kernels.get_function("needs")((1,), (1,), (needed,))
         bytes_needed = int(needed[0])
-        most = cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+        most = self._cupy.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
         if bytes_needed > most:
             raise GiroError(
                 f"a row of this problem needs {bytes_needed} bytes of shared memory in each block, "
@@ -113,12 +116,12 @@ class Gpu:
 
     def wait(self) -> None:
         """Wait for all kernels."""
-        cupy.cuda.get_current_stream().synchronize()
+        self._cupy.cuda.get_current_stream().synchronize()
 
     def free(self) -> int:
         """Return how many bytes are free, including those that CuPy holds without need."""
-        cupy.get_default_memory_pool().free_all_blocks()
-        return int(cupy.cuda.Device().mem_info[0])
+        self._cupy.get_default_memory_pool().free_all_blocks()
+        return int(self._cupy.cuda.Device().mem_info[0])
 
 
 @contextmanager
