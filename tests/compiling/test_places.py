@@ -38,6 +38,15 @@ def test_another_source_has_another_digest(tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / name).write_text(source)
         digests.append(package_digest.__wrapped__())
     assert len(set(digests)) == 3
+    (tmp_path / "cli").mkdir()
+    (tmp_path / "cli" / "main.py").write_text("x = 1")
+    assert package_digest.__wrapped__() == digests[-1]
+
+
+def test_rooms_outside_the_digest_hold_no_kernels() -> None:
+    for room in places.WITHOUT_KERNELS:
+        for path in (places._PACKAGE / room).glob("**/*.py"):
+            assert "giro.compiling import" not in path.read_text(encoding="utf-8"), path
 
 
 def test_a_folder_is_named_after_its_content(chosen: Path, monkeypatch: pytest.MonkeyPatch) -> None:

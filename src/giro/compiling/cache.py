@@ -1,8 +1,9 @@
 """Compiled kernels on disk.
 
 numba's own cache does not notice a change in a kernel called from another file. So ours lives in a
-folder named after a digest of the whole package (see `places`), and never keeps what involves
-foreign classes. Of processes that need the same kernel at once, one compiles it, the others wait.
+folder named after a digest of the sources that have kernels (see `places`), and never keeps what
+involves foreign classes. Of processes that need the same kernel at once, one compiles it, the
+others wait.
 """
 
 import contextlib
@@ -20,16 +21,17 @@ from numba.core.registry import cpu_target
 
 from giro.compiling import progress
 from giro.compiling.locks import alone
-from giro.compiling.places import distrust, package_digest, place
+from giro.compiling.places import WITHOUT_KERNELS, distrust, package_digest, place
 
 
 def keep_on_disk(compiled: Any, function: Callable[..., Any], form: str = "") -> None:
-    """Keep a compiled function on disk if it is giro's own.
+    """Keep a compiled function on disk if it is giro's own, and its source is in the digest.
 
     Others are not kept, because nothing tells when foreign source has changed. `form` distinguishes
     several compiled forms of the same function.
     """
-    if function.__module__.split(".")[0] == "giro":
+    package, *rooms = function.__module__.split(".")
+    if package == "giro" and not set(rooms[:1]) & set(WITHOUT_KERNELS):
         compiled._cache = _LaterCache(function, form)
 
 
