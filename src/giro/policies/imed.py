@@ -86,7 +86,7 @@ class Imed(Policy, name="imed"):
     with the same means, whatever the rewards.
     """
 
-    source = "Honda and Takemura 2015, Algorithm 1"
+    source = "Honda and Takemura 2015"
     uses_contexts = False
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)

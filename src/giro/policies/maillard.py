@@ -81,15 +81,15 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
             law[i] = 1.0 if s == 0 else 0.0
         else:
             law[i] = math.exp(-s * kl(mean, highest))
-    return law / law.sum()
+    return np.asarray(law / law.sum())
 
 
 @dataclass(frozen=True)
 class Maillard(Policy, name="maillard"):
-    """Draws an arm with s rewards with a probability in proportion to exp(-s kl(mean, highest mean)).
+    """Draws an arm with a probability in proportion to exp(-s kl(mean, highest mean)).
 
-    This is KL-MS. kl is the divergence of Bernoulli distributions. It holds for any rewards in
-    [0, 1], of which only the means count, and on Bernoulli arms the regret reaches the limit of Lai
+    This is KL-MS. s are the arm's rewards, and kl is the divergence of Bernoulli distributions. Of
+    rewards in [0, 1] only the means count. On Bernoulli arms the regret reaches the limit of Lai
     and Robbins. The probabilities have a closed form, which makes them good propensities. Arms that
     were never pulled go first, in random order.
     """

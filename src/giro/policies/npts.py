@@ -22,8 +22,8 @@ class Npts(Policy, name="npts"):
 
     source = "Riou and Honda 2020, Algorithm 2"
     uses_contexts = False
-    choose = BootstrapThompson.choose
-    learn = BootstrapThompson.learn
+    choose = staticmethod(BootstrapThompson.choose)
+    learn = staticmethod(BootstrapThompson.learn)
     propensities = BootstrapThompson.propensities
 
     ties: Ties = field(default="random", kw_only=True)

@@ -27,14 +27,16 @@ class _State(NamedTuple):
     binary: np.ndarray  # [arm] whether each reward so far was 0 or 1
     waiting: np.ndarray  # [arm] whether it won a duel, and has had no reward since
     last: np.ndarray  # [2] the leader of the last duels, and how often there were duels
-    scanned: np.ndarray  # [arm, 3] leader, pulls of the arm, blocks of the leader that lost: `worst`
+    scanned: (
+        np.ndarray
+    )  # [arm, 3] leader, pulls of the arm, blocks of the leader that lost: `worst`
     block: int  # an index of Block
     ranking: np.ndarray  # order of tied arms
 
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    """Return one of the winners that wait, drawn at random; if there are none, arms duel."""
+    """Return one of the winners that wait, drawn at random, after new duels if there are none."""
     arm = _one_waiting(state, offer.arms, rng)
     if arm < 0:
         _duel(state, offer.arms, rng)
