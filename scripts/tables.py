@@ -362,6 +362,38 @@ def drift() -> str:
     return markdown(["policy", *head, "regret", "regret without a switch"], body)
 
 
+def delayed() -> str:
+    """Return regrets for each kind of delay and lag."""
+    found = rows("bandit/delayed")
+    cells = {(row["policy"], row["delay"], row["lag"]): row for row in found}
+    policies = list(dict.fromkeys(row["policy"] for row in found))
+    delays = [
+        key for key in dict.fromkeys((row["delay"], row["lag"]) for row in found) if key[1] != "1"
+    ]
+    body = [
+        [f"{delay}, {int(lag):,}" if int(lag) else "none"]
+        + [_regret(cells[policy, delay, lag], "regret_half") for policy in policies]
+        for delay, lag in delays
+    ]
+    return markdown(["delay, rounds", *(f"`{policy}`" for policy in policies)], body)
+
+
+def _regret(row: Row, margin: str) -> str:
+    return f"{float(row['regret']):,.0f} ± {float(row[margin]):,.0f}"
+
+
+def family(key: str, error: str, arms: str) -> str:
+    """Return a number of each policy on each problem with this many arms."""
+    found = [row for row in rows("family/finals") if row["problem"].endswith(f" {arms} arms")]
+    digits = 2 if key == "over_limit" else 0
+
+    def cell(row: Row) -> str:
+        text = f"{float(row[key]):,.{digits}f}"
+        return f"{text} ± {float(row[error]):,.{digits}f}" if error else text
+
+    return crossed(found, cell, lambda problem: problem.rpartition(",")[0])
+
+
 def scaling(first: str, of: Sequence[str], heads: dict[str, tuple[str, str, str]]) -> str:
     """Return a row for each policy or engine; a column is a name, workers and a unit."""
     found = {
@@ -446,6 +478,17 @@ TABLES: dict[str, Callable[[], str]] = {
     "arms features": lambda: arms_growth("features not zero"),
     "arms stream": arms_stream,
     "drift": drift,
+    "delayed": delayed,
+    "family command": partial(command, "family/finals"),
+    **{
+        f"family {what}, {arms} arms": partial(family, key, error, arms)
+        for arms in ("10", "100")
+        for what, key, error in (
+            ("slope", "over_limit", "over_limit_se"),
+            ("regret", "regret", "regret_se"),
+            ("ns", "ns_per_round", ""),
+        )
+    },
     "coverage": coverage,
     "scaling policies": lambda: scaling(
         "policy",

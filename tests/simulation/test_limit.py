@@ -19,20 +19,21 @@ def law_of(text: str) -> Law:
 
 
 def naive_divergence(law: Law, m: float) -> float:
-    """Return the least divergence of weights on the same points and 1, found by a solver."""
+    """Return the least divergence of probabilities of the same values and 1, found by a solver."""
     values, weights = np.append(law.values, 1.0), np.append(law.weights, 0.0)
-    seen = weights > 0
-
-    def cost(logits: np.ndarray) -> float:
-        other = np.exp(logits - np.logaddexp.reduce(logits))
-        return float(weights[seen] @ np.log(weights[seen] / other[seen]))
-
-    mean = {
-        "type": "ineq",
-        "fun": lambda logits: values @ np.exp(logits - np.logaddexp.reduce(logits)) - m,
-    }
-    started = np.log(np.maximum(weights, 0.01))
-    return float(minimize(cost, started, constraints=mean, method="SLSQP", tol=1e-13).fun)
+    wanted = (
+        {"type": "eq", "fun": lambda other: other.sum() - 1.0},
+        {"type": "ineq", "fun": lambda other: values @ other - m},
+    )
+    found = minimize(
+        lambda other: float(-weights @ np.log(other)),
+        np.full(values.size, 1 / values.size),
+        constraints=wanted,
+        bounds=[(1e-9, 1.0)] * values.size,
+        method="SLSQP",
+        tol=1e-12,
+    )
+    return float(found.fun + law.weights @ np.log(law.weights))
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.2, 0.5])

@@ -4,8 +4,7 @@ If a policy is good on all problems with rewards in [0, 1], its regret after n r
 is at least C log n, up to terms that grow more slowly. C is the sum over all arms of
 (highest mean - mean) / D(arm). D is the least divergence from the arm's distribution of one in
 [0, 1] whose mean is higher than the highest. For rewards 0 and 1 this is the kl of Lai and Robbins.
-For
-others it is that of Burnetas and Katehakis (1996), computed as in Honda and Takemura (2010)
+For others it is that of Burnetas and Katehakis (1996), computed as in Honda and Takemura (2010):
 
     D = max of E log(1 - u (Y - m)) over u in [0, 1 / (1 - m)],   m = highest mean.
 """

@@ -27,12 +27,13 @@ def traces_of(study: family.Study) -> list[Trace]:
 
 
 def test_a_record_has_regret_slope_and_limit() -> None:
-    study = family.study(rounds=1_000, runs=4, seed=1, only=["bernoulli, 10"], policies=["uniform"])
+    study = family.study(rounds=1_000, runs=4, seed=1, only=["bernoulli"], policies=["uniform"])
     traces = traces_of(study)
     outcome = study.outcome(traces, True)
-    (record,) = outcome.tables["finals"]
+    record, of_many = outcome.tables["finals"]
     gap = 0.75 - np.mean(family.means_of(10))
     assert record["problem"] == "bernoulli, 10 arms"
+    assert of_many["problem"] == "bernoulli, 100 arms"
     assert record["regret"] == pytest.approx(1_000 * gap, rel=0.1)
     assert record["early_regret"] == pytest.approx(100 * gap, rel=0.3)
     assert record["limit"] == lai_robbins(family.problems()["bernoulli, 10 arms"])
