@@ -153,8 +153,8 @@ class Sda(Policy, name="sda"):
     which rewards of the leader count: `random` those of a random block (RB-SDA), `last` the latest
     (LB-SDA), `sample` some drawn without replacement (WR-SDA), `worst` the block with the lowest
     mean (SSMC). With `last` and `worst` an arm also wins if it has fewer than √(log r) rewards
-    before the r-th duels, as in their papers. Nothing has to be known of the distribution of
-    rewards.
+    before the r-th duels, as in the authors' own simulations. Nothing has to be known of the
+    distribution of rewards.
 
     Winners wait in the state. If some of the winners are on offer, one of them is drawn, otherwise
     the arms on offer duel anew. A winner waits until it has a reward. So while rewards are under
