@@ -54,6 +54,7 @@ POLICIES = tuple(
         "npts",  # the last, as it is slow on rewards other than 0 and 1
     )
 )
+DRAWN = {Policy.parse(text).text for text in ("thompson", "imed", "giro:a=1/10", "sda", "npts")}
 
 
 def means_of(n_arms: int) -> tuple[float, ...]:
@@ -168,6 +169,9 @@ def _show(finals: Sequence[Mapping[str, Any]]) -> None:
 def _figures(
     traces: Sequence[Trace], names: Mapping[str, str], limits: Mapping[str, float]
 ) -> "dict[str, Figure]":
+    """Return a figure of a few policies on the problems with few arms, or of what there is."""
     from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
 
-    return {"regret": regret_figure(traces, x="log", y="log", names=names, limits=limits)}
+    few = [trace for trace in traces if names[trace.setting.problem].endswith(f" {ARMS[0]} arms")]
+    drawn = [trace for trace in few if trace.setting.policy in DRAWN] or few or traces
+    return {"regret": regret_figure(drawn, x="log", y="log", names=names, limits=limits)}
