@@ -5,6 +5,7 @@ import pytest
 
 from giro import Problem, Trace, UnknownName
 from giro.paper.studies import family
+from giro.paper.study import Study
 from giro.problem import start
 from giro.seeds import stream
 from giro.simulation.limit import lai_robbins
@@ -22,7 +23,7 @@ def test_problems_differ_in_rewards_alone_and_one_arm_is_best() -> None:
         assert Problem.parse(problem.text) == problem
 
 
-def traces_of(study: family.Study) -> list[Trace]:
+def traces_of(study: Study) -> list[Trace]:
     return [trace for experiment in study.experiments for trace in run(experiment)]
 
 
