@@ -30,8 +30,8 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     highest = highest_mean(state.mean, offer.arms)
     best, least, tied = int(offer.arms[0]), np.inf, 1
     for arm in offer.arms:
-        distance = highest - state.mean[arm]
-        if 2.0 * state.pulls[arm] * distance * distance > least:
+        s, distance = state.pulls[arm], highest - state.mean[arm]
+        if s > 0 and 2.0 * s * distance * distance > least:
             continue
         index = _index(state, arm, highest)
         if index < least:
