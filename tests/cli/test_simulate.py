@@ -189,8 +189,8 @@ def test_the_limit_is_shown_with_the_slope_of_regret_over_it(giro: Giro, tmp_pat
     assert "<!-- limit -->" in (tmp_path / "x.svg").read_text()
     (record,) = giro("simulate", "ucb1", *words, "--json").records
     trace = simulate("ucb1", "bernoulli:means=[0.9,0.1]", rounds=50, runs=4, seed=3)
-    assert record["limit"] == limit
-    assert record["over_limit"] == slope(trace).mean / limit
+    assert record["limit"] == pytest.approx(limit)
+    assert record["over_limit"] == pytest.approx(slope(trace).mean / limit)
     refused = giro("simulate", "ucb1", "--problem", "linear", *SMALL, "--limit")
     assert refused.status == 2
     assert "has no limit" in refused.error
@@ -200,4 +200,4 @@ def test_late_rewards_are_played_from_the_command_line(giro: Giro) -> None:
     late = "delayed:problem=[bernoulli:means=[0.9,0.1]],lag=100"
     (record,) = giro("simulate", "ucb1", "--problem", late, *SMALL, "--json").records
     assert record["problem"] == f"{late},delay=fixed"
-    assert record["best_share"] in (0.0, 0.25, 0.5, 0.75, 1.0), "nothing is learned in 50 rounds"
+    assert 0.1 < record["best_share"] < 0.9, "nothing is learned in 50 rounds"

@@ -169,7 +169,7 @@ def _show(finals: Sequence[Mapping[str, Any]]) -> None:
 def _figures(
     traces: Sequence[Trace], names: Mapping[str, str], limits: Mapping[str, float]
 ) -> "dict[str, Figure]":
-    """Return a figure of a few policies on the problems with few arms, or of what there is."""
+    """Return a figure of a few policies on the problems with few arms, or else of all traces."""
     from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
 
     few = [trace for trace in traces if names[trace.setting.problem].endswith(f" {ARMS[0]} arms")]
