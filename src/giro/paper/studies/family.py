@@ -30,7 +30,7 @@ from giro.tables import Column, fixed
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ROUNDS, RUNS, POINTS = 100_000, 100, 51  # a fifth of these points are in the last tenth, in logs
+ROUNDS, RUNS, POINTS = 100_000, 100, 61  # of a power of ten, a tenth of the rounds is a checkpoint
 ARMS = (10, 100)
 LEVELS = np.linspace(0.25, 0.75, 10)  # the best arm is at the last one, the others share the rest
 POLICIES = tuple(
