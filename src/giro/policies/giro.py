@@ -25,7 +25,7 @@ from giro.kernels.highest.binomial_argmax import (
     set_untried,
     set_variant,
 )
-from giro.kernels.highest.lattices import binomial_argmax_probabilities
+from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.kernels.memory import check_memory, exchange, memory_of
 from giro.policy import Case, Offer, Policy, Shape
