@@ -47,7 +47,7 @@ from giro.features import Arms, Given
 from giro.features.schema import MAX_COLUMNS, fitted
 from giro.kernels.hashed import Collisions, collisions
 from giro.live import LivePolicy
-from giro.offer import Offer, case_of
+from giro.offer import Case, Offer, row_at
 from giro.policy import Policy, arrays_of
 
 if TYPE_CHECKING:
@@ -856,7 +856,8 @@ def _try_out(live: LivePolicy, setting: Setting, offer: Offer, *, rewards: Seque
     live.grow_to(0, n_arms=offer.arms.size)
     for number, reward in enumerate(rewards):
         sampled(live, setting, offer, number=number, baseline=0)
-        live.learn(case_of(offer, 0), int(offer.arms[0]), reward)
+        case = Case(offer.context, row_at(offer.features, 0))
+        live.learn(case, int(offer.arms[0]), reward)
 
 
 def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:

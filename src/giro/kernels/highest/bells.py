@@ -24,11 +24,20 @@ from point to point.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from giro.compiling import borrowed, inline_kernel, kernel
-from giro.kernels.highest.densities import NODE, NODES, WEIGHT, exponentiate, integrate, series
+from giro.compiling import borrowed, kernel
+from giro.kernels.highest.densities import (
+    NODE,
+    NODES,
+    WEIGHT,
+    exponentiate,
+    integrate,
+    series,
+    sum_of_rows,
+)
 from giro.kernels.highest.lattices import Queue, award_next, award_until, deviance, next_point
 from giro.kernels.highest.probabilities import Standing
 
@@ -51,48 +60,44 @@ BELL = np.dtype(
 _SERIES = series()  # [degree, q] of the integral from 0 of the polynomial that is 1 at node q
 
 
+class _Panel(NamedTuple):
+    """The arms with bells in one panel, row by row."""
+
+    density: np.ndarray  # [row, q] times the panel's width
+    up_to: np.ndarray  # [row, q] probability of lower values
+    product: np.ndarray  # [q] of all arms' probabilities of lower values
+    weight: np.ndarray  # [q] of a node, which counts what other arms do not take
+    chances: np.ndarray  # [row, q] of having the highest value, in all panels so far
+
+
 @kernel
 def race(
-    standing: Standing,
-    bells: np.ndarray,
-    queue: Queue,
-    ranking: np.ndarray,
-    floor: float,
+    standing: Standing, bells: np.ndarray, queue: Queue, ranking: np.ndarray, floor: float
 ) -> int:
     """Award all values above the floor to bells and lattices, and return the number of panels."""
     standing, queue = borrowed(standing), borrowed(queue)
-    rows, panels, top = bells[bells.size - 1].row + 1, 0, -np.inf
-    density, chances = np.zeros((rows, NODES)), np.zeros((rows, NODES))
-    up_to, shared = np.ones((rows, NODES)), np.empty((_SHARED, NODES))
-    product, weight, at = np.ones(NODES), np.empty(NODES), np.empty(NODES)
-    for bell in range(bells.size):
-        top = max(top, bells[bell].high)
+    size, panels, top = (bells[bells.size - 1].row + 1, NODES), 0, -np.inf
+    ones, weight, shared = np.ones(NODES), np.empty(NODES), np.empty((_SHARED, NODES))
+    panel = _Panel(np.zeros(size), np.ones(size), ones, weight, np.zeros(size))
+    for bell in bells:
+        top = max(top, bell.high)
     award_until(standing, queue, ranking, top)
-    while top > floor and product[0] * standing.none_above[0] > _NEGLIGIBLE:
+    while top > floor and panel.product[0] * standing.none_above[0] > _NEGLIGIBLE:
         width = _width(bells, top) * (1.0 if next_point(queue) == -np.inf else _SPLIT)
         low = max(top - width, floor)
         _put_shared(low, top - low, shared)
-        _put_densities(bells, low, shared, at, density)
-        product[:] = 1.0
-        for row in range(rows):
-            integrate(density[row], up_to[row])
+        _enter(panel, bells, low, shared)
+        _award_points(standing, queue, ranking, panel, low, top - low)
+        for row in range(size[0]):
             for q in range(NODES):
-                product[q] *= up_to[row, q]
-        begin, weight[:] = standing.none_above[0], 0.0
-        while next_point(queue) >= low:
-            _put_integrals((next_point(queue) - low) / (top - low), at)
-            if not _award_point(standing, queue, ranking, density, up_to, at, weight):
-                break
-        for q in range(NODES):
-            weight[q] += begin * WEIGHT[q]
-        for row in range(rows):
-            for q in range(NODES):
-                chances[row, q] += weight[q] * density[row, q] * (product[q] / up_to[row, q])
+                others = panel.product[q] / panel.up_to[row, q]
+                panel.chances[row, q] += panel.weight[q] * panel.density[row, q] * others
         top, panels = low, panels + 1
-    for bell in range(bells.size):
-        for q in range(NODES):
-            standing.chances[bells[bell].owner] += chances[bells[bell].row, q]
-        chances[bells[bell].row] = 0.0
+    chances, row = sum_of_rows(panel.chances), -1
+    for bell in bells:
+        if bell.row > row:
+            row = bell.row
+            standing.chances[bell.owner] += chances[row]
     return panels
 
 
@@ -121,27 +126,33 @@ def _put_shared(low: float, width: float, out: np.ndarray) -> None:
 
 
 @kernel
-def _put_densities(
-    bells: np.ndarray, low: float, shared: np.ndarray, at: np.ndarray, out: np.ndarray
-) -> None:
-    """Write the density of each arm at the nodes of a panel, times its width, into out[row]."""
-    out[:] = 0.0
-    for i in range(bells.size):
-        bell = bells[i]
-        if bell.high <= low:
-            continue
-        n, p, row = bell.n, bell.p, bell.row
-        start = deviance(low, p) + deviance(1.0 - low, 1.0 - p)
-        slope = math.log1p((low - p) / p) - math.log1p((p - low) / (1.0 - p))
-        r = 1.0 / n
-        r3, r5 = r * r * r, r * r * r * r * r
+def _enter(panel: _Panel, bells: np.ndarray, low: float, shared: np.ndarray) -> None:
+    """Write what holds at the nodes of the panel that begins at `low`."""
+    density, up_to, at = panel.density, panel.up_to, np.empty(NODES)
+    density[:], panel.product[:] = 0.0, 1.0
+    for bell in bells:
+        if bell.high > low:
+            _put_exponents(bell.n, bell.p, low, shared, at)
+            r = 1.0 / bell.n
+            error = r * (_STIRLING[0] + r * r * (_STIRLING[1] + r * r * _STIRLING[2]))
+            exponentiate(at, bell.weight * math.sqrt(bell.n) * math.exp(error))
+            for q in range(NODES):
+                density[bell.row, q] += shared[2, q] * at[q]
+    for row in range(density.shape[0]):
+        integrate(density[row], up_to[row])
         for q in range(NODES):
-            divergence = start + slope * shared[0, q] + shared[1, q]
-            at[q] = -n * divergence - (r * shared[3, q] + r3 * shared[4, q] + r5 * shared[5, q])
-        error = r * _STIRLING[0] + r3 * _STIRLING[1] + r5 * _STIRLING[2]
-        exponentiate(at, bell.weight * math.sqrt(n) * math.exp(error))
-        for q in range(NODES):
-            out[row, q] += shared[2, q] * at[q]
+            panel.product[q] *= up_to[row, q]
+
+
+@kernel
+def _put_exponents(n: float, p: float, low: float, shared: np.ndarray, out: np.ndarray) -> None:
+    """Write -n d(x, p) - e(n x) - e(n (1 - x)) of the nodes."""
+    start = deviance(low, p) + deviance(1.0 - low, 1.0 - p)
+    slope, r = math.log1p((low - p) / p) - math.log1p((p - low) / (1.0 - p)), 1.0 / n
+    r3, r5 = r * r * r, r * r * r * r * r
+    for q in range(NODES):
+        divergence = start + slope * shared[0, q] + shared[1, q]
+        out[q] = -n * divergence - (r * shared[3, q] + r3 * shared[4, q] + r5 * shared[5, q])
 
 
 @kernel
@@ -155,37 +166,42 @@ def _put_integrals(u: float, out: np.ndarray) -> None:
     for q in range(NODES):
         out[q] = _SERIES[0, q] + _SERIES[1, q] * z
     for degree in range(2, NODES + 1):
-        before, legendre = legendre, ((2 * degree - 1) * z * legendre - (degree - 1) * before) / degree
+        before, legendre = (
+            legendre,
+            ((2 * degree - 1) * z * legendre - (degree - 1) * before) / degree,
+        )
         for q in range(NODES):
             out[q] += _SERIES[degree, q] * legendre
 
 
 @kernel
-def _award_point(
+def _award_points(
     standing: Standing,
     queue: Queue,
     ranking: np.ndarray,
-    density: np.ndarray,
-    up_to: np.ndarray,
-    integrals: np.ndarray,
-    weight: np.ndarray,
-) -> bool:
-    """Award the next point, and return whether any below it matters.
+    panel: _Panel,
+    low: float,
+    width: float,
+) -> None:
+    """Award the points of other arms in a panel, and write the weights of its nodes.
 
-    The panel's weights lose what the point takes away from all that is below it.
+    These lose what a point takes away from all that is below it.
     """
-    below, above = 1.0, standing.none_above[0]
-    for row in range(density.shape[0]):
-        mass = up_to[row, 0]
-        for q in range(NODES):
-            mass += density[row, q] * integrals[q]
-        below *= mass
-    if not below * above > _NEGLIGIBLE:
-        return False
-    standing.none_above[0] = above * below
-    award_next(standing, queue, ranking)
-    standing.none_above[0] /= below
-    taken = above - standing.none_above[0]
+    density, integrals, weight = panel.density, np.empty(NODES), panel.weight
     for q in range(NODES):
-        weight[q] -= taken * integrals[q]
-    return True
+        weight[q] = standing.none_above[0] * WEIGHT[q]
+    while next_point(queue) >= low:
+        _put_integrals((next_point(queue) - low) / width, integrals)
+        below, above = 1.0, standing.none_above[0]
+        for row in range(density.shape[0]):
+            mass = panel.up_to[row, 0]
+            for q in range(NODES):
+                mass += density[row, q] * integrals[q]
+            below *= mass
+        if not below * above > _NEGLIGIBLE:
+            break
+        standing.none_above[0] = above * below
+        award_next(standing, queue, ranking)
+        standing.none_above[0] /= below
+        for q in range(NODES):
+            weight[q] -= (above - standing.none_above[0]) * integrals[q]

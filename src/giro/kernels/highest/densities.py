@@ -34,7 +34,7 @@ import numpy as np
 
 from giro.compiling import bind, dispatched, inline_kernel, kernel
 from giro.kernels.draws.logarithms import gamma_error
-from giro.kernels.highest.probabilities import argmax_probabilities
+from giro.kernels.highest.probabilities import argmax_probabilities, normalised
 
 NODES = 16  # in each panel
 _NEGLIGIBLE = 1e-16  # probability that the highest value is lower than what was looked at
@@ -85,10 +85,11 @@ NODE, WEIGHT, _FROM_NODE = _rule()
 @kernel
 def _highest_probabilities(densities: Any, floor: float) -> np.ndarray:
     """Return the probability [arm] of the highest value, which is above `floor` almost surely."""
-    n_arms = densities.high.size
+    n_arms, top = densities.high.size, -np.inf
     up_to, density = np.ones((n_arms, NODES)), np.empty((n_arms, NODES))
     chances, at, product = np.zeros((n_arms, NODES)), np.empty((2, NODES)), np.ones(NODES)
-    top = densities.high.max()
+    for high in densities.high:
+        top = max(top, high)
     while top > floor and product[0] > _NEGLIGIBLE:
         width = min(max(_width(densities, top), _NARROWEST * abs(top)), top - floor)
         low = top - width
@@ -108,8 +109,17 @@ def _highest_probabilities(densities: Any, floor: float) -> np.ndarray:
                     share = WEIGHT[q] * density[arm, q]
                     chances[arm, q] += share * (product[q] / up_to[arm, q])
         top = low
-    law = chances.sum(axis=1)
-    return np.asarray(law / law.sum())
+    return normalised(sum_of_rows(chances))
+
+
+@kernel
+def sum_of_rows(table: np.ndarray) -> np.ndarray:
+    """Return the sums of rows, one column after the other."""
+    sums = np.zeros(table.shape[0])
+    for row in range(table.shape[0]):
+        for column in range(table.shape[1]):
+            sums[row] += table[row, column]
+    return sums
 
 
 @kernel
@@ -233,13 +243,11 @@ def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray
     as that, with the same mean.
     """
     k, arms, counted = alpha.size, np.empty(alpha.size, np.int64), 0
-    shrink = np.minimum(1.0, (1.0 / alpha + 1.0 / beta) / _LEAST_VARIANCE)
-    alpha, beta = shrink * alpha, shrink * beta
-    n, p, q, height, high = np.empty((5, k))
-    middle, scale = np.empty(k + 1), np.empty(k + 1)
+    n, p, q = np.empty(k), np.empty(k), np.empty(k)
+    height, high, middle, scale = np.empty(k), np.empty(k), np.empty(k + 1), np.empty(k + 1)
     floor = _floor(alpha, beta)
     for arm in range(k):
-        a, b, i = alpha[arm], beta[arm], counted
+        (a, b), i = _shrunk(alpha[arm], beta[arm]), counted
         n[i], p[i], q[i], middle[i] = a + b, a / (a + b), b / (a + b), math.log(a / b)
         distance = floor - middle[i]
         if distance > 0.0 and n[i] * _bend(p[i], q[i], distance)[0] > _NEGLIGIBLE_LOG:
@@ -250,10 +258,19 @@ def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray
         high[i] = middle[i] + _reach(n[i], p[i], q[i])
         arms[i], counted = arm, counted + 1
     middle[counted], scale[counted] = 0.0, _BEND
-    ends, law, m = (middle[: counted + 1], scale[: counted + 1]), np.zeros(k), counted
-    bumps = _Bumps(n[:m], p[:m], q[:m], height[:m], high[:m], ends[0], ends[1])
-    law[arms[:m]] = _highest_probabilities(bumps, floor)
+    m, law = counted, np.zeros(k)
+    bumps = _Bumps(n[:m], p[:m], q[:m], height[:m], high[:m], middle[: m + 1], scale[: m + 1])
+    chances = _highest_probabilities(bumps, floor)
+    for i in range(m):
+        law[arms[i]] = chances[i]
     return law
+
+
+@inline_kernel
+def _shrunk(alpha: float, beta: float) -> tuple[float, float]:
+    """Return parameters of the same mean that are no larger than rounding allows."""
+    shrink = min(1.0, (1.0 / alpha + 1.0 / beta) / _LEAST_VARIANCE)
+    return shrink * alpha, shrink * beta
 
 
 @kernel
@@ -264,11 +281,11 @@ def _floor(alpha: np.ndarray, beta: np.ndarray) -> float:
     """
     best, highest = 0, -np.inf
     for arm in range(alpha.size):
-        a, b = alpha[arm], beta[arm]
+        a, b = _shrunk(alpha[arm], beta[arm])
         low = a / (a + b) - 6.0 * math.sqrt(a * b / (a + b)) / (a + b)
         if low > highest:
             best, highest = arm, low
-    a, b = alpha[best], beta[best]
+    a, b = _shrunk(alpha[best], beta[best])
     return math.log(a / b) - _reach(a + b, b / (a + b), a / (a + b))
 
 

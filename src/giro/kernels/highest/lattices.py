@@ -59,7 +59,7 @@ def binomial_probability(k: int, n: int, p: float) -> float:
     """Return P(Bin(n, p) = k), to 13 digits for any n (Loader, 2000)."""
     if p <= 0.0 or p >= 1.0:
         return 1.0 if k == n * p else 0.0
-    if k in {0, n}:
+    if k <= 0 or k >= n:
         return math.exp(n * math.log(p) if k == n else n * math.log1p(-p))
     errors = stirling_error(n) - stirling_error(k) - stirling_error(n - k)
     ones = _mean(n, p)
