@@ -28,9 +28,8 @@ def law_in_long_numbers(n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
     return ones, masses / masses.sum()
 
 
-Law: TypeAlias = list[
-    tuple[float, float, int, float, int]
-]  # weight, offset, n, p, m of each variant
+# weight, offset, n, p, m of each variant
+Law: TypeAlias = list[tuple[float, float, int, float, int]]
 
 
 def law_of_all_points(laws: list[Law], ranking: np.ndarray) -> np.ndarray:
@@ -110,12 +109,8 @@ def law_of_bells(laws: list[Law], continuous: list[bool], ranking: np.ndarray) -
     polynomials through Gauss's nodes.
     """
     spreads = [[(p, np.sqrt(p * (1 - p) / m), m) for _, _, _, p, m in law] for law in laws]
-    dense = [
-        part
-        for parts, is_dense in zip(spreads, continuous, strict=True)
-        for part in parts
-        if is_dense
-    ]
+    chosen = [parts for parts, is_dense in zip(spreads, continuous, strict=True) if is_dense]
+    dense = [part for parts in chosen for part in parts]
     low = max(min(p - 13 * s - 60 / m for p, s, m in parts) for parts in spreads)
     low = max(low, min(4 / m for _, _, m in dense))
     high = min(max(p + 13 * s for p, s, _ in dense), 1 - max(4 / m for _, _, m in dense))

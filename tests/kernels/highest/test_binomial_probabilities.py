@@ -176,10 +176,8 @@ def test_points_are_walked_only_where_they_are_few(shares: list[int], seed: int)
     rng, walked = stream(seed), []
     for rewards in np.logspace(2, 7, 26):
         pulls = np.maximum(1, (rewards * np.array(shares) / sum(shares)).astype(int))
-        ones = np.minimum(
-            pulls, (pulls * 0.5 + 0.5 * np.sqrt(pulls) * rng.normal(size=10)).astype(int)
-        )
-        continuous, points = chosen(set_all(giro(pulls.tolist(), ones.clip(0).tolist(), 1.0)), 10)
+        laws = giro(pulls.tolist(), rng.binomial(pulls, 0.5).tolist(), 1.0)
+        continuous, points = chosen(set_all(laws), 10)
         walked.append(0.0 if continuous.any() else points)
     assert 1000 < max(walked) < 8000
     assert walked[-1] == 0.0

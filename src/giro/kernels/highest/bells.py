@@ -43,7 +43,8 @@ from giro.kernels.highest.probabilities import Standing
 
 _NEGLIGIBLE = 1e-16  # probability that the highest value is lower than what was looked at
 _STIRLING = (1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0)  # enough for numbers above 26
-_SPLIT = 0.75  # width of a panel that may have points: its polynomials are cut there
+_MANY = 30  # arms, the product of whose distribution functions bends more
+_SPLIT = 0.75  # width of a panel then, and of one with points, where polynomials are cut
 _SHARED = 6  # numbers that the densities at a node depend on
 BELL = np.dtype(
     [
@@ -83,8 +84,8 @@ def race(
         top = max(top, bell.high)
     award_until(standing, queue, ranking, top)
     while top > floor and panel.product[0] * standing.none_above[0] > _NEGLIGIBLE:
-        width = _width(bells, top) * (1.0 if next_point(queue) == -np.inf else _SPLIT)
-        low = max(top - width, floor)
+        is_smooth = next_point(queue) == -np.inf and size[0] <= _MANY
+        low = max(top - _width(bells, top) * (1.0 if is_smooth else _SPLIT), floor)
         _put_shared(low, top - low, shared)
         _enter(panel, bells, low, shared)
         _award_points(standing, queue, ranking, panel, low, top - low)
