@@ -114,6 +114,11 @@ class Giro(Policy, name="giro"):
     has the value infinity. Real `a` follows Section 6.1: floor(a s) or ceil(a s) pseudo rewards of
     each kind, drawn in each round. Differs from the paper: ties are broken at random each time
     unless `ties=fixed`, and values of fractional rewards that agree to 12 digits count as tied.
+    Differs from the paper: in live decisions among several arms with hundreds of rewards 0 and 1,
+    the number of ones in an arm's sample is drawn from the continuous binomial, of the same mean
+    and variance (see `binomial_probabilities`). The logged probabilities are exact for this law.
+    Between two arms they differ by less than 0.2 over the standard deviation of that number, 0.02
+    at most. `simulate` plays Algorithm 2 itself.
 
     For worlds that change, the history holds only the last `window` rewards of all arms (a window
     as in Garivier and Moulines, 2011). An arm whose rewards have all left the window is untried

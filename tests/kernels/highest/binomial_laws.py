@@ -1,6 +1,6 @@
 """Laws of the highest of binomial values, the slow way."""
 
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -96,10 +96,19 @@ def bell(x: np.ndarray, n: int, p: float) -> np.ndarray:
     return np.asarray(np.sqrt(size / (2 * np.pi * x * (1 - x))) * np.exp(errors - size * distance))
 
 
-def stirling(z: np.ndarray) -> np.ndarray:
+def stirling(z: Any) -> Any:
     """Return the error of Stirling's formula, z >= 4, to 9 digits, and to 18 from 30 on."""
     factors = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360)
-    return np.asarray(sum(f / z ** (2 * j + 1) for j, f in enumerate(factors)))
+    return sum(f / z ** (2 * j + 1) for j, f in enumerate(factors))
+
+
+class Placed(NamedTuple):
+    """Where the value of an arm is."""
+
+    points: dict[float, Any]  # the probability of each, none if it is continuous
+    inside: Any  # [cell, node] probability of a cell, if all of it had this node's density
+    up_to: Any  # [cell, node] probability of what is lower
+    below: Any  # [point] probability of what is lower than each point of any arm
 
 
 def law_of_bells(laws: list[Law], continuous: list[bool], ranking: np.ndarray) -> np.ndarray:
@@ -108,57 +117,70 @@ def law_of_bells(laws: list[Law], continuous: list[bool], ranking: np.ndarray) -
     The line is cut into narrow cells, at all points of the others too. In each cell densities are
     polynomials through Gauss's nodes.
     """
-    spreads = [[(p, np.sqrt(p * (1 - p) / m), m) for _, _, _, p, m in law] for law in laws]
-    chosen = [parts for parts, is_dense in zip(spreads, continuous, strict=True) if is_dense]
-    dense = [part for parts in chosen for part in parts]
-    low = max(min(p - 13 * s - 60 / m for p, s, m in parts) for parts in spreads)
-    low = max(low, min(4 / m for _, _, m in dense))
-    high = min(max(p + 13 * s for p, s, _ in dense), 1 - max(4 / m for _, _, m in dense))
     points = [
-        {} if is_dense else points_of(law) for law, is_dense in zip(laws, continuous, strict=True)
+        {} if is_bell else points_of(law) for law, is_bell in zip(laws, continuous, strict=True)
     ]
+    low, high, step = ends(laws, continuous)
     values = np.array(sorted({x for each in points for x in each if x >= low}))
-    step = min(s for _, s, _ in dense) / 3
     grid = np.linspace(low, high, int((high - low) / step) + 2)
     edges = np.unique(np.concatenate([grid, values[values < high]]))
-    nodes, weights = np.polynomial.legendre.leggauss(12)
-    legendre = np.polynomial.legendre
-    through = np.linalg.inv(legendre.legvander(nodes, 11))
-    up_to = legendre.legval(nodes, legendre.legint(through, lbnd=-1)) / 2  # [r, q]
-    wide = np.diff(edges).astype(np.longdouble)[:, None]
-    x = edges[:-1, None] + wide * (nodes + 1) / 2
-    masses, inside, below = [], [], []  # in cells, up to nodes, and up to edges, for each arm
-    for law, is_dense, own in zip(laws, continuous, points, strict=True):
-        mass = wide * sum(w * bell(x, m, p) for w, _, _, p, m in law) if is_dense else 0 * x
-        above = np.append(np.cumsum((mass @ weights / 2)[::-1])[::-1], np.longdouble(0))
-        if is_dense:
-            masses, inside = [*masses, mass], [*inside, 1 - above[:-1, None] + mass @ up_to]
-            below.append((1 - above)[np.searchsorted(edges, np.minimum(values, edges[-1]))])
-        else:
-            places, sums = np.array(sorted(own)), np.cumsum([0, *(own[v] for v in sorted(own))])
-            held = sums[np.searchsorted(places, x[:, 5])][:, None]
-            masses, inside = [*masses, mass], [*inside, held + 0 * x]
-            below.append(sums[np.searchsorted(places, values)])
+    arms = [placed(law, own, edges, values) for law, own in zip(laws, points, strict=True)]
+    weights, chances = np.polynomial.legendre.leggauss(12)[1] / 2, []
     lots, shares = np.polynomial.legendre.leggauss(8)
-    chances = []
-    for j, own in enumerate(points):
+    for j, arm in enumerate(arms):
         others = [i for i in range(len(laws)) if i != j]
-        rest = np.prod([inside[i] for i in others], axis=0)
-        chance = (masses[j] * rest * weights / 2).sum()
+        rest = np.prod([arms[i].up_to for i in others], axis=0)
+        chance = (arm.inside * rest * weights).sum()
         for lot, share in zip((lots + 1) / 2, shares / 2, strict=True):
-            wins = np.array([own.get(v, 0) for v in values], np.longdouble) * share
+            wins = share * masses_at(values, arm.points)
             for i in others:
-                here = np.array([points[i].get(v, 0) for v in values], np.longdouble)
                 tie = float(ranking[i] < ranking[j]) if ranking.size else lot
-                wins *= below[i] + tie * here
+                wins *= arms[i].below + tie * masses_at(values, arms[i].points)
             chance += wins.sum()
         chances.append(chance)
     return np.array(chances, float)
 
 
-def points_of(law: Law) -> dict[float, np.longdouble]:
+def ends(laws: list[Law], continuous: list[bool]) -> tuple[float, float, float]:
+    """Return the lowest value that matters, the highest of bells, and the width of cells."""
+    spreads = [[(p, np.sqrt(p * (1 - p) / m), m) for _, _, _, p, m in law] for law in laws]
+    bells = [
+        part
+        for parts, is_bell in zip(spreads, continuous, strict=True)
+        if is_bell
+        for part in parts
+    ]
+    low = max(min(p - 13 * s - 60 / m for p, s, m in parts) for parts in spreads)
+    high = min(max(p + 13 * s for p, s, _ in bells), 1 - max(4 / m for _, _, m in bells))
+    return max(low, min(4 / m for _, _, m in bells)), high, min(s for _, s, _ in bells) / 3
+
+
+def placed(law: Law, points: dict[float, Any], edges: np.ndarray, values: np.ndarray) -> Placed:
+    """Return where an arm's value is among cells and points."""
+    legendre, (nodes, weights) = np.polynomial.legendre, np.polynomial.legendre.leggauss(12)
+    wide = np.diff(edges).astype(np.longdouble)[:, None]
+    x = edges[:-1, None] + wide * (nodes + 1) / 2
+    if points:
+        places = np.array(sorted(points))
+        sums = np.cumsum([0, *(points[value] for value in sorted(points))])
+        lower = sums[np.searchsorted(places, x[:, 5])][:, None]
+        return Placed(points, 0 * x, lower + 0 * x, sums[np.searchsorted(places, values)])
+    through = np.linalg.inv(legendre.legvander(nodes, 11))
+    up_to = legendre.legval(nodes, legendre.legint(through, lbnd=-1)) / 2  # [r, q]
+    inside = wide * np.sum([w * bell(x, m, p) for w, _, _, p, m in law], axis=0)
+    above = np.append(np.cumsum((inside @ weights / 2)[::-1])[::-1], np.longdouble(0))
+    below = (1 - above)[np.searchsorted(edges, np.minimum(values, edges[-1]))]
+    return Placed(points, inside, 1 - above[:-1, None] + inside @ up_to, below)
+
+
+def masses_at(values: np.ndarray, points: dict[float, Any]) -> Any:
+    """Return the probability of each of these values."""
+    return np.array([points.get(value, 0) for value in values], np.longdouble)
+
+
+def points_of(law: Law) -> dict[float, Any]:
     """Return the probability of each value of a binomial arm."""
-    points: dict[float, np.longdouble] = {}
+    points: dict[float, Any] = {}
     for w, o, n, p, m in law:
         for s, mass in zip(*law_in_long_numbers(n, p), strict=True):
             value = float((o + s) / m)

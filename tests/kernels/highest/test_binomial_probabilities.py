@@ -165,6 +165,14 @@ def test_the_law_changes_little_where_values_become_continuous(seed: int) -> Non
     assert changes[-1] < 1e-3
 
 
+@pytest.mark.parametrize("ones", range(80, 96, 3))
+def test_beside_a_needle_the_law_changes_by_half_a_point_at_most(ones: int) -> None:
+    laws = giro([175, 10**7], [ones, 5 * 10**6], 1.0)  # the least deviation that a bell can have
+    law = on_lattices(set_all(laws), np.arange(2), RANDOM_TIES)
+    change = law_if(set_all(laws), np.arange(2), RANDOM_TIES, np.ones(2, np.bool_)) - law
+    assert abs(change).max() < 0.2 / np.sqrt(128) < 0.02
+
+
 def test_a_density_is_no_stand_in_for_lattices_to_many_digits() -> None:
     laws = giro([333_333, 333_334], [133_000, 133_200], 1.0)
     change = law_of_bells(laws, [True, True], RANDOM_TIES) - law_of_all_points(laws, RANDOM_TIES)
