@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from giro.compiling import borrowed, is_kernel, kernel, plain
+from giro.compiling import borrowed, inline_kernel, is_kernel, kernel, plain
 from giro.compiling.held import Direct, HeldInPython, hold
 from giro.errors import BadFile, GiroError
 from giro.features import Schema
@@ -105,7 +105,8 @@ class LivePolicy:
 
     def _hold(self, state: Any) -> None:
         self.state = state
-        parts = (state, self._moments, self._streams.generator, self._learning)
+        moments = None if self._is_blind else self._moments
+        parts = (state, moments, self._streams.generator, self._learning)
         self._held: Any = (hold if self._functions.compiled else HeldInPython)(*parts)
         self._held_to_draw = HeldInPython(*parts) if self._draws_in_python else self._held
 
@@ -447,6 +448,8 @@ def _sparse_offer(arms: np.ndarray, schema: Schema, rng: np.random.Generator) ->
 @kernel
 def seen_offer(moments: Any, arms: np.ndarray, context: Any, features: Any) -> Offer:
     """Return an offer as the policy sees it."""
+    if moments is None:  # of a policy that sees neither
+        return Offer(arms, context, features)
     of_contexts, of_arms = moments
     return Offer(arms, seen(context, of_contexts, False), seen(features, of_arms, False))
 
@@ -566,10 +569,19 @@ def _learn(
     arms: np.ndarray,
     rewards: np.ndarray,
 ) -> None:
-    state, (of_contexts, of_arms) = borrowed(held.state), held.moments
+    state = borrowed(held.state)
     for i in range(arms.size):
-        case = Case(seen(contexts[i], of_contexts, True), seen(features[i], of_arms, True))
+        case = _seen_case(held.moments, contexts[i], features[i])
         learn(state, case, arms[i], rewards[i], held.learning)
+
+
+@inline_kernel
+def _seen_case(moments: Any, context: np.ndarray, features: np.ndarray) -> Case:
+    """Return a case as the policy sees it, once it is learned."""
+    if moments is None:
+        return Case(context, features)
+    of_contexts, of_arms = moments
+    return Case(seen(context, of_contexts, True), seen(features, of_arms, True))
 
 
 @kernel

@@ -30,7 +30,7 @@ from giro.errors import BadParameter, GiroError, UnknownName, warn_of_model
 from giro.estimates import WeightedMean
 from giro.features import Arms, Given, Schema
 from giro.live import LivePolicy
-from giro.offer import NO_CONTEXT, NO_FEATURES, Case, features_at
+from giro.offer import Case, row_at
 from giro.policy import Policy
 
 Find: TypeAlias = Callable[[Sequence[str]], Mapping[str, FoundDecision]]
@@ -450,9 +450,8 @@ def _pending(event: Decided) -> Pending:
     weight = 0.0
     if own >= 0.0 and chances.size:  # it is NaN where it is not known
         weight = own / float(chances[position] if chances.size == event.arms.size else chances[0])
-    row = NO_CONTEXT if features is NO_FEATURES else features_at(features, position)
     name = event.names[position] if event.names else ""
-    return Pending(event.arm, Case(event.context, row), weight, name)
+    return Pending(event.arm, Case(event.context, row_at(features, position)), weight, name)
 
 
 def _by_width(
