@@ -113,7 +113,7 @@ def _width(bells: np.ndarray, top: float) -> float:
 
 @kernel
 def _put_shared(low: float, width: float, out: np.ndarray) -> None:
-    """Write what the densities at the nodes of a panel depend on."""
+    """Write the numbers that all densities at the nodes of a panel depend on."""
     for node in range(NODES):
         x = low + width * NODE[node]
         z = 1.0 - x
@@ -128,7 +128,7 @@ def _put_shared(low: float, width: float, out: np.ndarray) -> None:
 
 @kernel
 def _enter(panel: _Panel, bells: np.ndarray, low: float, shared: np.ndarray) -> None:
-    """Write what holds at the nodes of the panel that begins at `low`."""
+    """Write densities and distribution functions at the nodes of the panel from `low` on."""
     density, up_to, at = panel.density, panel.up_to, np.empty(NODES)
     density[:], panel.product[:] = 0.0, 1.0
     for bell in bells:
