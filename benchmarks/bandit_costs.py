@@ -5,8 +5,9 @@
 A round is a decision and its reward, with propensities on; the arms are equally good. Every call is
 timed: medians, the 99th percentile, the longest, and medians of the first and the last tenth of all
 rounds, which tell whether a long past costs more. Policies without contexts take turns with river,
-block by block. Then: memory, the longest calls of the default over a million rounds in processor time, calls that copy or learn much while another thread decides, and the
-processor time of the first calls in a process for which nothing is compiled.
+block by block. Then: memory, the longest calls of the default over a million rounds in processor
+time, calls that copy or learn much while another thread decides, and the processor time of the
+first calls in a process for which nothing is compiled.
 
 Writes results/bandit/costs.json; --quick plays little and writes to .benchmarks/quick. `make bench`
 holds these numbers against their bars.
