@@ -316,7 +316,7 @@ def long_lived(what: str, arms: int, rounds: int) -> dict[str, Any]:
     schema, rng = Schema(columns, contextual=True), stream(SEED, 3)
     live = LivePolicy(Policy.parse("default"), schema, n_arms=arms, seed=SEED)
     contexts, pays = rng.normal(size=(2_000, 20)), rng.normal(size=(arms, 20)) / 4
-    draws, took, begun = rng.random(rounds), np.empty((rounds, 2)), 0
+    draws, took, begun = rng.random(WARM + rounds), np.empty((rounds, 2)), 0
     for i in range(-WARM, rounds):
         if i == 0:
             begun = resident()
@@ -325,7 +325,7 @@ def long_lived(what: str, arms: int, rounds: int) -> dict[str, Any]:
         drawn = live.draw(offer, i + WARM)
         second = time.thread_time()
         arm = drawn.position if drawn else 0
-        reward = float(draws[i] < 1.0 / (1.0 + np.exp(-pays[arm] @ offer.context)))
+        reward = float(draws[i + WARM] < 1.0 / (1.0 + np.exp(-pays[arm] @ offer.context)))
         third = time.thread_time()
         live.learn(Case(offer.context, NO_CONTEXT), arm, reward)
         if i >= 0:
