@@ -5,7 +5,6 @@ from typing import Any
 
 from giro.checks import LEVEL, POSITIVE, check, finite_range, optional, whole
 from giro.errors import BadParameter, UnknownName
-from giro.evaluation import replay as _replay  # noqa: F401  # registers its estimators
 from giro.evaluation.estimators import (
     INTERVALS,
     Question,
