@@ -388,7 +388,11 @@ class Bandit:
         return self._decided([Request(id, context, arms, baseline)])[0]
 
     def decide_many(
-        self, contexts: Iterable[Given] | int, *, arms: Arms = None, baseline: str | None = None
+        self,
+        contexts: Iterable[Given] | int | np.integer,
+        *,
+        arms: Arms = None,
+        baseline: str | None = None,
     ) -> list[Decision]:
         """Return a decision for each context, or this many without contexts.
 

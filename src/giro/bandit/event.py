@@ -239,13 +239,12 @@ def _packed(event: Decided) -> bytes:
         is_sparse,
     )
     parts = (event.arms.astype("<i4"), event.propensities, *rows)
-    numbers = (np.ascontiguousarray(part, _written_as(part)).tobytes() for part in parts)
+    numbers = (
+        np.ascontiguousarray(part, f"<{part.dtype.kind}{part.dtype.itemsize}").tobytes()
+        for part in parts
+    )
     names = json.dumps(event.names, ensure_ascii=False).encode() if event.names else b""
     return b"".join((head, *numbers, names))
-
-
-def _written_as(part: np.ndarray) -> str:
-    return f"<{part.dtype.kind}{part.dtype.itemsize}"
 
 
 class _Reader:
