@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias
 
 import numpy as np
 
+from giro.bandit.asking import Ask, decision_in_text, requests_of
 from giro.bandit.deciding import Encoded, Request, decided, encoded, sampled
 from giro.bandit.event import (
     ArmAdded,
@@ -36,13 +37,14 @@ from giro.bandit.exchange import (
 )
 from giro.bandit.file import packed, read_bandit, snapshot_of, store_of, write_bandit
 from giro.bandit.follower import GROUP, Follower
-from giro.bandit.rewarding import reports, still_wanted
+from giro.bandit.rewarding import Report, reports, still_wanted
 from giro.bandit.setting import Setting
+from giro.bandit.stand_in import StandIn
 from giro.bandit.state import BanditState
 from giro.bandit.stores import MemoryStore, Store, Taken, check_ids, names_in, opened
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary
-from giro.checks import NOT_NEGATIVE, WORD, check, is_word, optional
-from giro.errors import BadParameter, GiroError
+from giro.checks import NOT_NEGATIVE, check, is_word
+from giro.errors import BadParameter, Contradiction, GiroError, StoreError, UnknownDecision
 from giro.features import Arms, Given
 from giro.features.schema import MAX_COLUMNS, fitted
 from giro.kernels.hashed import Collisions, collisions
@@ -122,6 +124,8 @@ class Bandit:
     - `ids`: where ids of decisions come from. A decision draws its randomness from its id. By
       default ids are random, so that no two bandits ever give the same. With "numbered" they are 0,
       1, 2, ..., and the same calls give the same decisions, for examples and tests. Or a function.
+    - `at_once`: whether arms are chosen uniformly, with these probabilities in the log, until
+      `get_ready` has compiled the policy. Otherwise the first decision waits for it.
 
     A bandit is its log of events (`events`): everything else follows from it. Arms that come and
     go, and decisions among some of them, cost nothing extra.
@@ -152,6 +156,7 @@ class Bandit:
         sync_arms: bool = False,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
+        at_once: bool = False,
     ) -> None:
         """Check the parameters, and make the bandit or open an existing one as it is."""
         setting = Setting(
@@ -180,7 +185,7 @@ class Bandit:
             began = Began(clock(), json.dumps(setting.to_json()))
             with contextlib.suppress(Taken):  # another process has just made it
                 log.append([began, *(ArmAdded(clock(), arm) for arm in names)], expected=0)
-        self._open(log, setting.policy, clock, ids)
+        self._open(log, setting.policy, clock, ids, at_once=at_once)
         if store is not None:
             self._check_same(setting)
             self._check_arms(names, sync=sync_arms)
@@ -194,15 +199,22 @@ class Bandit:
         *,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
+        at_once: bool = False,
     ) -> Self:
         """Return the bandit that is kept in a store under this name.
 
         A `policy` that is given takes the place of the one at work, in all processes, and learns
-        all rewards from the beginning; it must be given again if it holds Python objects.
+        all rewards from the beginning; it must be given again if it holds Python objects. With
+        `at_once` arms are chosen uniformly until `get_ready`, unless there is a snapshot.
         """
         if name not in names_in(store):
             raise BadParameter(f"the store has no bandit '{name}'; it has {names_in(store)}")
-        return cls._of(opened(store, name), policy, clock, ids)
+        return cls._of(opened(store, name), policy, clock, ids, at_once=at_once)
+
+    @staticmethod
+    def names(store: str | os.PathLike[str]) -> list[str]:
+        """Return the names of the bandits in a store."""
+        return names_in(store)
 
     @classmethod
     def _of(
@@ -211,19 +223,28 @@ class Bandit:
         policy: Policy | str | None,
         clock: Callable[[], float],
         ids: Ids,
+        *,
+        at_once: bool = False,
     ) -> Self:
         bandit = cls.__new__(cls)
-        bandit._open(store, policy, clock, ids)
+        bandit._open(store, policy, clock, ids, at_once=at_once)
         setting = bandit._state.setting
         if setting.policy.text != bandit._state.logged_policy:  # the log says which is at work
             bandit._follower.append([Began(clock(), json.dumps(setting.to_json()))])
         return bandit
 
     def _open(
-        self, store: Store, policy: Policy | str | None, clock: Callable[[], float], ids: Ids
+        self,
+        store: Store,
+        policy: Policy | str | None,
+        clock: Callable[[], float],
+        ids: Ids,
+        *,
+        at_once: bool,
     ) -> None:
         self._store, self._clock = store, checked_clock(clock)
-        self._follower = Follower(store, policy, self._clock)
+        stand_in = StandIn() if at_once else None
+        self._follower = Follower(store, policy, self._clock, stand_in=stand_in)
         self._new_id = self._source_of(ids)
 
     @property
@@ -350,7 +371,7 @@ class Bandit:
         """Return an earlier decision."""
         decisions = self._store.find([id]) if isinstance(id, str) else {}
         if id not in decisions:
-            raise BadParameter(f"no decision has the id {id!r}")
+            raise UnknownDecision(id)
         return self._decision(decisions[id].decision)
 
     def pending(self) -> list[Decision]:
@@ -465,23 +486,119 @@ class Bandit:
         which are added to the context. `context` and `arms` are as in `decide`. An apprentice
         (`share`) fills the slots with the first arms.
         """
-        of_slots: Sequence[Mapping[str, Any] | None]
-        if isinstance(slots, int | np.integer) and not isinstance(slots, bool) and slots > 0:
-            of_slots = [None] * int(slots)
-        elif isinstance(slots, Sequence) and not isinstance(slots, str) and len(slots) > 0:
-            of_slots = slots
-        else:
-            raise BadParameter(f"slots is a number > 0, or a list of their features, got {slots!r}")
-        check("a ranking", optional(WORD), id=id)
-        n_arms = self._state.asked(arms).size
-        if len(of_slots) > n_arms:
-            raise BadParameter(f"there are {len(of_slots)} slots for {n_arms} arms")
-        return self._decided_once(
-            [
-                Request(id and f"{id}/{number}", _joined(context, slot), arms, None, number > 0)
-                for number, slot in enumerate(of_slots)
+        requests = requests_of(Ask(context, arms, id, slots=slots))
+        self._check_slots(requests)
+        return self._decided_once(requests)
+
+    def _check_slots(self, requests: Sequence[Request]) -> None:
+        if len(requests) > 1:
+            n_arms = self._state.asked(requests[0].arms).size
+            if len(requests) > n_arms:
+                raise BadParameter(f"there are {len(requests)} slots for {n_arms} arms")
+
+    def decide_each(self, asks: Iterable[Ask]) -> list[list[Decision] | GiroError]:
+        """Return the answer to each request, or the error that it alone would have raised.
+
+        An answer is a list of one decision, or with slots of one for each. This is for programs
+        that serve many callers: all decisions are appended together, which costs little more than
+        one. If the store fails, it raises for all.
+        """
+        self._follower.tend()
+        answers: dict[int, list[Decision] | GiroError] = {}
+        asked: dict[int, list[Request]] = {}
+        for number, ask in enumerate(asks):
+            try:
+                asked[number] = requests_of(ask)
+                self._check_slots(asked[number])
+                check_ids([request.id for request in asked[number] if request.id is not None])
+            except GiroError as error:
+                answers[number] = error
+        ids = [r.id for part in asked.values() for r in part if r.id is not None]
+        known = set(self._store.find(ids)) if ids else set[str]()
+        fresh: dict[int, list[Request]] = {}
+        for number, requests in asked.items():
+            own = {request.id for request in requests if request.id is not None}
+            if number not in answers and known.isdisjoint(own):
+                fresh[number] = requests
+                known |= own
+        answers |= self._made_each(fresh)
+        for number in asked.keys() - answers.keys():  # made before, or just now
+            answers[number] = self._made_once(asked[number])
+        return [answers[number] for number in sorted(answers)]
+
+    def _made_once(self, requests: Sequence[Request]) -> list[Decision] | GiroError:
+        try:
+            return self._decided_once(requests)
+        except StoreError:
+            raise
+        except GiroError as error:
+            return error
+
+    def _made_each(
+        self, fresh: Mapping[int, Sequence[Request]]
+    ) -> dict[int, list[Decision] | GiroError]:
+        """Return decisions or an error for each of these, except for those whose id is taken."""
+        answers: dict[int, list[Decision] | GiroError] = {}
+        made: dict[int, list[Decided]] = {}
+        encoded_each = dict[int, list[Encoded]]()
+        for number, requests in fresh.items():
+            try:
+                encoded_each[number] = self._encoded(requests)
+            except StoreError:
+                raise
+            except GiroError as error:
+                answers[number] = error
+        follower = self._follower
+        with follower.lock:
+            for number, parts in encoded_each.items():
+                events = made[number] = []
+                try:
+                    self._make(parts, events, is_alone=False)
+                except GiroError as error:
+                    answers[number] = error
+                    follower.undo(made.pop(number))
+        answers |= {number: self._decisions(events) for number, events in made.items()}
+        together = list(itertools.chain(*made.values()))
+        try:
+            logged = [
+                event for n, events in made.items() for event in events if not fresh[n][0].deferred
             ]
-        )
+            if logged:
+                follower.append(logged)
+        except Taken:
+            follower.undo(together)
+            return {n: each for n, each in answers.items() if n not in made}
+        except BaseException:
+            follower.undo(together)
+            raise
+        return answers
+
+    def decision_in(self, text: str, ask: Ask | None = None) -> Decision:
+        """Return the deferred decision in a `text`, on this request if one is given."""
+        event = decision_in_text(text)
+        check_event(event, self._state)
+        if ask is not None and event.request:
+            if event.request not in [request.digest() for request in requests_of(ask)]:
+                raise Contradiction(f"the decision '{event.id}' was asked for by another request")
+        return self._decision(event)
+
+    def activate(self, texts: Iterable[str]) -> list[Decision]:
+        """Append deferred decisions to the log, given by their `text`, and return them.
+
+        Those that are there already stay as they are.
+        """
+        events = {event.id: event for event in map(decision_in_text, texts)}
+        for event in events.values():
+            check_event(event, self._state)
+        while True:
+            known = self._store.find(list(events))
+            left = [event for id, event in events.items() if id not in known]
+            try:
+                if left:
+                    self._follower.append(left)
+                return self._decisions(list(events.values()))
+            except Taken:  # by somebody else, at the same moment
+                continue
 
     def _decided_once(self, requests: Sequence[Request]) -> list[Decision]:
         """Return a decision for each request, those that were made before if they have ids."""
@@ -509,7 +626,7 @@ class Bandit:
         for id, request in zip(ids, requests, strict=True):
             digest = decisions[id].decision.request if id in decisions else b"another"
             if digest and digest != request.digest():
-                raise BadParameter(f"the decision '{id}' was asked for by another request")
+                raise Contradiction(f"the decision '{id}' was asked for by another request")
         return [self._decision(decisions[id].decision) for id in ids]
 
     def _decided(self, requests: Sequence[Request]) -> list[Decision]:
@@ -517,7 +634,7 @@ class Bandit:
         follower, events = self._follower, list[Decided]()
         try:
             with follower.lock:
-                self._make(parts, events)
+                self._make(parts, events, is_alone=len(parts) == 1 and not self._store.shared)
                 if not self._store.shared:
                     follower.append(events)
             if self._store.shared:
@@ -525,6 +642,9 @@ class Bandit:
         except BaseException:
             follower.undo(events)
             raise
+        return self._decisions(events)
+
+    def _decisions(self, events: Sequence[Decided]) -> list[Decision]:
         return [self._decision(event) for event in events]
 
     def _encoded(self, requests: Sequence[Request]) -> list[Encoded]:
@@ -558,17 +678,16 @@ class Bandit:
             return parts
         return [encoded(request, self._state, larger) for request in requests]
 
-    def _make(self, parts: Sequence[Encoded], events: list[Decided]) -> None:
+    def _make(self, parts: Sequence[Encoded], events: list[Decided], *, is_alone: bool) -> None:
         """Add a decision for each request.
 
-        Other decisions count it until it is in the log.
+        Other decisions count it until it is in the log, unless it is there at once.
         """
         state = self._state
         if state.broken:
             self._follower.begin_again()
             state = self._state
         make_ready(state, parts[0])
-        is_alone = len(parts) == 1 and not self._store.shared
         for part in parts:
             id = self._new_id() if part.request.id is None else part.request.id
             taken = events if part.request.follows else ()
@@ -605,6 +724,38 @@ class Bandit:
             except Taken:
                 decisions = self._store.find([event.id for event in events])
                 events = still_wanted(events, decisions, setting)
+
+    def reward_each(self, rewards: Iterable[tuple[str, float]]) -> list[GiroError | None]:
+        """Report rewards of many callers, and return the error of each or None.
+
+        All that can be are appended together, and those that cannot fail alone. If the store fails,
+        it raises for all.
+        """
+        self._follower.tend()
+        setting, now = self._state.setting, self._clock()
+        answers: dict[int, GiroError | None] = {}
+        left: dict[int, Report] = {}
+        for number, pair in enumerate(rewards):
+            answers[number] = None
+            try:
+                (left[number],) = reports([pair], setting, now)
+            except GiroError as error:
+                answers[number] = error
+        while left:
+            group = left if setting.collects_reports else _of_each_once(left)
+            try:
+                self._follower.append(list(group.values()))
+                left = {number: left[number] for number in left.keys() - group.keys()}
+            except Taken:
+                decisions = self._store.find([event.id for event in left.values()])
+                for number, event in sorted(left.items()):
+                    try:
+                        is_wanted = bool(still_wanted([event], decisions, setting))
+                    except GiroError as error:
+                        answers[number], is_wanted = error, False
+                    if not is_wanted:
+                        del left[number]
+        return [answers[number] for number in sorted(answers)]
 
     def expire(self, older_than: float | timedelta, reward: float | None = None) -> list[Decision]:
         """Give a default reward to decisions that never got one, and return these decisions.
@@ -685,8 +836,10 @@ class Bandit:
 
     # -- the log and files -------------------------------------------------------------------
 
-    def events(self, *, since: int = 0) -> "pl.DataFrame":
+    def events(self, *, since: int = 0, limit: int | None = None) -> "pl.DataFrame":
         """Return the log behind the position `since`, one row an event, in order.
+
+        No more than `limit` events, or all of them.
 
         Columns: `number` (the position), `kind` (setting, form, decision, report, reward, expired,
         arm_added, arm_retired, erased, rebuilt), `id` of the decision, `time`, `arm`, `reward` as
@@ -695,15 +848,16 @@ class Bandit:
         probability before a baseline was mixed in) and `seen` (rewards learned before). `setting`
         holds settings and forms. Decisions go on meanwhile.
         """
-        whole = list(self._events(since))
+        whole = list(self._events(since, limit))
         decided = {event.id for event in whole if isinstance(event, Decided)}
         before = {event.id for event in whole if isinstance(event, Rewarded | Reported)} - decided
         earlier = self._store.find(list(before))
         chosen = {id: self._decision(each.decision).arm for id, each in earlier.items()}
         return events_table(whole, self._state.arms, since + 1, chosen)
 
-    def _events(self, since: int) -> Iterator[Event]:
-        end = self._store.last()
+    def _events(self, since: int, limit: int | None = None) -> Iterator[Event]:
+        last = self._store.last()
+        end = last if limit is None else min(last, since + limit)
         while since < end:
             events = self._store.read(since, min(_PART, end - since))
             yield from events
@@ -793,6 +947,32 @@ class Bandit:
 
     # -- compiling ahead ---------------------------------------------------------------------
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether the policy itself decides, and not chance in its place (`at_once`)."""
+        return self._state.stand_in is None
+
+    def get_ready(self) -> bool:
+        """Compile the policy of a bandit that was opened `at_once`, and have it decide from now on.
+
+        Others may decide meanwhile. Return whether it is ready: not before its first decision,
+        which shows the form of contexts.
+        """
+        state = self._state
+        if state.stand_in is None:
+            return True
+        events = self._events(0)
+        decision = next((event for event in events if isinstance(event, Decided)), None)
+        if decision is None or state.schema is None:
+            return False
+        live = state.fresh(state.schema)
+        if live.compiled and type(live.state) not in _READY:
+            offer = Offer(decision.arms, decision.context, decision.features)
+            _try_out(live, state.setting, offer, rewards=(1.0, 0.0))
+            _READY.add(type(live.state))
+        self._follower.get_ready()
+        return True
+
     def warm_up(self, context: Given = None, *, arms: Arms = None) -> None:
         """Compile ahead for decisions like this one, so that the first does not wait.
 
@@ -805,6 +985,12 @@ class Bandit:
             live = state.fresh(schema)
         offer = Offer(request.asked, request.rows.context, request.rows.features)
         warm_up(live, state.setting, offer)
+
+
+def _of_each_once(events: Mapping[int, Report]) -> dict[int, Report]:
+    """Return the first report about each decision."""
+    first = {event.id: number for number, event in reversed(sorted(events.items()))}
+    return {number: events[number] for number in sorted(first.values())}
 
 
 def _each_context(contexts: Any) -> list[Given]:
@@ -820,15 +1006,6 @@ def _each_context(contexts: Any) -> list[Given]:
             f"decide_many takes contexts, a DataFrame or a number >= 0, got {contexts!r}"
         )
     return list(contexts)
-
-
-def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
-    """Return a context with further features."""
-    if more is None:
-        return context
-    if not isinstance(more, Mapping) or not (context is None or isinstance(context, Mapping)):
-        raise BadParameter("slots are described by mappings, and then the context is a mapping too")
-    return {**(context or {}), **more}
 
 
 _READY: set[type] = set()  # classes of states whose kernels this process has

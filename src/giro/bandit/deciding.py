@@ -45,6 +45,7 @@ class Request(NamedTuple):
     arms: Arms
     baseline: str | None = None
     follows: bool = False  # another arm than those of the decisions made together before it
+    deferred: bool = False  # it does not enter the log yet
 
     def digest(self) -> bytes:
         """Return a digest of everything but the id, the same whatever the schema is then."""

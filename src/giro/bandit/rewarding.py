@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from giro.bandit.event import Decided, Reported, Rewarded
-from giro.errors import BadParameter
+from giro.errors import BadParameter, Contradiction, UnknownDecision
 from giro.named import text_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def reports(pairs: Sequence[tuple[str, float]], setting: "Setting", now: float) 
     for id, value in pairs:
         checked = setting.checked_reward(value)
         if not isinstance(id, str):
-            raise BadParameter(f"no decision has the id {id!r}")
+            raise UnknownDecision(id)
         if setting.collects_reports:
             events.append(Reported(id, now, checked))
         elif id not in values:
@@ -43,7 +43,7 @@ def still_wanted(
     for event in events:
         decision = decisions.get(event.id)
         if decision is None:
-            raise BadParameter(f"no decision has the id {event.id!r}")
+            raise UnknownDecision(event.id)
         reward = decision.reward
         if reward is None:
             wanted.append(event)
@@ -52,7 +52,7 @@ def still_wanted(
         if isinstance(event, Rewarded) and (counts_first or reward.value == event.value):
             continue
         since = " since it expired" if reward.expired else ""
-        raise BadParameter(
+        raise Contradiction(
             f"decision '{event.id}' already has the reward {text_of(reward.value)}{since}, "
             f"got {text_of(event.value)}"
         )

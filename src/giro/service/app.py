@@ -1,0 +1,95 @@
+"""The application: all doors on one service, and the answers about itself."""
+
+import contextlib
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import TypeAlias
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from giro.service import api, openapi
+from giro.service import messages as m
+from giro.service.bandits import About
+from giro.service.endpoint import Answer, Call, Endpoint, problem_json, route
+from giro.service.errors import Problem
+from giro.service.service import Service
+from giro.service.settings import Settings
+
+RoutesOf: TypeAlias = Callable[[Service], list[Route]]
+DOORS: Sequence[RoutesOf] = (api.routes,)  # other doors add themselves here
+
+
+def application(settings: Settings) -> Starlette:
+    """Return the ASGI application of these settings. It opens the store when it starts."""
+    service = Service(settings)
+    routes = [each for door in DOORS for each in door(service)]
+    routes += _about(service, routes)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await service.start()
+        await _make_bandits(service)
+        service.is_ready = True
+        try:
+            yield
+        finally:
+            await service.close()
+
+    refusals = {HTTPException: _refuse}
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=refusals)
+    app.router.redirect_slashes = False
+    app.state.service = service
+    return app
+
+
+async def _make_bandits(service: Service) -> None:
+    """Make the bandits of the settings that are not there yet, and open all of these."""
+    for plain in service.settings.bandits:
+        new = msgspec.convert(plain, m.NewBandit)
+        about = About(payloads=new.payloads, sticky=new.sticky)
+        await service.bandits.create(new.name, new.parameters(), about)
+        await service.bandits.get(new.name)
+
+
+def _about(service: Service, routes: Sequence[Route]) -> list[Route]:
+    """Return the routes that need no key."""
+    document = openapi.document(routes)
+    page = openapi.page(document)
+
+    async def livez(_: Call) -> m.Status:
+        """Tell that the process answers."""
+        return m.Status("alive")
+
+    async def readyz(_: Call) -> m.Status:
+        """Tell that bandits are open and requests are welcome."""
+        if service.is_closing or not service.is_ready:
+            raise Problem(503, "the service is starting or ending", wait=1)
+        return m.Status("ready")
+
+    async def openapi_json(_: Call) -> Answer:
+        return Answer(document)
+
+    async def docs(_: Call) -> Answer:
+        return Answer(page, media_type="text/html; charset=utf-8")
+
+    return [
+        route("GET", path, Endpoint(service, handler, answer=answer, needs_key=False))
+        for path, handler, answer in (
+            ("/livez", livez, m.Status),
+            ("/readyz", readyz, m.Status),
+            ("/openapi.json", openapi_json, None),
+            ("/docs", docs, None),
+        )
+    ]
+
+
+async def _refuse(_: Request, error: Exception) -> Response:
+    """Return a problem for paths and methods that there are not."""
+    assert isinstance(error, HTTPException)
+    answer = problem_json(Problem(error.status_code, error.detail))
+    headers = {**answer.headers, **(error.headers or {})}
+    return Response(msgspec.json.encode(answer.content), answer.status, headers, answer.media_type)
