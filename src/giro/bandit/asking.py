@@ -31,7 +31,7 @@ def requests_of(ask: Ask) -> list[Request]:
     check("a decision", optional(WORD), id=ask.id)
     if ask.slots is None:
         return [Request(ask.id, ask.context, ask.arms, ask.baseline, deferred=ask.deferred)]
-    slots = ask.slots
+    slots: Any = ask.slots
     of_slots: Sequence[Mapping[str, Any] | None]
     if hasattr(slots, "__index__") and not isinstance(slots, bool) and slots > 0:
         of_slots = [None] * int(slots)

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from giro.cli.main import app
 from giro.cli.options import option
 from giro.cli.output import tell

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec import UNSET
@@ -87,8 +87,8 @@ class _Api:
         return m.BatchAnswer(await self._decided(running, asked))
 
     async def _decided(self, running: Running, asked: m.DecisionRequest) -> m.DecisionAnswer:
-        self._check_arms(asked.arms)
-        ask = Ask(asked.context, asked.arms, asked.id, asked.baseline, deferred=asked.deferred)
+        arms, context = self._checked_arms(asked.arms), cast(Any, asked.context)
+        ask = Ask(context, arms, asked.id, asked.baseline, deferred=asked.deferred)
         (decision,) = await self._service.decide(running, ask)
         return _answer(decision)
 
@@ -98,8 +98,8 @@ class _Api:
         Each slot has its own decision. With an id these are id/0, id/1, and so on.
         """
         running, asked = await self._bandit(call, "decide"), call.body
-        self._check_arms(asked.arms)
-        ask = Ask(asked.context, asked.arms, asked.id, None, asked.slots, asked.deferred)
+        arms = self._checked_arms(asked.arms)
+        ask = Ask(asked.context, arms, asked.id, None, asked.slots, asked.deferred)
         decisions = await self._service.decide(running, ask)
         return m.RankingAnswer([_answer(decision) for decision in decisions])
 
@@ -139,9 +139,10 @@ class _Api:
         self._check_batch(call.body.ids)
         return m.Erased(await running.call(running.bandit.erase, call.body.ids))
 
-    def _check_arms(self, arms: Any) -> None:
+    def _checked_arms(self, arms: Any) -> Any:
         if arms is not None and len(arms) > self._limits.arms:
             raise Problem(422, f"a request has at most {self._limits.arms} arms, got {len(arms)}")
+        return arms
 
     def _check_batch(self, batch: Sequence[Any]) -> None:
         if len(batch) > self._limits.batch:

@@ -2,19 +2,15 @@
 
 import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Route, Router
 
 from giro.service import api, openapi
 from giro.service import messages as m
 from giro.service.bandits import About
-from giro.service.endpoint import Answer, Call, Endpoint, problem_json, route
+from giro.service.endpoint import Answer, Call, Endpoint, nowhere, route
 from giro.service.errors import Problem
 from giro.service.service import Service
 from giro.service.settings import Settings
@@ -23,14 +19,21 @@ RoutesOf: TypeAlias = Callable[[Service], list[Route]]
 DOORS: Sequence[RoutesOf] = (api.routes,)  # other doors add themselves here
 
 
-def application(settings: Settings) -> Starlette:
+def application(settings: Settings) -> Router:
     """Return the ASGI application of these settings. It opens the store when it starts."""
-    service = Service(settings)
+    return application_of(Service(settings))
+
+
+def application_of(service: Service) -> Router:
+    """Return the ASGI application of a service.
+
+    It is a bare router: endpoints need none of Starlette's middleware.
+    """
     routes = [each for door in DOORS for each in door(service)]
     routes += _about(service, routes)
 
     @contextlib.asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: Any) -> AsyncIterator[None]:
         await service.start()
         await _make_bandits(service)
         service.is_ready = True
@@ -39,11 +42,7 @@ def application(settings: Settings) -> Starlette:
         finally:
             await service.close()
 
-    refusals = {HTTPException: _refuse}
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=refusals)
-    app.router.redirect_slashes = False
-    app.state.service = service
-    return app
+    return Router(routes, redirect_slashes=False, default=nowhere, lifespan=lifespan)
 
 
 async def _make_bandits(service: Service) -> None:
@@ -85,11 +84,3 @@ def _about(service: Service, routes: Sequence[Route]) -> list[Route]:
             ("/docs", docs, None),
         )
     ]
-
-
-async def _refuse(_: Request, error: Exception) -> Response:
-    """Return a problem for paths and methods that there are not."""
-    assert isinstance(error, HTTPException)
-    answer = problem_json(Problem(error.status_code, error.detail))
-    headers = {**answer.headers, **(error.headers or {})}
-    return Response(msgspec.json.encode(answer.content), answer.status, headers, answer.media_type)

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import os
-import subprocess
 import sys
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from typing import Any
@@ -73,7 +73,7 @@ class Running:
         Here it would hold up the event loop. If that process fails, this one compiles.
         """
         try:
-            await self.call(_compile_aside, self.bandit, ask)
+            await _compile_aside(self.bandit, ask)
             await self.call(self.bandit.get_ready)
         except GiroError as error:
             _LOGGER.warning("the bandit %s goes on choosing at random: %s", self.name, error)
@@ -84,18 +84,26 @@ class Running:
         await self._rewards.drain()
         if self._preparing is not None:
             self._preparing.cancel()
+            await asyncio.wait([self._preparing])
         await self.call(self.bandit.close)
 
 
-def _compile_aside(bandit: Bandit, ask: Ask) -> None:
+async def _compile_aside(bandit: Bandit, ask: Ask) -> None:
     """Run `giro warm-up` for requests like this one."""
     has_features = isinstance(ask.arms, Mapping) or bandit.setting["open_arms"]
     sides = ["--features", "0" if ask.context is None else "1"]
     sides += ["--arm-features", "1" if has_features else "0"]
-    words = [sys.executable, "-c", _COMPILE, "warm-up", bandit.policy.text, *sides]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        _LOGGER.info("giro warm-up: %s", done.stderr.strip())
+    words = ["-c", _COMPILE, "warm-up", bandit.policy.text, *sides]
+    pipes = {"stdout": DEVNULL, "stderr": PIPE}
+    child = await asyncio.create_subprocess_exec(sys.executable, *words, **pipes)
+    try:
+        _, complaint = await child.communicate()
+    except asyncio.CancelledError:
+        child.kill()
+        await child.wait()
+        raise
+    if child.returncode != 0:
+        _LOGGER.info("giro warm-up: %s", complaint.decode(errors="replace").strip())
 
 
 class Bandits:

@@ -195,9 +195,26 @@ async def _send(answer: Answer, send: Send) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
+class _Route(Route):
+    """A route that refuses other methods as everything else is refused."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] in (self.methods or ()):
+            await self.app(scope, receive, send)
+        else:
+            problem = Problem(405, f"{scope['method']} is not possible here")
+            allowed = {"allow": ", ".join(sorted(self.methods or ()))}
+            await _send(problem_json(problem)._replace(headers=allowed), send)
+
+
 def route(method: str, path: str, endpoint: Endpoint) -> Route:
     """Return a route to an endpoint."""
-    return Route(path, endpoint, methods=[method])
+    return _Route(path, endpoint, methods=[method])
+
+
+async def nowhere(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer requests for paths that there are not."""
+    await _send(problem_json(Problem(404, f"there is nothing at {scope['path']}")), send)
 
 
 __all__ = [
@@ -207,6 +224,7 @@ __all__ = [
     "Door",
     "Endpoint",
     "bearer_or_api_key",
+    "nowhere",
     "problem_json",
     "route",
 ]

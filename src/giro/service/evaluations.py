@@ -6,6 +6,7 @@ import multiprocessing
 import secrets
 import time
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from typing import Any
 
 import giro
@@ -40,9 +41,9 @@ class Evaluations:
             fresh = multiprocessing.get_context("spawn")  # forks copy locks that threads hold
             self._processes = ProcessPoolExecutor(1, fresh)
         loop, store = asyncio.get_running_loop(), self._service.settings.store
-        work = (evaluated, store, bandit, record["policy"], options)
+        work = partial(evaluated, store, bandit, record["policy"], options)
         try:
-            rows = await loop.run_in_executor(self._processes, *work)
+            rows = await loop.run_in_executor(self._processes, work)
             more: dict[str, Any] = {"status": "done", "rows": rows}
         except Exception as error:
             more = {"status": "failed", "detail": problem_of(error).detail}

@@ -5,7 +5,6 @@ key from there. Each process follows the records, so a key that is made or revok
 everywhere within seconds.
 """
 
-import fnmatch
 import hashlib
 import hmac
 import secrets
@@ -44,7 +43,10 @@ class Key(msgspec.Struct, frozen=True):
         """
         if scope not in self.scopes and "admin" not in self.scopes:
             return False
-        return bandit is None or any(fnmatch.fnmatchcase(bandit, name) for name in self.bandits)
+        return bandit is None or any(
+            bandit == name or (name[-1:] == "*" and bandit.startswith(name[:-1]))
+            for name in self.bandits
+        )
 
     def check(self, scope: str, bandit: str | None = None) -> None:
         """Refuse what it does not allow."""

@@ -30,6 +30,7 @@ def serve(settings: Settings, tell: Callable[[str], None]) -> None:
         "log_level": "warning",
         "access_log": False,
         "server_header": False,
+        "proxy_headers": False,  # nothing here depends on who the caller is
         "timeout_graceful_shutdown": _PATIENCE,
     }
     if settings.workers == 1:

@@ -44,7 +44,7 @@ class Service:
         settings = self.settings
         self.records = await self.call(Records, settings.store)
         self.bandits = Bandits(settings.store, self.records, self.pool, queue=settings.limits.queue)
-        await self._follow_once()
+        await self.follow_once()
         self._following = asyncio.create_task(self._follow())
 
     async def _follow(self) -> None:
@@ -52,11 +52,12 @@ class Service:
         while True:
             await asyncio.sleep(_FOLLOWING)
             try:
-                await self._follow_once()
+                await self.follow_once()
             except GiroError as error:
                 _LOGGER.warning("keys and settings cannot be read: %s", error)
 
-    async def _follow_once(self) -> None:
+    async def follow_once(self) -> None:
+        """Take over keys and settings as they are now."""
         self.keys.replace(await self.call(all_keys, self.records))
         await self.bandits.follow()
 
