@@ -1,5 +1,6 @@
 """A service in this process, on a store of its own."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -67,7 +68,6 @@ Play = Callable[[Client], Awaitable[None]]
 @pytest.fixture
 def served(tmp_path: Path) -> Callable[..., None]:
     """Return what runs a game of a client and a service."""
-    import asyncio
 
     def play(game: Play, **settings: Any) -> None:
         async def whole() -> None:

@@ -1,5 +1,6 @@
 """The own API, asked as a program would."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -178,8 +179,6 @@ def test_what_was_acknowledged_is_there_after_a_restart(tmp_path: Path) -> None:
             await ask.post(R, [{"id": "x", "value": 1}])
             decision: dict[str, Any] = await ask.post(D, {"id": "x"})
             return decision
-
-    import asyncio
 
     assert asyncio.run(first()) == asyncio.run(second())
     with Bandit.open(f"sqlite:///{tmp_path}/giro.db", "button") as bandit:

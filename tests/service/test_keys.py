@@ -1,6 +1,7 @@
 """Keys, and who may do what."""
 
 import time
+from typing import Any
 
 import pytest
 
@@ -110,6 +111,6 @@ def test_a_key_that_asks_too_often_is_told_when_to_come_back() -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"scopes": ["rule"]}, {"bandits": ["a*b"]}, {"secret": "short"}])
-def test_wrong_keys_are_not_made(wrong: dict[str, object]) -> None:
+def test_wrong_keys_are_not_made(wrong: dict[str, Any]) -> None:
     with pytest.raises(BadParameter):
         create_key(Records(), **wrong)

@@ -8,7 +8,7 @@ import typer
 from giro.bandit import Records
 from giro.cli import options
 from giro.cli.main import app, help_without_command
-from giro.cli.options import name_list, option
+from giro.cli.options import STORE, Store, name_list, option
 from giro.cli.output import print_json, print_line, print_table, tell
 from giro.errors import needs_extra
 from giro.tables import Column
@@ -16,9 +16,7 @@ from giro.tables import Column
 commands = typer.Typer(rich_markup_mode=None)
 app.add_typer(commands, name="key")
 
-Store: TypeAlias = Annotated[str, option("STORE", "Where giro serve keeps its bandits.")]
 Id: TypeAlias = Annotated[str, typer.Argument(help="As giro key list shows it.")]
-_STORE = "sqlite:///giro.db"
 
 
 @commands.callback(invoke_without_command=True)
@@ -37,7 +35,7 @@ def describe(context: typer.Context) -> None:
 
 @commands.command()
 def create(
-    store: Store = _STORE,
+    store: Store = STORE,
     scopes: Annotated[
         str, option("NAMES", "Of decide, reward, read and admin, which may do all.")
     ] = "decide,reward,read",
@@ -71,7 +69,7 @@ def create(
 
 
 @commands.command(name="list")
-def list_keys(store: Store = _STORE, json: options.Json = False) -> None:
+def list_keys(store: Store = STORE, json: options.Json = False) -> None:
     """List the keys that are valid, without their secrets."""
     with needs_extra("giro key", "msgspec", extra="serve"):
         from giro.service.keys import all_keys  # noqa: PLC0415  # an extra
@@ -98,7 +96,7 @@ def _day(seconds: float | None) -> str:
 
 
 @commands.command()
-def revoke(id: Id, store: Store = _STORE) -> None:
+def revoke(id: Id, store: Store = STORE) -> None:
     """Revoke a key."""
     with needs_extra("giro key", "msgspec", extra="serve"):
         from giro.service.keys import revoke_key  # noqa: PLC0415  # an extra

@@ -11,7 +11,8 @@ from starlette.routing import Route
 import giro
 from giro import Ask, Decision
 from giro.service import messages as m
-from giro.service.bandits import About, Running
+from giro.service.about import About
+from giro.service.bandits import Running
 from giro.service.endpoint import Answer, Call, Endpoint, Handler, route
 from giro.service.errors import Problem, problem_of
 from giro.service.evaluations import Evaluations
@@ -178,7 +179,7 @@ class _Api:
     async def retire(self, call: Call) -> None:
         """Decide no more with a bandit. Its log stays, and rewards are still accepted."""
         running = await self._bandit(call, "admin")
-        running.about = await self._service.bandits.change(running.name, _retire)
+        await self._service.bandits.retire(running.name)
 
     async def add_arm(self, call: Call) -> None:
         """Add an arm, or bring a retired one back."""
@@ -253,10 +254,6 @@ async def _lines(running: Running, since: int) -> AsyncIterator[bytes]:
 
 def _read(bandit: giro.Bandit, since: int) -> Any:
     return bandit.events(since=since, limit=_CHUNK)
-
-
-def _retire(about: About) -> None:
-    about.retired = True
 
 
 def _refused(problem: Problem) -> m.BatchAnswer:

@@ -9,7 +9,7 @@ from starlette.routing import Route, Router
 
 from giro.service import api, openapi
 from giro.service import messages as m
-from giro.service.bandits import About
+from giro.service.about import About
 from giro.service.endpoint import Answer, Call, Endpoint, nowhere, route
 from giro.service.errors import Problem
 from giro.service.service import Service
@@ -56,8 +56,6 @@ async def _make_bandits(service: Service) -> None:
 
 def _about(service: Service, routes: Sequence[Route]) -> list[Route]:
     """Return the routes that need no key."""
-    document = openapi.document(routes)
-    page = openapi.page(document)
 
     async def livez(_: Call) -> m.Status:
         """Tell that the process answers."""
@@ -70,12 +68,14 @@ def _about(service: Service, routes: Sequence[Route]) -> list[Route]:
         return m.Status("ready")
 
     async def openapi_json(_: Call) -> Answer:
+        """Show this document."""
         return Answer(document)
 
     async def docs(_: Call) -> Answer:
+        """Show the API to people."""
         return Answer(page, media_type="text/html; charset=utf-8")
 
-    return [
+    own = [
         route("GET", path, Endpoint(service, handler, answer=answer, needs_key=False))
         for path, handler, answer in (
             ("/livez", livez, m.Status),
@@ -84,3 +84,6 @@ def _about(service: Service, routes: Sequence[Route]) -> list[Route]:
             ("/docs", docs, None),
         )
     ]
+    document = openapi.document([*routes, *own])
+    page = openapi.page(document)
+    return own

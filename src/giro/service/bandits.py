@@ -13,22 +13,13 @@ import msgspec
 
 import giro
 from giro import Ask, Bandit, Decision, GiroError, Records
+from giro.service.about import KIND, About, about_of, changed, retired
 from giro.service.batches import Lane
 from giro.service.errors import Problem
 
-KIND = "bandit"  # of records with what the service knows of bandits
 _LOGGER = logging.getLogger("giro.service")
 _LONGEST_PREFIX = 200  # characters of a name that ids can begin with: they have 256 at most
 _COMPILE = "import os; os.nice(5); from giro.cli.main import main; main()"
-
-
-class About(msgspec.Struct, omit_defaults=True):
-    """The settings of a bandit beside its log. Doors keep their own in `doors`."""
-
-    retired: bool = False
-    payloads: dict[str, Any] | None = None  # value of each arm, for feature flags
-    sticky: float = 1800.0  # seconds for which a targetingKey keeps its decision
-    doors: dict[str, Any] = {}  # by the name of a door, as "personalizer"
 
 
 class Running:
@@ -78,6 +69,11 @@ class Running:
         except GiroError as error:
             _LOGGER.warning("the bandit %s goes on choosing at random: %s", self.name, error)
 
+    async def prepared(self) -> None:
+        """Wait until the policy is compiled, or cannot be."""
+        if self._preparing is not None:
+            await asyncio.wait([self._preparing])
+
     async def close(self) -> None:
         """Answer all that wait, keep a snapshot, and close the bandit."""
         await self._decisions.drain()
@@ -94,8 +90,8 @@ async def _compile_aside(bandit: Bandit, ask: Ask) -> None:
     sides = ["--features", "0" if ask.context is None else "1"]
     sides += ["--arm-features", "1" if has_features else "0"]
     words = ["-c", _COMPILE, "warm-up", bandit.policy.text, *sides]
-    pipes = {"stdout": DEVNULL, "stderr": PIPE}
-    child = await asyncio.create_subprocess_exec(sys.executable, *words, **pipes)
+    program = sys.executable
+    child = await asyncio.create_subprocess_exec(program, *words, stdout=DEVNULL, stderr=PIPE)
     try:
         _, complaint = await child.communicate()
     except asyncio.CancelledError:
@@ -146,7 +142,7 @@ class Bandits:
         if name not in Bandit.names(self.store):
             raise Problem(404, f"there is no bandit '{name}'")
         bandit = Bandit.open(self.store, name, ids=_ids(name), at_once=True)
-        return Running(bandit, self.about(name), self._pool, queue=self._queue)
+        return Running(bandit, about_of(self._records, name), self._pool, queue=self._queue)
 
     async def create(self, name: str, parameters: Mapping[str, Any], about: About) -> bool:
         """Make a bandit, and return whether it is new: the same parameters again change nothing."""
@@ -166,24 +162,17 @@ class Bandits:
         except giro.BadParameter as error:
             raise Problem(409, str(error)) from None
 
-    def about(self, name: str) -> About:
-        """Return the service's settings of a bandit. It waits for the store."""
-        record = self._records.get(KIND, name)
-        return About() if record is None else msgspec.convert(record.value, About)
+    async def retire(self, name: str) -> None:
+        """Decide no more with a bandit."""
+        await self.change(name, retired)
 
     async def change(self, name: str, change: Callable[[About], None]) -> About:
         """Change the service's settings of a bandit, whoever else changes them at the same time."""
-        return await self._call(self._changed, name, change)  # type: ignore[no-any-return]
-
-    def _changed(self, name: str, change: Callable[[About], None]) -> About:
-        while True:
-            record = self._records.get(KIND, name)
-            about = About() if record is None else msgspec.convert(record.value, About)
-            change(about)
-            expected = 0 if record is None else record.version
-            plain = msgspec.to_builtins(about)
-            if self._records.put(KIND, name, plain, expected=expected):
-                return about
+        about: About = await self._call(changed, self._records, name, change)
+        for running in self.running():
+            if running.name == name:
+                running.about = about
+        return about
 
     async def follow(self) -> None:
         """Take over settings that were changed elsewhere."""
