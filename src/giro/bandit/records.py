@@ -117,7 +117,7 @@ class Records:
         return self._place.delete(kind, names) if names else 0
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Leave the store to others."""
         self._place.close()
 
     def __enter__(self) -> Self:

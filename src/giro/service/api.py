@@ -114,7 +114,7 @@ class _Api:
         await self._service.reward(call.path["id"], call.body.value, call.key)
 
     async def activate(self, call: Call) -> None:
-        """Let a deferred decision, and the rewards that it got, count."""
+        """Make a deferred decision count, with the rewards that it got."""
         await self._service.activate(call.path["id"], call.key)
 
     async def rewards(self, call: Call) -> Any:

@@ -58,11 +58,11 @@ def _about(service: Service, routes: Sequence[Route]) -> list[Route]:
     """Return the routes that need no key."""
 
     async def livez(_: Call) -> m.Status:
-        """Tell that the process answers."""
+        """Answer, because the process lives."""
         return m.Status("alive")
 
     async def readyz(_: Call) -> m.Status:
-        """Tell that bandits are open and requests are welcome."""
+        """Answer with 200 when bandits are open and requests are welcome."""
         if service.is_closing or not service.is_ready:
             raise Problem(503, "the service is starting or ending", wait=1)
         return m.Status("ready")

@@ -1,4 +1,4 @@
-"""Problems: what can be wrong with a request, and the status and sentence that say so."""
+"""Problems: everything wrong with a request, and the status and sentence that say so."""
 
 import http
 from typing import Any

@@ -1,4 +1,4 @@
-"""Keys: who may do what with which bandits.
+"""Keys: which bandits somebody may use, and how.
 
 A key is 256 random bits. Only its hash is kept, in the records of the store, so nobody can read a
 key from there. Each process follows the records, so a key that is made or revoked anywhere counts
@@ -49,7 +49,7 @@ class Key(msgspec.Struct, frozen=True):
         )
 
     def check(self, scope: str, bandit: str | None = None) -> None:
-        """Refuse what it does not allow."""
+        """Refuse everything that it does not allow."""
         if not self.may(scope, bandit):
             about = "" if bandit is None else f" with the bandit '{bandit}'"
             raise Problem(403, f"this key does not allow '{scope}'{about}")
