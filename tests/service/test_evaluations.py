@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -14,13 +13,13 @@ Served = Callable[..., None]
 
 
 @pytest.fixture(autouse=True)
-def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process takes seconds to start; `test_run` starts one."""
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process takes seconds to start, and `test_run` starts one."""
 
-    def pool(n: int, context: Any) -> Executor:
-        return ThreadPoolExecutor(n)
+    async def evaluated_here(order: dict[str, Any]) -> dict[str, Any]:
+        return await asyncio.to_thread(evaluations.evaluated, order)
 
-    monkeypatch.setattr(evaluations, "ProcessPoolExecutor", pool)
+    monkeypatch.setattr(evaluations, "in_another_process", evaluated_here)
 
 
 async def finished(ask: Client, policy: str) -> Any:

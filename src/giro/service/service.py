@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeVar
@@ -32,7 +32,7 @@ class Service:
         self.keys = KeyRing(rate=settings.limits.rate, workers=settings.workers)
         self.pool = ThreadPoolExecutor(_THREADS, "giro")
         self.is_ready = self.is_closing = False
-        self.on_close: list[Callable[[], Any]] = []  # of doors
+        self.on_close: list[Callable[[], Awaitable[None]]] = []  # of doors
         self._reads: dict[str, Lane[str, Record | None]] = {}
         self._writes: dict[tuple[str, float | None], Lane[tuple[str, Any], None]] = {}
         self._following: asyncio.Task[None] | None = None
@@ -66,11 +66,11 @@ class Service:
         self.is_closing = True
         if self._following is not None:
             self._following.cancel()
+        for function in self.on_close:
+            await function()
         for lane in self._writes.values():
             await lane.drain()
         await self.bandits.close()
-        for function in self.on_close:
-            function()
         await self.call(self.records.close)
         self.pool.shutdown()
 
