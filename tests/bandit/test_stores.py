@@ -93,7 +93,7 @@ class Lived:
         self.clock.now += seconds
 
     def keep(self, _: None) -> None:
-        self.bandit._follower._keep_own_snapshot()
+        self.bandit._follower._keep_snapshot()
 
     def erase(self, i: int) -> int:
         return self.bandit.erase([f"{i}", f"own {i}"])

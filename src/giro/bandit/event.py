@@ -4,6 +4,7 @@ Arms have numbers, in the order in which the log names them for the first time. 
 bandit returns of the event that it decided: with names instead of numbers.
 """
 
+import base64
 import json
 import struct
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -339,6 +340,13 @@ class Decision:
     def arms(self) -> tuple[str, ...]:
         """The arms that could be chosen."""
         return self._names
+
+    @property
+    def text(self) -> str:
+        """The whole decision as one text, from which `Bandit.activate` makes it again."""
+        event = self._event
+        blob = base64.b64encode(_packed(event)).decode()
+        return f"{event.time!r} {event.own!r} {blob} {event.id}"
 
     def __getstate__(self) -> tuple[Any, ...]:
         event = self._event

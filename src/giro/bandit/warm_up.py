@@ -11,6 +11,7 @@ from giro.offer import Case, Offer, row_at
 
 if TYPE_CHECKING:
     from giro.bandit.deciding import Encoded
+    from giro.bandit.event import Decided
     from giro.bandit.setting import Setting
     from giro.bandit.state import BanditState
 
@@ -29,6 +30,16 @@ def make_ready(state: "BanditState", part: "Encoded") -> None:
     _READY.add(type(live.state))
     _LOGGER.info("%s is made ready: compiling may take a minute", live.policy)
     _try_out(state.fresh(live.schema), state.setting, part.offer(), rewards=(1.0, 0.0))
+
+
+def compile_for(decision: "Decided", state: "BanditState") -> None:
+    """Compile the policy for decisions like this one, while another policy stands in."""
+    assert state.schema is not None  # there is none without a schema
+    live = state.fresh(state.schema)
+    if live.compiled and type(live.state) not in _READY:
+        offer = Offer(decision.arms, decision.context, decision.features)
+        _try_out(live, state.setting, offer, rewards=(1.0, 0.0))
+        _READY.add(type(live.state))
 
 
 def _try_out(
