@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from bandit.clock import Clock, bandit_of, state_of
+from bandit.clock import Clock, bandit_of, live_of, state_of
 
 import giro
 from giro import BadParameter, Bandit, GiroError, Policy, live
@@ -341,8 +341,8 @@ def test_a_reward_that_cannot_be_learned_is_kept_and_the_bandit_goes_on(tmp_path
         bandit.reward(ids[2], 0.5)
     with pytest.warns(ModelWarning):
         bandit.reward_many({ids[3]: 0.25, ids[4]: 0.5, ids[5]: 1.0})
-    assert bandit.n_rewards == bandit._state.live.learned == 6
-    assert bandit._state.live.state.values == [0.0, 1.0, 0.5, 0.25, 0.5, 1.0]
+    assert bandit.n_rewards == live_of(bandit._state).learned == 6
+    assert live_of(bandit._state).state.values == [0.0, 1.0, 0.5, 0.25, 0.5, 1.0]
     assert bandit.decide().arm == "a"
     bandit.save(tmp_path / "x.giro")
     with pytest.warns(ModelWarning):
@@ -358,7 +358,7 @@ class _Silence(NamedTuple):
 class Silent(Choking, name="silent-of-tests"):
     """Cannot choose."""
 
-    def start(self, shape: Shape, rng: np.random.Generator) -> "_Silence":
+    def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         return _Silence([])
 
     @staticmethod

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
+from giro.bandit.asking import Ask, activated, answered_each, deferred_in
 from giro.bandit.deciding import Request, answered, encoded, ranking, requests_of
 from giro.bandit.event import (
     ArmAdded,
@@ -42,14 +43,15 @@ from giro.bandit.opening import (
     seconds,
     source_of_ids,
 )
-from giro.bandit.rewarding import report
+from giro.bandit.rewarding import report, report_each
 from giro.bandit.setting import Setting
+from giro.bandit.stand_in import StandIn
 from giro.bandit.state import BanditState
 from giro.bandit.stores import MemoryStore, Store, names_in, opened
 from giro.bandit.summary import Apprenticeship, apprenticeship, summary, table_collisions
-from giro.bandit.warm_up import warm_up
+from giro.bandit.warm_up import compile_for, warm_up
 from giro.checks import NOT_NEGATIVE, check
-from giro.errors import BadParameter, GiroError
+from giro.errors import BadParameter, GiroError, UnknownDecision
 from giro.features import Arms, Given
 from giro.features.schema import MAX_COLUMNS, fitted
 from giro.kernels.hashed import Collisions
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from giro.evaluation.log import Log
 
 _PART = 10_000  # events that are read at once
+_TABLE_PART = 250  # events of a table that are converted at once: other threads wait meanwhile
 _SHOWN = 10  # arms in the text of a bandit
 _NONE_NEW = ((), ())
 
@@ -124,6 +127,8 @@ class Bandit:
     - `ids`: where ids of decisions come from. A decision draws its randomness from its id. By
       default ids are random, so that no two bandits ever give the same. With "numbered" they are 0,
       1, 2, ..., and the same calls give the same decisions, for examples and tests. Or a function.
+    - `at_once`: whether arms are chosen uniformly, with these probabilities in the log, until
+      `get_ready` has compiled the policy. Otherwise the first decision waits for it.
 
     A bandit is its log of events (`events`): everything else follows from it. Arms that come and
     go, and decisions among some of them, cost nothing extra.
@@ -154,6 +159,7 @@ class Bandit:
         sync_arms: bool = False,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
+        at_once: bool = False,
     ) -> None:
         """Check the parameters, and make the bandit or open an existing one as it is."""
         setting = Setting(
@@ -179,7 +185,7 @@ class Bandit:
         names = [] if arms is None else checked_names(arms)
         self._store: Store = MemoryStore() if store is None else opened(store, name)
         begin_log(self._store, setting, names, clock)
-        self._open(self._store, setting.policy, clock, ids)
+        self._open(self._store, setting.policy, clock, ids, at_once=at_once)
         if store is not None:
             self._check_asked(setting, names, sync=sync_arms)
 
@@ -192,15 +198,22 @@ class Bandit:
         *,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
+        at_once: bool = False,
     ) -> Self:
         """Return the bandit that is kept in a store under this name.
 
         A `policy` that is given takes the place of the one at work, in all processes, and learns
-        all rewards from the beginning; it must be given again if it holds Python objects.
+        all rewards from the beginning; it must be given again if it holds Python objects. With
+        `at_once` arms are chosen uniformly until `get_ready`, unless there is a snapshot.
         """
         if name not in names_in(store):
             raise BadParameter(f"the store has no bandit '{name}'; it has {names_in(store)}")
-        return cls._of(opened(store, name), policy, clock, ids)
+        return cls._of(opened(store, name), policy, clock, ids, at_once=at_once)
+
+    @staticmethod
+    def names(store: str | os.PathLike[str]) -> list[str]:
+        """Return the names of the bandits in a store."""
+        return names_in(store)
 
     @classmethod
     def _of(
@@ -209,18 +222,28 @@ class Bandit:
         policy: Policy | str | None,
         clock: Callable[[], float],
         ids: Ids,
+        *,
+        at_once: bool = False,
     ) -> Self:
         bandit = cls.__new__(cls)
-        bandit._open(store, policy, clock, ids)
+        bandit._open(store, policy, clock, ids, at_once=at_once)
         setting = bandit._state.setting
         if setting.policy.text != bandit._state.logged_policy:  # the log says which is at work
             bandit._follower.append([Began(clock(), json.dumps(setting.to_json()))])
         return bandit
 
     def _open(
-        self, store: Store, policy: Policy | str | None, clock: Callable[[], float], ids: Ids
+        self,
+        store: Store,
+        policy: Policy | str | None,
+        clock: Callable[[], float],
+        ids: Ids,
+        *,
+        at_once: bool,
     ) -> None:
-        self._store, self._follower = store, Follower(store, policy, checked_clock(clock))
+        stand_in = StandIn() if at_once else None
+        self._store = store
+        self._follower = Follower(store, policy, checked_clock(clock), stand_in=stand_in)
         self._new_id = source_of_ids(ids, store, self.n_decisions)
 
     @property
@@ -321,7 +344,7 @@ class Bandit:
         """Return an earlier decision."""
         decisions = self._store.find([id]) if isinstance(id, str) else {}
         if id not in decisions:
-            raise BadParameter(f"no decision has the id {id!r}")
+            raise UnknownDecision(id)
         return self._decision(decisions[id].decision)
 
     def pending(self) -> list[Decision]:
@@ -387,7 +410,11 @@ class Bandit:
         return self._decided([Request(id, context, arms, baseline)])[0]
 
     def decide_many(
-        self, contexts: Iterable[Given] | int, *, arms: Arms = None, baseline: str | None = None
+        self,
+        contexts: Iterable[Given] | int | np.integer,
+        *,
+        arms: Arms = None,
+        baseline: str | None = None,
     ) -> list[Decision]:
         """Return a decision for each context, or this many without contexts.
 
@@ -433,8 +460,34 @@ class Bandit:
         n_arms = self._state.asked(arms).size
         return self._decided(ranking(context, arms, slots, id, n_arms))
 
+    def decide_each(self, asks: Iterable[Ask]) -> list[list[Decision] | GiroError]:
+        """Return the answer to each request, or the error that it alone would have raised.
+
+        An answer is a list of one decision, or with slots of one for each. This is for programs
+        that serve many callers: all decisions are appended together, which costs little more than
+        one. If the store fails, it raises for all.
+        """
+        answers = answered_each(list(asks), self._follower, self._new_id)
+        return [
+            answer if isinstance(answer, GiroError) else self._decisions(answer)
+            for answer in answers
+        ]
+
+    def decision_in(self, text: str, ask: Ask | None = None) -> Decision:
+        """Return the deferred decision in a `text`, on this request if one is given."""
+        return self._decision(deferred_in(text, ask, self._state))
+
+    def activate(self, texts: Iterable[str]) -> list[Decision]:
+        """Append deferred decisions to the log, given by their `text`, and return them.
+
+        Those that are there already stay as they are.
+        """
+        return self._decisions(activated(texts, self._follower))
+
     def _decided(self, requests: Sequence[Request]) -> list[Decision]:
-        events = answered(requests, self._follower, self._new_id)
+        return self._decisions(answered(requests, self._follower, self._new_id))
+
+    def _decisions(self, events: Sequence[Decided]) -> list[Decision]:
         return [self._decision(event) for event in events]
 
     # -- rewarding ---------------------------------------------------------------------------
@@ -455,6 +508,14 @@ class Bandit:
         """
         pairs = rewards.items() if isinstance(rewards, Mapping) else rewards
         report(list(pairs), self._follower)
+
+    def reward_each(self, rewards: Iterable[tuple[str, float]]) -> list[GiroError | None]:
+        """Report rewards of many callers, and return the error of each or None.
+
+        All that can be are appended together, and those that cannot fail alone. If the store fails,
+        it raises for all.
+        """
+        return report_each(list(rewards), self._follower)
 
     def expire(self, older_than: float | timedelta, reward: float | None = None) -> list[Decision]:
         """Give a default reward to decisions that never got one, and return these decisions.
@@ -535,8 +596,10 @@ class Bandit:
 
     # -- the log and files -------------------------------------------------------------------
 
-    def events(self, *, since: int = 0) -> "pl.DataFrame":
+    def events(self, *, since: int = 0, limit: int | None = None) -> "pl.DataFrame":
         """Return the log behind the position `since`, one row an event, in order.
+
+        No more than `limit` events, or all of them.
 
         Columns: `number` (the position), `kind` (setting, form, decision, report, reward, expired,
         arm_added, arm_retired, erased, rebuilt), `id` of the decision, `time`, `arm`, `reward` as
@@ -545,18 +608,30 @@ class Bandit:
         probability before a baseline was mixed in) and `seen` (rewards learned before). `setting`
         holds settings and forms. Decisions go on meanwhile.
         """
-        whole = list(self._events(since))
-        decided = {event.id for event in whole if isinstance(event, Decided)}
-        before = {event.id for event in whole if isinstance(event, Rewarded | Reported)} - decided
-        earlier = self._store.find(list(before))
-        chosen = {id: self._decision(each.decision).arm for id, each in earlier.items()}
-        return events_table(whole, self._state.arms, since + 1, chosen)
+        import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+        tables, chosen = [], dict[str, str]()
+        for first, events in self._parts(since, _TABLE_PART, limit):
+            decided = {event.id for event in events if isinstance(event, Decided)}
+            rewarded = {event.id for event in events if isinstance(event, Rewarded | Reported)}
+            earlier = self._store.find([id for id in rewarded - decided if id not in chosen])
+            chosen |= {id: self._decision(each.decision).arm for id, each in earlier.items()}
+            tables.append(events_table(events, self._state.arms, first, chosen))
+        return pl.concat(tables or [events_table([], [], 1, {})], rechunk=True)
 
     def _events(self, since: int) -> Iterator[Event]:
-        end = self._store.last()
-        while since < end:
-            events = self._store.read(since, min(_PART, end - since))
+        for _, events in self._parts(since, _PART):
             yield from events
+
+    def _parts(
+        self, since: int, size: int, limit: int | None = None
+    ) -> Iterator[tuple[int, list[Event]]]:
+        """Yield events behind a position, some at a time, and the position of the first."""
+        last = self._store.last()
+        end = last if limit is None else min(last, since + limit)
+        while since < end:
+            events = self._store.read(since, min(size, end - since))
+            yield since + 1, events
             since += len(events)
 
     def write_events(self, path: str | os.PathLike[str], *, since: int = 0) -> None:
@@ -639,9 +714,30 @@ class Bandit:
         events = list(bandit._events(0))
         for begin in range(0, len(events), GROUP):
             target.append(events[begin : begin + GROUP])
+        bandit._follower.keep_snapshot(target)
         return cls._of(target, bandit.policy, clock, ids)
 
     # -- compiling ahead ---------------------------------------------------------------------
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the policy itself decides, and not chance in its place (`at_once`)."""
+        return self._state.stand_in is None
+
+    def get_ready(self) -> bool:
+        """Compile the policy of a bandit that was opened `at_once`, and have it decide from now on.
+
+        Others may decide meanwhile. Return whether it is ready: not before its first decision,
+        which shows the form of contexts.
+        """
+        if not self.is_ready:
+            decisions = (event for event in self._events(0) if isinstance(event, Decided))
+            decision = next(decisions, None)
+            if decision is None:
+                return False
+            compile_for(decision, self._state)
+            self._follower.get_ready()
+        return True
 
     def warm_up(self, context: Given = None, *, arms: Arms = None) -> None:
         """Compile ahead for decisions like this one, so that the first does not wait.

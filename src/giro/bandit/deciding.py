@@ -13,7 +13,7 @@ from giro.bandit.sampling import sampled
 from giro.bandit.stores import Store, Taken, check_ids
 from giro.bandit.warm_up import make_ready
 from giro.checks import WORD, check, optional
-from giro.errors import BadParameter
+from giro.errors import BadParameter, Contradiction
 from giro.features import Arms, Given, RawOffer, Schema
 from giro.features.walk import leaves, number_row
 from giro.offer import Offer, rows_at
@@ -138,7 +138,7 @@ def _made_before(requests: Sequence[Request], store: Store) -> list[Decided] | N
     for id, request in zip(ids, requests, strict=True):
         digest = decisions[id].decision.request if id in decisions else b"another"
         if digest and digest != request.digest():
-            raise BadParameter(f"the decision '{id}' was asked for by another request")
+            raise Contradiction(f"the decision '{id}' was asked for by another request")
     return [decisions[id].decision for id in ids]
 
 
@@ -149,20 +149,11 @@ def _made(
 
     Other decisions count them until they are in the log.
     """
-    parts, events = _encoded(requests, follower), list[Decided]()
+    parts, events = encoded_all(requests, follower), list[Decided]()
     is_shared = follower.store.shared
     try:
         with follower.lock:
-            if follower.state.broken:
-                follower.begin_again()
-            state = follower.state
-            make_ready(state, parts[0])
-            for part in parts:
-                id = new_id() if part.request.id is None else part.request.id
-                taken = events if part.request.follows else ()
-                events.append(decided(part, state, id, follower.clock(), taken=taken))
-                if is_shared or len(parts) > 1:
-                    state.under_way(events[-1])
+            draw(parts, follower, new_id, events, is_alone=not is_shared and len(parts) == 1)
             if not is_shared:
                 follower.append(events)
         if is_shared:
@@ -173,7 +164,31 @@ def _made(
     return events
 
 
-def _encoded(requests: Sequence[Request], follower: "Follower") -> list[Encoded]:
+def draw(
+    parts: Sequence[Encoded],
+    follower: "Follower",
+    new_id: Callable[[], str],
+    events: list[Decided],
+    *,
+    is_alone: bool,
+) -> None:
+    """Add a decision for each request to `events`, under the lock.
+
+    Other decisions count it until it is in the log, unless it is there at once.
+    """
+    if follower.state.broken:
+        follower.begin_again()
+    state = follower.state
+    make_ready(state, parts[0])
+    for part in parts:
+        id = new_id() if part.request.id is None else part.request.id
+        taken = events if part.request.follows else ()
+        events.append(decided(part, state, id, follower.clock(), taken=taken))
+        if not is_alone:
+            state.under_way(events[-1])
+
+
+def encoded_all(requests: Sequence[Request], follower: "Follower") -> list[Encoded]:
     """Return all requests as numbers, again those that bring new features."""
     schema = follower.state.schema
     if schema is None:
@@ -228,7 +243,7 @@ def decided(
         left = np.flatnonzero(np.isin(asked, among))
         features = rows_at(features, left)
         if setting.open_arms:
-            names, among = tuple(names[i] for i in left), np.arange(left.size)
+            names, among = tuple(map(names.__getitem__, left.tolist())), np.arange(left.size)
     if setting.open_arms:
         live.grow_to(live.learned, n_arms=among.size)
     offer = Offer(among, rows.context, features)

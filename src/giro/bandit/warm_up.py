@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from giro.bandit.sampling import sampled
 from giro.live import LivePolicy
-from giro.offer import Offer, case_of
+from giro.offer import Case, Offer, row_at
 
 if TYPE_CHECKING:
     from giro.bandit.deciding import Encoded
+    from giro.bandit.event import Decided
     from giro.bandit.setting import Setting
     from giro.bandit.state import BanditState
 
@@ -31,6 +32,16 @@ def make_ready(state: "BanditState", part: "Encoded") -> None:
     _try_out(state.fresh(live.schema), state.setting, part.offer(), rewards=(1.0, 0.0))
 
 
+def compile_for(decision: "Decided", state: "BanditState") -> None:
+    """Compile the policy for decisions like this one, while another policy stands in."""
+    assert state.schema is not None  # there is none without a schema
+    live = state.fresh(state.schema)
+    if live.compiled and type(live.state) not in _READY:
+        offer = Offer(decision.arms, decision.context, decision.features)
+        _try_out(live, state.setting, offer, rewards=(1.0, 0.0))
+        _READY.add(type(live.state))
+
+
 def _try_out(
     live: LivePolicy, setting: "Setting", offer: Offer, *, rewards: Sequence[float]
 ) -> None:
@@ -41,7 +52,8 @@ def _try_out(
     live.grow_to(0, n_arms=offer.arms.size)
     for number, reward in enumerate(rewards):
         sampled(live, setting, offer, number=number, baseline=0)
-        live.learn(case_of(offer, 0), int(offer.arms[0]), reward)
+        case = Case(offer.context, row_at(offer.features, 0))
+        live.learn(case, int(offer.arms[0]), reward)
 
 
 def warm_up(live: LivePolicy, setting: "Setting", offer: Offer) -> None:
