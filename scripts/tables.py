@@ -362,6 +362,22 @@ def drift() -> str:
     return markdown(["policy", *head, "regret", "regret without a switch"], body)
 
 
+def drift_in_context() -> str:
+    """Return regret with contexts, with and without forgetting, in each world."""
+    found = {
+        (row["policy"], row["world"], row["forgets"]): (
+            f"{float(row['regret']):,.0f} ± {float(row['half']):,.0f}"
+        )
+        for row in rows("bandit/drift-contexts")
+    }
+    policies = list(dict.fromkeys(policy for policy, _, _ in found))
+    cells = [(world, forgets) for world in ("switch", "drift", "steady") for forgets in "01"]
+    body = [[f"`{policy}`", *(found[policy, *cell] for cell in cells)] for policy in policies]
+    names = {"switch": "a switch", "drift": "drift", "steady": "no change"}
+    head = [names[world] + ", forgetting" * (forgets == "1") for world, forgets in cells]
+    return markdown(["policy", *head], body)
+
+
 def scaling(first: str, of: Sequence[str], heads: dict[str, tuple[str, str, str]]) -> str:
     """Return a row for each policy or engine; a column is a name, workers and a unit."""
     found = {
@@ -446,6 +462,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "arms features": lambda: arms_growth("features not zero"),
     "arms stream": arms_stream,
     "drift": drift,
+    "drift-contexts": drift_in_context,
     "coverage": coverage,
     "scaling policies": lambda: scaling(
         "policy",

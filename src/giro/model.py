@@ -208,11 +208,11 @@ def _as_they_are(memory: Any, sample: Sample) -> np.ndarray:
 
 
 def _faded(memory: HalfLife, sample: Sample) -> np.ndarray:
-    counts = np.empty(sample.counts.shape)
-    for i in range(counts.shape[0]):
+    counts = sample.counts.astype(np.float64)
+    for i in range(sample.positions.size):
         left = left_since(memory, memory.times[sample.positions[i]] + 1)
         for kind in (REAL, ONE, ZERO):
-            counts[i, kind] = left * sample.counts[i, kind]
+            counts[i, kind] *= left
     return counts
 
 
@@ -232,8 +232,8 @@ def _undrawn(memory: Any, sample: Sample, rng: np.random.Generator) -> np.ndarra
 
 
 def _drawn(memory: HalfLife, sample: Sample, rng: np.random.Generator) -> np.ndarray:
-    counts = np.zeros(sample.counts.shape, sample.counts.dtype)
-    for i in range(counts.shape[0]):
+    counts = np.zeros_like(sample.counts)
+    for i in range(sample.positions.size):
         left = left_since(memory, memory.times[sample.positions[i]] + 1)
         for kind in (REAL, ONE, ZERO):
             for _ in range(sample.counts[i, kind]):

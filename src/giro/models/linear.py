@@ -51,8 +51,8 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 
 @kernel
-def _fit(all_rows: Sample, penalty: float, gram: np.ndarray, theta: np.ndarray) -> None:
-    sample = recent(all_rows)
+def _fit(sample: Sample, penalty: float, gram: np.ndarray, theta: np.ndarray) -> None:
+    sample = recent(sample)
     rows, positions = sample.rows, sample.positions
     w, z = weights_and_totals(faded_counts(sample), rows.rewards, positions)
     weighted_gram(rows, positions, w, gram)

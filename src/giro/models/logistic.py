@@ -28,9 +28,9 @@ class _State(NamedTuple):
 
 
 @kernel
-def _refit(state: _State, slot: int, all_rows: Sample, rng: np.random.Generator) -> None:
+def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Maximise the likelihood, starting from the slot's last fit."""
-    sample = recent(all_rows)
+    sample = recent(sample)
     rows, positions = sample.rows, sample.positions
     w, z = weights_and_totals(faded_counts(sample), rows.rewards, positions)
     curvature = Curvature(state.factor[slot], state.factor_rows[slot : slot + 1])

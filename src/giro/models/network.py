@@ -39,9 +39,9 @@ class _State(NamedTuple):
 
 
 @kernel
-def _refit(state: _State, slot: int, all_rows: Sample, rng: np.random.Generator) -> None:
+def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Train on the sample `passes` times in random order, from the slot's last weights."""
-    sample = recent(all_rows)
+    sample = recent(sample)
     entries = entries_of(sample.positions, whole_counts(sample, rng))
     how = (state.rate, state.passes)
     train(_weights(state, slot), state.workspace, sample.rows, entries, how, rng)

@@ -57,9 +57,9 @@ def _fade(state: _State, slot: int, left: float) -> None:
 
 
 @kernel
-def _refit(state: _State, slot: int, all_rows: Sample, rng: np.random.Generator) -> None:
+def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Start again and learn one row after the other."""
-    sample = recent(all_rows)
+    sample = recent(sample)
     counts = faded_counts(sample)
     set_penalty(state.factor[slot], state.penalty)
     state.theta[slot] = 0.0

@@ -119,9 +119,9 @@ bind(_fill, HalfLife, _by_weight)
 
 
 @kernel
-def _refit(state: _State, slot: int, all_rows: Sample, rng: np.random.Generator) -> None:
+def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Train on the sample once in random order, from the slot's last weights."""
-    sample = recent(all_rows)
+    sample = recent(sample)
     entries, size = entries_of(sample.positions, whole_counts(sample, rng)), state.batch.size
     for number in range(slot * state.copies, (slot + 1) * state.copies):
         shuffle(entries, rng)

@@ -144,9 +144,9 @@ class _State(NamedTuple):
 
 
 @kernel
-def _refit(state: _State, slot: int, all_rows: Sample, rng: np.random.Generator) -> None:
+def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Descend from the slot's last fit."""
-    sample = recent(all_rows)
+    sample = recent(sample)
     entries = sgd_entries(sample.rows, sample.positions, whole_counts(sample, rng))
     sgd_descend(state.descent, entries, state.theta[slot], rng)
 

@@ -40,9 +40,9 @@ class State(NamedTuple):
 
 
 @kernel
-def refit(state: State, slot: int, all_rows: Sample, rng: np.random.Generator) -> None:
+def refit(state: State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Record the sample. The tree grows when it predicts."""
-    sample = recent(all_rows)
+    sample = recent(sample)
     rows, positions, counts = sample.rows, sample.positions, faded_counts(sample)
     take_in(state.bins, rows.contexts, rows.filled[0])
     mass = state.mass[: positions.size]

@@ -71,8 +71,8 @@ class ModelPolicy(Policy):
     def memory(self, shape: Shape, *, rows: bool = True) -> Memory:
         """Return an empty memory, which keeps `rows` or only rewards."""
         columns, kept = (shape.width, shape.capacity) if rows else (0, 0)
-        forgets = {"window": self.window, "half_life": self.half_life}
-        return memory_of(shape, **forgets, columns=columns, kept=kept)
+        window, half_life = self.window, self.half_life
+        return memory_of(shape, window=window, half_life=half_life, columns=columns, kept=kept)
 
     @property
     def compiles(self) -> bool:  # type: ignore[override]  # known with the model
