@@ -12,6 +12,8 @@ from giro.kernels.regression.rows import Rows
 from giro.named import Named
 from giro.offer import Context
 
+MOST_ROWS = 16_384
+"""Rows of an arm that giro's models look back to, if they follow its history."""
 _SUM = 35  # sums of weights, ln 2 half-lives, in the reach of a half-life
 
 Fitting: TypeAlias = Literal["row", "history", "refit", "train"]
@@ -23,6 +25,7 @@ class Sample(NamedTuple):
     rows: Rows
     positions: np.ndarray  # [i] numbers of the rows
     counts: np.ndarray  # [i, kind] see `kernels.giro.pseudo_rewards`
+    dropped: int = 0  # rows of the arm that are not kept any more, see `Model.most_rows`
     memory: Any = Everything()  # says how much a row still counts; the newest row counts in full
 
 
@@ -53,6 +56,13 @@ class Model(Named, kind="model", home="giro.models"):
     refits_from_scratch: ClassVar[bool] = (
         False  # a fit does not depend on the one before, to the last bit
     )
+
+    most_rows: int | None = None
+    """How many rows of an arm it can look back to, where it follows its history.
+
+    None means all of them. Otherwise a policy keeps the newest row and a uniform sample of the
+    others, or the newest rows if it forgets, so memory and the time of a reward are bounded.
+    """
 
     def forgetting(self, *, windowed: bool) -> "Model":
         """Return the model that learns where rewards fade, or leave a window if it is `windowed`.
@@ -95,6 +105,11 @@ class Model(Named, kind="model", home="giro.models"):
         """
 
     @staticmethod
+    def unfinished(state: Any) -> bool:
+        """Return whether `partial_fit` has left work for its next calls."""
+        return False
+
+    @staticmethod
     def value(state: Any, slot: int, context: Context) -> float:
         """Return the expected reward in this context."""
         raise NotImplementedError("a model needs a function value")
@@ -119,6 +134,12 @@ def forget(state: Any, slot: int, sample: Sample) -> None:
 
 
 @dispatched
+def unfinished(state: Any) -> bool:
+    """Return whether the last update of the model has left work for the next."""
+    raise TypeError("replaced by dispatch")
+
+
+@dispatched
 def value(state: Any, slot: int, context: Context) -> float:
     """Return the reward that the model in this slot expects."""
     raise TypeError("replaced by dispatch")
@@ -131,7 +152,7 @@ def start(
     state = model.start(slots, n_features, capacity, rng)
     if not model.compiles:
         state = in_python(type(state))(*state)
-    for generic in (refit, partial_fit, forget, value):
+    for generic in (refit, partial_fit, forget, unfinished, value):
         function = getattr(type(model), generic.__name__)
         bind(generic, type(state), function if model.compiles else plain(function))
     return state
@@ -167,12 +188,13 @@ def _in_reach(memory: HalfLife, sample: Sample) -> Sample:
 def _since(memory: Any, sample: Sample, time: int) -> Sample:
     first = first_since(memory.times, sample.positions, time)
     first = min(first, max(sample.positions.size - 1, 0))
-    return Sample(sample.rows, sample.positions[first:], sample.counts[first:], memory)
+    positions, counts = sample.positions[first:], sample.counts[first:]
+    return Sample(sample.rows, positions, counts, sample.dropped, memory)
 
 
 @inlined
 def recent_rows(sample: Sample) -> int:
-    """Return how many rows there are, not counting those that hardly count."""
+    """Return how many rows came so far, not counting those that hardly count."""
     return _recent_rows(sample.memory, sample)
 
 
@@ -181,7 +203,11 @@ def _recent_rows(memory: Any, sample: Sample) -> int:
     raise TypeError("replaced by dispatch")
 
 
-def _number(memory: Any, sample: Sample) -> int:
+def _number_so_far(memory: Everything, sample: Sample) -> int:
+    return int(sample.positions.size + sample.dropped)
+
+
+def _number_in_window(memory: Window, sample: Sample) -> int:
     return int(recent(sample).positions.size)
 
 
@@ -242,9 +268,9 @@ def _drawn(memory: HalfLife, sample: Sample, rng: np.random.Generator) -> np.nda
 
 
 for _kind, _rows, _many, _real, _whole in (
-    (Everything, _all, _number, _as_they_are, _undrawn),
+    (Everything, _all, _number_so_far, _as_they_are, _undrawn),
     (HalfLife, _in_reach, _number_of_weights, _faded, _drawn),
-    (Window, _in_window, _number, _as_they_are, _undrawn),
+    (Window, _in_window, _number_in_window, _as_they_are, _undrawn),
 ):
     bind(_recent, _kind, _rows)
     bind(_recent_rows, _kind, _many)

@@ -156,8 +156,8 @@ def rows_at(features: AnyRows, positions: np.ndarray) -> AnyRows:
     if isinstance(features, np.ndarray):
         return features[positions] if features.size else features
     begin, end = features.begin[positions], features.begin[positions + 1]
-    taken = np.concatenate([np.arange(b, e) for b, e in zip(begin, end, strict=True)] or [begin])
     first = np.concatenate([[0], np.cumsum(end - begin)])
+    taken = np.arange(first[-1]) + np.repeat(begin - first[:-1], end - begin)
     return SparseRows(first, features.column[taken], features.value[taken])
 
 

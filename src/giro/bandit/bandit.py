@@ -59,6 +59,7 @@ Ids: TypeAlias = Callable[[], str] | Literal["random", "numbered"]
 
 _LOGGER = logging.getLogger("giro")
 _PART = 10_000  # events that are read at once
+_TABLE_PART = 500  # events of a table that are converted at once: other threads wait meanwhile
 _SHOWN = 10  # arms in the text of a bandit
 _NONE_NEW = ((), ())
 
@@ -695,18 +696,27 @@ class Bandit:
         probability before a baseline was mixed in) and `seen` (rewards learned before). `setting`
         holds settings and forms. Decisions go on meanwhile.
         """
-        whole = list(self._events(since))
-        decided = {event.id for event in whole if isinstance(event, Decided)}
-        before = {event.id for event in whole if isinstance(event, Rewarded | Reported)} - decided
-        earlier = self._store.find(list(before))
-        chosen = {id: self._decision(each.decision).arm for id, each in earlier.items()}
-        return events_table(whole, self._state.arms, since + 1, chosen)
+        import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+        tables, chosen = [], dict[str, str]()
+        for first, events in self._parts(since, _TABLE_PART):
+            decided = {event.id for event in events if isinstance(event, Decided)}
+            rewarded = {event.id for event in events if isinstance(event, Rewarded | Reported)}
+            earlier = self._store.find(list(rewarded - decided - chosen.keys()))
+            chosen |= {id: self._decision(each.decision).arm for id, each in earlier.items()}
+            tables.append(events_table(events, self._state.arms, first, chosen))
+        return pl.concat(tables or [events_table([], [], 1, {})])
 
     def _events(self, since: int) -> Iterator[Event]:
+        for _, events in self._parts(since, _PART):
+            yield from events
+
+    def _parts(self, since: int, size: int) -> Iterator[tuple[int, list[Event]]]:
+        """Yield events behind a position, some at a time, and the position of the first."""
         end = self._store.last()
         while since < end:
-            events = self._store.read(since, min(_PART, end - since))
-            yield from events
+            events = self._store.read(since, min(size, end - since))
+            yield since + 1, events
             since += len(events)
 
     def write_events(self, path: str | os.PathLike[str], *, since: int = 0) -> None:
@@ -789,6 +799,7 @@ class Bandit:
         events = list(bandit._events(0))
         for begin in range(0, len(events), GROUP):
             target.append(events[begin : begin + GROUP])
+        bandit._follower.keep_snapshot(target)
         return cls._of(target, bandit.policy, clock, ids)
 
     # -- compiling ahead ---------------------------------------------------------------------

@@ -109,7 +109,7 @@ def decided(
         left = np.flatnonzero(np.isin(asked, among))
         features = rows_at(features, left)
         if setting.open_arms:
-            names, among = tuple(names[i] for i in left), np.arange(left.size)
+            names, among = tuple(map(names.__getitem__, left.tolist())), np.arange(left.size)
     if setting.open_arms:
         live.grow_to(live.learned, n_arms=among.size)
     offer = Offer(among, rows.context, features)

@@ -45,8 +45,8 @@ class Follower:
         self._is_subscribed = False
         self._next_chores = -np.inf
         self._is_full = False  # new features found no room in the schema
+        self._snapshot_at = 0  # position of the newest snapshot that fits
         self.state = self._opened_state(policy)
-        self._snapshot_at = self.state.position
         _FOLLOWERS.add(self)
 
     # -- the state ---------------------------------------------------------------------------
@@ -55,6 +55,8 @@ class Follower:
         """Return a state that has all events: the newest snapshot that fits, and those since."""
         states = (BanditState.restored(each, policy) for each in self.store.snapshots())
         state = next((state for state in states if state is not None), None)
+        if state is not None:
+            self._snapshot_at = state.position
         return self._caught_up(state or self._first_state(policy))
 
     def _first_state(self, policy: Policy | str | None) -> BanditState:
@@ -241,7 +243,7 @@ class Follower:
                 break
             self.append_waiting(settled(due, self.state.setting, self.store, self.clock()))
         if self._snapshot_is_due():
-            self._keep_snapshot()
+            self._keep_own_snapshot()
 
     def _snapshot_is_due(self) -> bool:
         least, most = _SNAPSHOT_EVERY
@@ -261,13 +263,17 @@ class Follower:
                     waits = {id for id, decision in decisions.items() if decision.reward is None}
                     group = [reward for reward in group if reward.id in waits]
 
-    def _keep_snapshot(self) -> None:
+    def keep_snapshot(self, store: Store) -> None:
+        """Keep a snapshot of the state in this store, which has the same log."""
         self.know_behaviour()
         with self.lock:
             snapshot = self.state.snapshot()
-            self._snapshot_at = self.state.position
         if snapshot is not None:
-            self.store.keep(snapshot)
+            store.keep(snapshot)
+
+    def _keep_own_snapshot(self) -> None:
+        self._snapshot_at = self.state.position
+        self.keep_snapshot(self.store)
 
     def know_behaviour(self) -> None:
         """Work out the fingerprint of a snapshot, which is slow, while others may decide."""
@@ -286,7 +292,7 @@ class Follower:
         store = self.store
         if store.shared:
             if self._snapshot_at < self.state.position and store.is_keeper():
-                self._keep_snapshot()
+                self._keep_own_snapshot()
             store.close()
 
     # -- decisions under way -----------------------------------------------------------------

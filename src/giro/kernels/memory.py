@@ -40,6 +40,10 @@ class HalfLife(NamedTuple):
     learned: np.ndarray  # [1] rewards so far
     times: np.ndarray  # [row] number of its reward, of those rows that models keep
 
+    def trimmed(self) -> "HalfLife":
+        """Return the part in use."""
+        return self._replace(times=self.times[: self.learned[0]])
+
 
 class Window(NamedTuple):
     """Only the last `size` rewards count, in full. Reward n, from 0, is kept at place n % size."""
@@ -55,7 +59,8 @@ class Window(NamedTuple):
         """Return the part in use."""
         used = min(int(self.learned[0]), self.size)
         arms, rewards, rows = self.arms[:used], self.rewards[:used], self.rows[:used]
-        return self._replace(arms=arms, rewards=rewards, rows=rows)
+        times = self.times[: self.learned[0]]
+        return self._replace(arms=arms, rewards=rewards, rows=rows, times=times)
 
 
 Memory: TypeAlias = Everything | HalfLife | Window

@@ -10,7 +10,17 @@ from giro.checks import POSITIVE, at_least, check
 from giro.compiling import bind, dispatched_call, implementation, inlined, kernel, unrolled
 from giro.errors import BadParameter
 from giro.kernels.memory import now, trusted_since
-from giro.model import Model, Sample, forget, partial_fit, recent_rows, refit, value
+from giro.model import (
+    MOST_ROWS,
+    Model,
+    Sample,
+    forget,
+    partial_fit,
+    recent_rows,
+    refit,
+    unfinished,
+    value,
+)
 from giro.model import start as start_model
 from giro.models.estimator import as_model
 from giro.models.extra_trees import ExtraTrees
@@ -51,9 +61,9 @@ def _fit_in_python(state: Any, slot: int, sample: Sample, rng: np.random.Generat
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Score the members on the last row, and update them with it."""
     _judge(state, slot, sample)
-    n, m, counted = sample.positions.size, 0, recent_rows(sample)
+    n, m, counted = sample.positions.size + sample.dropped, 0, recent_rows(sample)
     for member in unrolled(state.members):
-        if n >= state.due[slot, m]:
+        if n >= state.due[slot, m] or unfinished(member):
             _fit(member, slot, sample, rng)
             losing = state.share[m] < _LOSING
             growth = state.growth if losing and state.follows[m] == _KEEPS_UP else 1.0
@@ -74,14 +84,14 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 @inlined  # members may be in Python
 def _judge(state: _State, slot: int, sample: Sample) -> None:
     """Fade losses, add the squared errors on new rows, and update the shares."""
-    n, m = sample.positions.size, 0
     left, state.since[0] = trusted_since(sample.memory, state.since[0]), now(sample.memory)
     if left < 1.0:
         for m in range(state.loss.size):
             state.loss[m] *= left
-    m = 0
+    n, m = sample.positions.size + sample.dropped, 0
+    before = max(state.seen[slot], 1) - sample.dropped  # no prediction before the first row
     for member in unrolled(state.members):
-        for i in range(max(state.seen[slot], 1), n):  # there is no prediction before the first row
+        for i in range(max(before, 0), sample.positions.size):
             row = sample.positions[i]
             error = value(member, slot, sample.rows.contexts[row]) - sample.rows.rewards[row]
             state.loss[m] += error * error
@@ -114,6 +124,14 @@ def _value(state: _State, slot: int, context: Context) -> float:
     return total / asked
 
 
+@inlined
+def _unfinished(state: _State) -> bool:
+    result = False
+    for member in unrolled(state.members):
+        result = result or unfinished(member)
+    return result
+
+
 @dataclass(frozen=True)
 class Auto(Model, name="auto"):
     """The weighted mean of `members`, with weights exp(-`eta` × squared errors so far).
@@ -133,6 +151,7 @@ class Auto(Model, name="auto"):
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)
     forget = staticmethod(_forget)
+    unfinished = staticmethod(_unfinished)
     value = staticmethod(_value)
 
     members: tuple[Model, ...] = field(
@@ -153,6 +172,12 @@ class Auto(Model, name="auto"):
     def compiles(self) -> bool:  # type: ignore[override]  # known with the members
         """Whether all members compile."""
         return all(member.compiles for member in self.members)
+
+    @property
+    def most_rows(self) -> int | None:  # type: ignore[override]  # likewise
+        """The rows that a member looks back to, if not to all."""
+        members = [each.most_rows for each in self.members if each.fitting != "row"]
+        return None if None in members else MOST_ROWS
 
     def forgetting(self, *, windowed: bool) -> Model:
         """Return the same with members that forget."""

@@ -238,7 +238,8 @@ def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Genera
     n, taken = sample.positions.size, state.taken[slot]
     is_as_wide = state.width[slot] == sample.rows.contexts.shape[1]
     if state.works[slot] and is_as_wide and n < state.due[slot]:
-        new = Sample(sample.rows, sample.positions[taken:], sample.counts[taken:], sample.memory)
+        positions, counts = sample.positions[taken:], sample.counts[taken:]
+        new = sample._replace(positions=positions, counts=counts)
         with _left_out_on_failure(state, "fitted further"):
             _take_in(state, state.fitted[slot], new, rng)
             state.taken[slot] = n

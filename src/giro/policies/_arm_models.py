@@ -44,12 +44,22 @@ from giro.kernels.regression.design import (
     put_arm,
     round_row,
 )
-from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
+from giro.kernels.regression.rows import (
+    Rows,
+    append_row,
+    empty_rows,
+    keep_newest,
+    keep_row,
+    positions_of,
+    set_only_row,
+)
 from giro.model import Fitting, Model, Sample, forget, partial_fit, refit, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
 from giro.policy import Case, Offer, Policy, Shape
+
+_ALL = 2**62  # rows, more than there ever are
 
 
 class ModelPolicy(Policy):
@@ -89,6 +99,11 @@ class ModelPolicy(Policy):
         """Whether a model is trained before every choice."""
         return self.model is not None and fits_to_choose(self.model)
 
+    def most_rewards(self, shape: Shape) -> int | None:
+        """Return the rows that its models keep, if that is bounded."""
+        most = None if self.model is None else most_rows(self.model)
+        return None if most is None else max(most * shape.n_models, self.window or 0)
+
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Return whether probabilities are known: not if a model is trained before every choice."""
         return not self.choose_mutates_state and self.functions().propensities is not None
@@ -97,12 +112,14 @@ class ModelPolicy(Policy):
 class ArmModels(NamedTuple):
     """Models, and the histories they need."""
 
-    rows: Rows  # only the last one, if the model is incremental
+    rows: Rows  # only the last one, if the model is incremental; at most `most` of each model
     pulls: np.ndarray  # [model] rows that count, see `empty_pulls`
+    came: np.ndarray  # [model] rows so far
     model: Any  # fitted coefficients, a slot for each model
     counts: np.ndarray  # [i, kind] every observed reward once
     only: np.ndarray  # [1] number of the only row, 0
     design: Design
+    most: int
     memory: Any  # which rows count, see `giro.kernels.memory`
     left: Rows  # only the row that leaves a window
 
@@ -197,19 +214,29 @@ def start_any_models(model: Model, memory: Memory, shape: Shape, rng: np.random.
 def start_models(model: Model, memory: Memory, shape: Shape, rng: np.random.Generator) -> ArmModels:
     """Return models of rows before any reward."""
     model = model_for(model, memory)
-    kept = 1 if model.fitting == "row" else shape.capacity
-    counts = np.zeros((kept, 3), np.int32)
+    most = most_rows(model)
+    kept = shape.capacity if most is None else min(shape.capacity, most * shape.n_models)
+    counts = np.zeros((kept if most is None else min(kept, most), 3), np.int32)
     counts[:, REAL] = 1
     return _KINDS[model.fitting](
-        empty_rows(shape.n_models, shape.width, kept),
+        empty_rows(shape.n_models, shape.width, kept, spaced=most is not None),
         empty_pulls(shape.n_models, memory),
-        start_model(model, shape.n_models, shape.width, shape.capacity, rng),
+        np.zeros(shape.n_models, np.int64),
+        start_model(model, shape.n_models, shape.width, kept, rng),
         counts,
         np.zeros(1, np.int64),
         design_of(shape),
+        _ALL if most is None else most,
         memory,
         empty_rows(shape.n_models, shape.width, 1),
     )
+
+
+def most_rows(model: Model) -> int | None:
+    """Return how many rows of an arm a policy keeps for a model, or None for all of them."""
+    if model.fitting == "row":
+        return 1
+    return model.most_rows if model.fitting == "history" else None
 
 
 def fits_to_choose(model: Model) -> bool:
@@ -265,17 +292,60 @@ def _count(models: ArmModels, x: np.ndarray, number: int, reward: float) -> None
     gone, left.rewards[0] = exchange_row(models.memory, number, reward, x, left.contexts[0])
     if gone >= 0:
         models.pulls[gone] -= 1
-        sample = Sample(left, models.only, models.counts[:1], models.memory)
+        sample = Sample(left, models.only, models.counts[:1], 0, models.memory)
         forget(models.model, gone, sample)
     fade(models.memory, models.pulls, 0.0)
     models.pulls[number] += 1
+    models.came[number] += 1
+
+
+@dispatched
+def _keep(
+    memory: Any,
+    models: ArmModels,
+    x: np.ndarray,
+    number: int,
+    reward: float,
+    rng: np.random.Generator,
+) -> None:
+    """Add a row to a history that holds a bounded number of them."""
+    raise TypeError("replaced by dispatch")
+
+
+def _keep_some(
+    memory: Everything,
+    models: ArmModels,
+    x: np.ndarray,
+    number: int,
+    reward: float,
+    rng: np.random.Generator,
+) -> None:
+    keep_row(models.rows, x, number, reward, models.came[number], models.most, rng)
+
+
+def _keep_newest(
+    memory: Any,
+    models: ArmModels,
+    x: np.ndarray,
+    number: int,
+    reward: float,
+    rng: np.random.Generator,
+) -> None:
+    note_row(memory, keep_newest(models.rows, x, number, reward, models.most))
+
+
+bind(_keep, Everything, _keep_some)
+bind(_keep, HalfLife, _keep_newest)
+bind(_keep, Window, _keep_newest)
 
 
 @inlined
 def _history_of(models: ArmModels, number: int) -> Sample:
-    """Return every row of a model once."""
+    """Return every row of a model that is kept once."""
     positions = positions_of(models.rows, number)
-    return Sample(models.rows, positions, models.counts[: positions.size], models.memory)
+    dropped = models.came[number] - positions.size
+    counts = models.counts[: positions.size]
+    return Sample(models.rows, positions, counts, dropped, models.memory)
 
 
 @dispatched
@@ -331,14 +401,15 @@ def _take_in(
 ) -> None:
     _count(models, x, number, reward)
     set_only_row(models.rows, x, reward)
-    sample = Sample(models.rows, models.only, models.counts[:1], models.memory)
+    sample = Sample(models.rows, models.only, models.counts[:1], 0, models.memory)
     partial_fit(models.model, number, sample, rng)
 
 
 def _keep_up(
     models: _Online, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
 ) -> None:
-    _add(models, x, number, reward)
+    _count(models, x, number, reward)
+    _keep(models.memory, models, x, number, reward, rng)
     partial_fit(models.model, number, _history_of(models, number), rng)
 
 

@@ -112,13 +112,13 @@ def _learn_row(
     gone = _count(state, x, model, reward)
     for replica in range(replicas if gone >= 0 else 0):
         taken = state.taken[place, replica : replica + 1]
-        sample = Sample(state.left, state.only, taken, state.memory)
+        sample = Sample(state.left, state.only, taken, 0, state.memory)
         forget(state.model, gone * replicas + replica, sample)
     if state.taken.shape[0] > 0:
         state.taken[place] = weights
     set_only_row(state.rows, x, reward)
     for replica in range(replicas):
-        sample = Sample(state.rows, state.only, weights[replica : replica + 1], state.memory)
+        sample = Sample(state.rows, state.only, weights[replica : replica + 1], 0, state.memory)
         partial_fit(state.model, model * replicas + replica, sample, rng)
 
 
@@ -136,7 +136,7 @@ def _learn_history(
         slot = model * replicas + replica
         if positions.size >= state.due[slot]:
             taken = replica_weights(state.weights, positions, replica, state.counts)
-            sample = Sample(state.rows, positions, taken, state.memory)
+            sample = Sample(state.rows, positions, taken, 0, state.memory)
             state.due[slot] = next_refit(positions.size, recent_rows(sample), state.growth)
             refit(state.model, slot, sample, rng)
 
@@ -291,6 +291,10 @@ class ReplicaPolicy(ModelPolicy):
         check(self.name, at_least(1.0), growth=self.growth)
         check(self.name, optional(SHARE), spread=self.spread)
         super().__post_init__()
+
+    def most_rewards(self, shape: Shape) -> int | None:
+        """Return 1 or the window if models see only the last row. Others are fitted to all rows."""
+        return max(1, self.window or 0) if self.model.fitting == "row" else None
 
     def functions(self) -> Functions:
         """Return the functions for models, or for one table of hashed features."""
