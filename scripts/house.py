@@ -42,11 +42,11 @@ TRACED = """
 import os, sys, threading
 import giro
 from giro.cli.main import status_of
-status_of(['policies', '--json'])
 seen, folder = set(), sys.argv[1]
 def note(frame, event, argument):
-    if event == 'call' and frame.f_code.co_name != '<module>':
+    if event == 'call':
         seen.add(frame.f_code.co_filename)
+{way}  # once before: what is imported on the way does not count
 threading.setprofile(note)
 sys.setprofile(note)
 {way}

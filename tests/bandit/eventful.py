@@ -38,7 +38,7 @@ def eventful(policy: Any = "epsilon-greedy:epsilon=0.2", **rest: Any) -> Bandit:
 
 def futures(bandit: Bandit) -> list[tuple[str, str, float | None]]:
     """Return what the bandit would do next, whatever comes."""
-    bandit._clock, bandit._new_id = Clock(5_000.0), counted("next ")
+    bandit._follower.clock, bandit._new_id = Clock(5_000.0), counted("next ")
     done = []
     for i in range(12):
         decision = bandit.decide(

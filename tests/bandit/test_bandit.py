@@ -59,18 +59,6 @@ def test_a_number_of_decisions_may_be_of_any_integer_type() -> None:
     assert bandit.n_decisions == 3
 
 
-def test_of_several_decisions_none_is_made_if_one_cannot_be() -> None:
-    times = iter([1.0] * 7)
-    bandit = bandit_of("ucb1", clock=lambda: next(times))
-    before = state_of(bandit)
-    with pytest.raises(StopIteration):
-        bandit.decide_many(3)  # after arms and form, there is time for two
-    assert bandit.n_decisions == 0
-    assert bandit.events().filter(kind="decision").height == 0
-    assert sum(n for _, n in bandit._state.cold_start.to_json()["unrewarded"]) == 0
-    assert bandit.arms == before[1]
-
-
 def test_the_same_report_again_changes_nothing() -> None:
     bandit = bandit_of()
     decision = bandit.decide()
@@ -287,40 +275,6 @@ def test_a_policy_that_plans_for_rounds_is_told_them() -> None:
     law = bandit.decide().propensities
     assert law == pytest.approx(dict.fromkeys("abc", 1 / 3))
     assert bandit_of("epsilon-greedy:epsilon=0.1").decide().arm in "abc"
-
-
-def test_ids_of_your_own_are_used() -> None:
-    bandit = bandit_of()
-    ids = [bandit.decide(id="request 1").id, bandit.decide().id, bandit.decide(id="7").id]
-    assert ids == ["request 1", "0", "7"]
-    for id in ids:
-        bandit.reward(id, 1.0)
-        assert bandit.decision(id).id == id
-
-
-def test_the_same_request_again_gets_the_same_decision() -> None:
-    bandit = bandit_of("thompson", "abcdefgh")
-    first = bandit.decide([1.0, 2.0], id="r", arms=["a", "b", "c"])
-    bandit.reward(first.id, 1.0)
-    again = bandit.decide([1.0, 2.0], id="r", arms=["a", "b", "c"])
-    assert again == first
-    assert bandit.n_decisions == 1
-    for context, arms in (
-        ([1.0, 3.0], ["a", "b", "c"]),
-        ([1.0, 2.0], ["a", "b"]),
-        ([1.0, 2.0], None),
-    ):
-        with pytest.raises(BadParameter, match="by another request"):
-            bandit.decide(context, id="r", arms=arms)
-
-
-def test_ids_are_random_and_never_repeat() -> None:
-    """With giro 0.1.0 two workers gave out the same ids, and took each other's rewards."""
-    bandits = [Bandit(["x", "y"], "uniform") for _ in range(2)]
-    ids = [decision.id for bandit in bandits for decision in bandit.decide_many(100)]
-    assert len(set(ids)) == 200
-    with pytest.raises(BadParameter, match="no decision has the id"):
-        bandits[1].reward(ids[0], 1.0)
 
 
 def test_a_bandit_shows_what_it_has_seen() -> None:

@@ -1,6 +1,5 @@
 """Arms that come with each decision, features by name, and rankings."""
 
-import gc
 import itertools
 import math
 from decimal import Decimal
@@ -198,17 +197,6 @@ def test_interactions_of_dense_models_are_named_by_features() -> None:
         Bandit(["a", "b"], "lin-ucb", interactions=["age*colur"]).decide({"age": 1.0}, arms=known)
 
 
-def test_warming_up_leaves_no_garbage_for_later() -> None:
-    full = []
-    note = lambda phase, info: full.append(phase) if info["generation"] == 2 else None  # noqa: E731
-    gc.callbacks.append(note)
-    try:
-        opened().warm_up(USER, arms=ARTICLES)
-    finally:
-        gc.callbacks.remove(note)
-    assert full[-2:] == ["start", "stop"]
-
-
 # -- the log -------------------------------------------------------------------------------------
 
 
@@ -278,13 +266,6 @@ def test_a_closed_set_of_arms_can_have_hashed_features_or_none() -> None:
     bandit.decide({"day": 3}, arms={"a": {"colour": "red"}, "b": {"colour": "blue"}})
     bandit.add_arm("c")
     assert set(bandit.decide({}, arms=["a", "c"]).arms) == {"a", "c"}
-
-
-def test_compiling_ahead_leaves_nothing_behind() -> None:
-    bandit = opened()
-    bandit.warm_up(USER, arms=ARTICLES)
-    assert bandit.n_decisions == 0
-    assert_same(taught(bandit), taught(opened()))
 
 
 def test_collisions_are_counted() -> None:

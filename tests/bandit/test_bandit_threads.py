@@ -53,7 +53,7 @@ def test_no_update_is_lost_or_doubled() -> None:
     assert decided["id"].n_unique() == rewarded["id"].n_unique() == n_threads * rounds
     state = bandit._state.live.state
     assert state.alpha.sum() + state.beta.sum() == 2 * state.alpha.size + n_threads * rounds
-    again = Bandit.replay(events, clock=bandit._clock)
+    again = Bandit.replay(events, clock=bandit._follower.clock)
     assert state_of(again) == state_of(bandit)
     assert next_arms(again, 50) == next_arms(bandit, 50)
 

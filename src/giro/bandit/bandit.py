@@ -1,21 +1,17 @@
 """Bandit: arms by name, decide now, reward later, in memory or in a store that survives."""
 
 import asyncio
-import contextlib
-import gc
-import itertools
 import json
-import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
-from giro.bandit.deciding import Encoded, Request, decided, encoded, sampled
+from giro.bandit.deciding import Request, answered, encoded, ranking, requests_of
 from giro.bandit.event import (
     ArmAdded,
     ArmRetired,
@@ -36,28 +32,34 @@ from giro.bandit.exchange import (
 )
 from giro.bandit.file import packed, read_bandit, snapshot_of, store_of, write_bandit
 from giro.bandit.follower import GROUP, Follower
-from giro.bandit.rewarding import reports, still_wanted
+from giro.bandit.opening import (
+    Ids,
+    begin_log,
+    check_arms,
+    check_same,
+    checked_clock,
+    checked_names,
+    seconds,
+    source_of_ids,
+)
+from giro.bandit.rewarding import report
 from giro.bandit.setting import Setting
 from giro.bandit.state import BanditState
-from giro.bandit.stores import MemoryStore, Store, Taken, check_ids, names_in, opened
-from giro.bandit.summary import Apprenticeship, apprenticeship, summary
-from giro.checks import NOT_NEGATIVE, WORD, check, is_word, optional
+from giro.bandit.stores import MemoryStore, Store, names_in, opened
+from giro.bandit.summary import Apprenticeship, apprenticeship, summary, table_collisions
+from giro.bandit.warm_up import warm_up
+from giro.checks import NOT_NEGATIVE, check
 from giro.errors import BadParameter, GiroError
 from giro.features import Arms, Given
 from giro.features.schema import MAX_COLUMNS, fitted
-from giro.kernels.hashed import Collisions, collisions
-from giro.live import LivePolicy
-from giro.offer import Offer, case_of
-from giro.policy import Policy, arrays_of
+from giro.kernels.hashed import Collisions
+from giro.policy import Policy
 
 if TYPE_CHECKING:
     import polars as pl
 
     from giro.evaluation.log import Log
 
-Ids: TypeAlias = Callable[[], str] | Literal["random", "numbered"]
-
-_LOGGER = logging.getLogger("giro")
 _PART = 10_000  # events that are read at once
 _TABLE_PART = 500  # events of a table that are converted at once: other threads wait meanwhile
 _SHOWN = 10  # arms in the text of a bandit
@@ -168,7 +170,7 @@ class Bandit:
             first_decisions=first_decisions,
             standardise=standardise,
             share=share,
-            reward_wait=_seconds(reward_wait),
+            reward_wait=seconds(reward_wait),
             default_reward=default_reward,
             reward_aggregation=reward_aggregation,
             interactions=interactions,
@@ -176,15 +178,11 @@ class Bandit:
             max_columns=max_columns,
         )
         names = [] if arms is None else checked_names(arms)
-        log: Store = MemoryStore() if store is None else opened(store, name)
-        if log.last() == 0:
-            began = Began(clock(), json.dumps(setting.to_json()))
-            with contextlib.suppress(Taken):  # another process has just made it
-                log.append([began, *(ArmAdded(clock(), arm) for arm in names)], expected=0)
-        self._open(log, setting.policy, clock, ids)
+        self._store: Store = MemoryStore() if store is None else opened(store, name)
+        begin_log(self._store, setting, names, clock)
+        self._open(self._store, setting.policy, clock, ids)
         if store is not None:
-            self._check_same(setting)
-            self._check_arms(names, sync=sync_arms)
+            self._check_asked(setting, names, sync=sync_arms)
 
     @classmethod
     def open(
@@ -223,56 +221,29 @@ class Bandit:
     def _open(
         self, store: Store, policy: Policy | str | None, clock: Callable[[], float], ids: Ids
     ) -> None:
-        self._store, self._clock = store, checked_clock(clock)
-        self._follower = Follower(store, policy, self._clock)
-        self._new_id = self._source_of(ids)
+        self._store, self._follower = store, Follower(store, policy, checked_clock(clock))
+        self._new_id = source_of_ids(ids, store, self.n_decisions)
 
     @property
     def _state(self) -> BanditState:
         return self._follower.state
 
-    def _source_of(self, ids: Ids) -> Callable[[], str]:
-        if callable(ids):
-            return ids
-        if ids not in ("random", "numbered"):
-            raise BadParameter(f"ids is random, numbered or a function, got {ids!r}")
-        if ids == "random":
-            return _random_id
-        if self._store.shared:
-            raise BadParameter("others may use a store, too: ids in it are random, or a function's")
-        numbers = (str(number) for number in itertools.count(self._state.n_decisions))
-        return (number for number in numbers if not self._store.find([number])).__next__
-
-    def _check_same(self, given: Setting) -> None:
-        """Check that a bandit that was there is the one asked for."""
-        wanted, kept = given.to_json(), self._state.setting.to_json()
-        kept["policy"] = self._state.logged_policy
-        for key in wanted.keys() - {"giro"}:
-            if wanted[key] != kept[key]:
-                self.close()
-                raise BadParameter(
-                    f"the bandit '{given.name}' in the store has {key}={kept[key]!r}, got "
-                    f"{wanted[key]!r}; Bandit.open(store, name) opens it as it is, and "
-                    "Bandit.open(store, name, policy) with another policy"
-                )
-
-    def _check_arms(self, names: Sequence[str], *, sync: bool) -> None:
-        """Check that a bandit that was there has these arms, or add and retire arms."""
-        new = [name for name in names if name not in self.arms]
-        gone = [name for name in self.arms if name not in names and names]
-        if not (new or gone):
-            return
-        if not sync:
+    def _check_asked(self, setting: Setting, arms: Sequence[str], *, sync: bool) -> None:
+        """Check that a bandit that was there is the one asked for, or add and retire arms."""
+        try:
+            check_same(setting, self._state)
+            if arms and not sync:
+                check_arms(arms, self.arms, self.name)
+        except BadParameter:
             self.close()
-            raise BadParameter(
-                f"the bandit '{self.name}' in the store has other arms: new are {new}, missing are "
-                f"{gone}; sync_arms=True adds and retires them, Bandit.open(store, name) opens it "
-                "as it is"
-            )
-        for name in new:
-            self.add_arm(name)
-        for name in gone:
-            self.retire_arm(name)
+            raise
+        old = self.arms
+        for arm in arms:
+            if arm not in old:
+                self.add_arm(arm)
+        for arm in old if arms else ():
+            if arm not in arms:
+                self.retire_arm(arm)
 
     def keep(self) -> None:
         """Settle rewards whose waiting is over and keep a snapshot, as one process does for all.
@@ -366,7 +337,7 @@ class Bandit:
         and `last_day`: its share of the decisions of the last 24 hours.
         """
         with self._follower.lock:
-            return summary(self._state, self._clock())
+            return summary(self._state, self._follower.clock())
 
     def collisions(self) -> Collisions:
         """Return how many features share a column of the table, where the policy hashes them.
@@ -374,12 +345,7 @@ class Bandit:
         If the share is high, more `bits` (as in `model=[hashed:bits=20]`) may predict better.
         """
         with self._follower.lock:
-            live = self._state.live
-            arrays = {} if live is None else arrays_of(live.state) or {}
-            tables = [array for path, array in arrays.items() if path.endswith("table.squares")]
-            if not tables:
-                raise BadParameter(f"{self.policy} has no table of hashed features, or is not used")
-            return collisions(tables[0])
+            return table_collisions(self._state)
 
     def apprenticeship(self) -> Apprenticeship:
         """Return an estimate of the policy's own rewards, where a baseline decides (`share`)."""
@@ -419,7 +385,7 @@ class Bandit:
         again with the same id and request, the bandit returns the same decision. `baseline` is the
         arm to take where the policy does not decide (`share`), by default the first of `arms`.
         """
-        return self._decided_once([Request(id, context, arms, baseline)])[0]
+        return self._decided([Request(id, context, arms, baseline)])[0]
 
     def decide_many(
         self, contexts: Iterable[Given] | int, *, arms: Arms = None, baseline: str | None = None
@@ -429,8 +395,7 @@ class Bandit:
         `contexts` is a list, a DataFrame whose rows are contexts, or a number. On an error, none is
         made. As with separate calls of `decide`, none can learn from the others.
         """
-        self._follower.tend()
-        requests = [Request(None, each, arms, baseline) for each in _each_context(contexts)]
+        requests = requests_of(contexts, arms, baseline)
         return self._decided(requests) if requests else []
 
     async def decide_async(self, context: Given = None, **options: Any) -> Decision:
@@ -466,117 +431,12 @@ class Bandit:
         which are added to the context. `context` and `arms` are as in `decide`. An apprentice
         (`share`) fills the slots with the first arms.
         """
-        of_slots: Sequence[Mapping[str, Any] | None]
-        if isinstance(slots, int | np.integer) and not isinstance(slots, bool) and slots > 0:
-            of_slots = [None] * int(slots)
-        elif isinstance(slots, Sequence) and not isinstance(slots, str) and len(slots) > 0:
-            of_slots = slots
-        else:
-            raise BadParameter(f"slots is a number > 0, or a list of their features, got {slots!r}")
-        check("a ranking", optional(WORD), id=id)
         n_arms = self._state.asked(arms).size
-        if len(of_slots) > n_arms:
-            raise BadParameter(f"there are {len(of_slots)} slots for {n_arms} arms")
-        return self._decided_once(
-            [
-                Request(id and f"{id}/{number}", _joined(context, slot), arms, None, number > 0)
-                for number, slot in enumerate(of_slots)
-            ]
-        )
-
-    def _decided_once(self, requests: Sequence[Request]) -> list[Decision]:
-        """Return a decision for each request, those that were made before if they have ids."""
-        self._follower.tend()
-        if requests[0].id is None:
-            return self._decided(requests)
-        check_ids([request.id for request in requests])
-        made_before = self._made_before(requests)
-        if made_before is not None:
-            return made_before
-        try:
-            return self._decided(requests)
-        except Taken:  # by somebody else, at the same moment
-            made_before = self._made_before(requests)
-            if made_before is None:
-                raise
-            return made_before
-
-    def _made_before(self, requests: Sequence[Request]) -> list[Decision] | None:
-        """Return the decisions with these ids, which were asked for by the same requests."""
-        ids = [str(request.id) for request in requests]
-        decisions = self._store.find(ids)
-        if not decisions:
-            return None
-        for id, request in zip(ids, requests, strict=True):
-            digest = decisions[id].decision.request if id in decisions else b"another"
-            if digest and digest != request.digest():
-                raise BadParameter(f"the decision '{id}' was asked for by another request")
-        return [self._decision(decisions[id].decision) for id in ids]
+        return self._decided(ranking(context, arms, slots, id, n_arms))
 
     def _decided(self, requests: Sequence[Request]) -> list[Decision]:
-        parts = self._encoded(requests)
-        follower, events = self._follower, list[Decided]()
-        try:
-            with follower.lock:
-                self._make(parts, events)
-                if not self._store.shared:
-                    follower.append(events)
-            if self._store.shared:
-                follower.append(events)
-        except BaseException:
-            follower.undo(events)
-            raise
+        events = answered(requests, self._follower, self._new_id)
         return [self._decision(event) for event in events]
-
-    def _encoded(self, requests: Sequence[Request]) -> list[Encoded]:
-        """Return all requests as numbers.
-
-        Those that bring new features are encoded again.
-        """
-        follower = self._follower
-        schema = self._state.schema
-        if schema is None:
-            schema = follower.formed([request.context for request in requests], requests[0].arms)
-        if len(requests) == 1:
-            part = encoded(requests[0], self._state, schema)
-            if part.rows.new == _NONE_NEW:
-                return [part]
-        parts: list[Encoded] = []
-        for request in requests:
-            is_same = request.follows and request.context is parts[-1].request.context
-            part = (
-                parts[-1]._replace(request=request)
-                if is_same
-                else encoded(request, self._state, schema)
-            )
-            parts.append(part)
-        new = [part.rows.new for part in parts]
-        if not any(map(any, new)):
-            return parts
-        sides = tuple(tuple(itertools.chain(*side)) for side in zip(*new, strict=True))
-        larger = follower.grown(schema, sides)
-        if larger is schema:
-            return parts
-        return [encoded(request, self._state, larger) for request in requests]
-
-    def _make(self, parts: Sequence[Encoded], events: list[Decided]) -> None:
-        """Add a decision for each request.
-
-        Other decisions count it until it is in the log.
-        """
-        state = self._state
-        if state.broken:
-            self._follower.begin_again()
-            state = self._state
-        make_ready(state, parts[0])
-        is_alone = len(parts) == 1 and not self._store.shared
-        for part in parts:
-            id = self._new_id() if part.request.id is None else part.request.id
-            taken = events if part.request.follows else ()
-            event = decided(part, state, id, self._clock(), taken=taken)
-            events.append(event)
-            if not is_alone:
-                state.under_way(event)
 
     # -- rewarding ---------------------------------------------------------------------------
 
@@ -587,25 +447,15 @@ class Bandit:
         decision is an error unless `reward_aggregation` says otherwise, as is an unknown id, and
         then nothing changes either.
         """
-        self._reward_all([(id, value)])
+        report([(id, value)], self._follower)
 
     def reward_many(self, rewards: Mapping[str, float] | Iterable[tuple[str, float]]) -> None:
         """Report several rewards, which are learned in this order.
 
         On an error, none of them counts.
         """
-        self._reward_all(list(rewards.items() if isinstance(rewards, Mapping) else rewards))
-
-    def _reward_all(self, pairs: Sequence[tuple[str, float]]) -> None:
-        self._follower.tend()
-        setting = self._state.setting
-        events = reports(pairs, setting, self._clock())
-        while events:
-            try:
-                return self._follower.append(events)
-            except Taken:
-                decisions = self._store.find([event.id for event in events])
-                events = still_wanted(events, decisions, setting)
+        pairs = rewards.items() if isinstance(rewards, Mapping) else rewards
+        report(list(pairs), self._follower)
 
     def expire(self, older_than: float | timedelta, reward: float | None = None) -> list[Decision]:
         """Give a default reward to decisions that never got one, and return these decisions.
@@ -614,9 +464,9 @@ class Bandit:
         unless it is given here) counts like a reward that came now; a later report of another value
         is an error. With `reward_wait` this is done by itself.
         """
-        age = _seconds(older_than)
+        age = seconds(older_than)
         check("expire", NOT_NEGATIVE, older_than=age)
-        setting, now = self._state.setting, self._clock()
+        setting, now = self._state.setting, self._follower.clock()
         value = setting.aggregated([]) if reward is None else setting.checked_reward(reward)
         old = self._store.waiting(now - age)
         self._follower.append_waiting([Rewarded(event.id, now, value, True) for event in old])
@@ -635,7 +485,7 @@ class Bandit:
             raise BadParameter("this bandit was made without arms: they come with each decision")
         if word in self.arms:
             raise BadParameter(f"there already is an arm '{word}'")
-        self._follower.append([ArmAdded(self._clock(), word)])
+        self._follower.append([ArmAdded(self._follower.clock(), word)])
 
     def retire_arm(self, name: str) -> None:
         """Never choose an arm again.
@@ -646,7 +496,7 @@ class Bandit:
             arm = self._state.active_arm(name)
             if self._state.active.size == 1:
                 raise BadParameter(f"'{name}' is the last arm: add another before it retires")
-        self._follower.append([ArmRetired(self._clock(), self._state.arms[arm])])
+        self._follower.append([ArmRetired(self._follower.clock(), self._state.arms[arm])])
 
     # -- others' data, and people's ----------------------------------------------------------
 
@@ -660,7 +510,7 @@ class Bandit:
         start with `log-`.
         """
         with self._follower.lock:
-            first, pairs = events_of(log, self._state, self._clock())
+            first, pairs = events_of(log, self._state, self._follower.clock())
         for begin in range(0, len(pairs), GROUP):
             self._follower.append([*first, *pairs[begin : begin + GROUP]])
             first = []
@@ -675,11 +525,11 @@ class Bandit:
         """
         store, words = self._store, [str(id) for id in ids]
         if store.shared:
-            gone = store.erase(words, self._clock())
+            gone = store.erase(words, self._follower.clock())
             self._follower.follow()
             return gone
         with self._follower.lock:
-            gone = store.erase(words, self._clock())
+            gone = store.erase(words, self._follower.clock())
             if gone:
                 self._follower.begin_again()
         return gone
@@ -814,97 +664,4 @@ class Bandit:
             schema = state.schema or fitted(context, arms, state.setting.empty_schema())
             request = encoded(Request(None, context, arms), state, schema)
             live = state.fresh(schema)
-        offer = Offer(request.asked, request.rows.context, request.rows.features)
-        warm_up(live, state.setting, offer)
-
-
-def _each_context(contexts: Any) -> list[Given]:
-    """Return contexts one by one: those of a list, the rows of a DataFrame, or as many without."""
-    if isinstance(contexts, int | np.integer) and not isinstance(contexts, bool) and contexts >= 0:
-        return [None] * int(contexts)
-    if hasattr(contexts, "to_dicts"):  # of polars
-        return list(contexts.to_dicts())
-    if hasattr(contexts, "to_dict") and hasattr(contexts, "columns"):  # of pandas
-        return list(contexts.to_dict("records"))
-    if isinstance(contexts, str | Mapping) or not hasattr(contexts, "__iter__"):
-        raise BadParameter(
-            f"decide_many takes contexts, a DataFrame or a number >= 0, got {contexts!r}"
-        )
-    return list(contexts)
-
-
-def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
-    """Return a context with further features."""
-    if more is None:
-        return context
-    if not isinstance(more, Mapping) or not (context is None or isinstance(context, Mapping)):
-        raise BadParameter("slots are described by mappings, and then the context is a mapping too")
-    return {**(context or {}), **more}
-
-
-_READY: set[type] = set()  # classes of states whose kernels this process has
-
-
-def make_ready(state: BanditState, part: Encoded) -> None:
-    """Compile choice and reward together, before the first decision of a kind of policy.
-
-    Otherwise the first reward would compile while all decisions wait.
-    """
-    live = state.live
-    if live is None or not live.compiled or type(live.state) in _READY:
-        return
-    _READY.add(type(live.state))
-    _LOGGER.info("%s is made ready: compiling may take a minute", live.policy)
-    offer = Offer(part.asked, part.rows.context, part.rows.features)
-    _try_out(state.fresh(live.schema), state.setting, offer, rewards=(1.0, 0.0))
-
-
-def _try_out(live: LivePolicy, setting: Setting, offer: Offer, *, rewards: Sequence[float]) -> None:
-    """Choose and learn with a state that nobody needs.
-
-    With rewards other than 0 and 1 some policies choose in another way, which takes longer.
-    """
-    live.grow_to(0, n_arms=offer.arms.size)
-    for number, reward in enumerate(rewards):
-        sampled(live, setting, offer, number=number, baseline=0)
-        live.learn(case_of(offer, 0), int(offer.arms[0]), reward)
-
-
-def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
-    """Compile all that a bandit does with a policy, by doing it to a state that nobody needs."""
-    _try_out(live, setting, offer, rewards=(1.0, 0.0, 0.5))
-    sampled(live, setting, offer, number=9, baseline=0)
-    live.snapshot()  # the first one plays a little, to tell versions of giro apart
-    gc.collect()  # or Python looks through all that was loaded while somebody waits
-
-
-def checked_names(arms: object) -> list[str]:
-    """Return the names of arms, after checking that they are different words, at least one."""
-    names = list(arms) if not isinstance(arms, str) and hasattr(arms, "__iter__") else []
-    if not names or not all(map(is_word, names)):
-        raise BadParameter(f"arms is a list of names, not empty; got {arms!r}")
-    if len(set(names)) < len(names):
-        raise BadParameter(f"an arm is named twice in {names}")
-    return names
-
-
-def checked_clock(clock: Callable[[], float]) -> Callable[[], float]:
-    """Return a clock that refuses times which are no numbers."""
-    if clock is time.time:
-        return clock
-
-    def checked() -> float:
-        now = clock()
-        if not (isinstance(now, int | float | np.number) and abs(now) < np.inf):
-            raise BadParameter(f"the clock of a bandit gives seconds, got {now!r}")
-        return float(now)
-
-    return checked
-
-
-def _seconds(time: Any) -> Any:
-    return time.total_seconds() if isinstance(time, timedelta) else time
-
-
-def _random_id() -> str:
-    return os.urandom(12).hex()
+        warm_up(live, state.setting, request.offer())

@@ -324,7 +324,7 @@ class Decision:
         """The probability with which the arm was chosen, given all that was known then.
 
         None with `propensities=False`. Of a policy whose probabilities are not known it is an
-        estimate by geometric resampling, whose inverse is unbiased (see `giro.bandit.deciding`).
+        estimate by geometric resampling, whose inverse is unbiased (see `giro.bandit.sampling`).
         """
         return self._event.propensity
 

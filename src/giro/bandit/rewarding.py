@@ -4,15 +4,28 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from giro.bandit.event import Decided, Reported, Rewarded
+from giro.bandit.stores import Store, Taken
 from giro.errors import BadParameter
 from giro.named import text_of
 
 if TYPE_CHECKING:
+    from giro.bandit.follower import Follower
     from giro.bandit.setting import Setting
-    from giro.bandit.stores import Store
     from giro.bandit.stores.store import FoundDecision
 
 Report: TypeAlias = Reported | Rewarded
+
+
+def report(pairs: Sequence[tuple[str, float]], follower: "Follower") -> None:
+    """Append the reports of these values for decisions, all or none."""
+    setting = follower.state.setting
+    events = reports(pairs, setting, follower.clock())
+    while events:
+        try:
+            return follower.append(events)
+        except Taken:
+            decisions = follower.store.find([event.id for event in events])
+            events = still_wanted(events, decisions, setting)
 
 
 def reports(pairs: Sequence[tuple[str, float]], setting: "Setting", now: float) -> list[Report]:
@@ -59,9 +72,7 @@ def still_wanted(
     return wanted
 
 
-def settled(
-    due: Sequence[Decided], setting: "Setting", store: "Store", now: float
-) -> list[Rewarded]:
+def settled(due: Sequence[Decided], setting: "Setting", store: Store, now: float) -> list[Rewarded]:
     """Return the rewards of decisions whose waiting is over: their reports, or the default."""
     rewards = []
     for decision in due:
