@@ -39,7 +39,7 @@ ARMS = "linear:n_arms=5,dimension=5"  # with other parameters in each place
 WORLDS = {
     "switch": f"switching:first=[{ARMS}],second=[{ARMS}],at={CONTEXT_ROUNDS // 2}",
     "drift": "news:n_arms=200,on_offer=10,topics=5,kinds=3,drift=0.2",
-    "steady": ARMS,
+    "steady": f"switching:first=[{ARMS}],second=[{ARMS}],at={CONTEXT_ROUNDS}",
 }
 IN_CONTEXT = (
     "default",

@@ -23,7 +23,7 @@ def sample_with(memory: Memory, seed: int) -> Sample:
             learn_one(memory, arm, 0.5)
         note_row(memory, row)
     rows = rows_of(X, stream(seed).random(ROWS))
-    return Sample(rows, positions_of(rows, 0), drawn_counts(ROWS, seed), memory)
+    return Sample(rows, positions_of(rows, 0), drawn_counts(ROWS, seed), memory=memory)
 
 
 def a_half_life(half_life: float) -> HalfLife:

@@ -217,8 +217,10 @@ class ExtraTrees(Model, name="extra-trees"):
     Trees of an arm with 16,384 rows (`giro.model.MOST_ROWS`) are not grown again: their leaves go
     on averaging all rewards. So memory is bounded, too. A refit to more rows takes so many of them,
     in equal distances. In a world that changes, trees are grown on the newest 16,384 rows, with
-    their weights, when as many new ones have come as a growth of those that count. Differs from the paper: thresholds are drawn uniformly from a feature's
-    bins, at most 255 (see `tree`), and not from its range.
+    their weights, when as many new ones have come as a growth of those that count.
+
+    Differs from the paper: thresholds are drawn uniformly from a feature's bins, at most 255 (see
+    `tree`), and not from its range.
     """
 
     source = "Geurts, Ernst and Wehenkel 2006"

@@ -11,6 +11,7 @@ from giro.kernels.regression.rows import (
     append_row,
     empty_rows,
     is_sparse,
+    keep_newest,
     positions_of,
     scores,
     weighted_gram,
@@ -120,3 +121,18 @@ def test_every_arm_has_its_own_rows_oldest_first(seed: int) -> None:
     for arm in range(4):
         assert positions_of(rows, arm).tolist() == np.flatnonzero(arms == arm).tolist()
     assert rows.rewards.tolist() == list(range(50))
+
+
+def test_the_newest_rows_of_every_arm_are_kept_oldest_first(seed: int) -> None:
+    X, arms, most = one_hot(90, seed), stream(seed).integers(0, 2, 90), 20
+    rows = empty_rows(2, X.shape[1], 2 * most, spaced=True)
+    for t in range(90):
+        row = keep_newest(rows, X[t], int(arms[t]), float(t), most)
+        assert rows.rewards[row] == t
+    for arm in range(2):
+        positions, newest = positions_of(rows, arm), np.flatnonzero(arms == arm)[-most:]
+        assert rows.rewards[positions].tolist() == newest.tolist()
+        assert rows.contexts[positions].tolist() == X[newest].tolist()
+        out = np.empty(X.shape[1])
+        weighted_sum(rows, positions, np.ones(most), out)
+        np.testing.assert_allclose(out, X[newest].sum(axis=0), atol=1e-9)

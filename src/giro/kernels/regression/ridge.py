@@ -135,7 +135,7 @@ def _exchange(ridge: ForgettingRidge, row: np.ndarray, arm: int, reward: float) 
 
 
 def _exchange_width(ridge: ForgettingRidge, row: np.ndarray, arm: int) -> None:
-    _exchange(ridge, row, arm, 0.0)
+    take_in(ridge, row, arm, 0.0)
 
 
 def _refresh(ridge: ForgettingRidge, arm: int) -> None:
