@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from giro.evaluation.log import Log
 
 _PART = 10_000  # events that are read at once
-_TABLE_PART = 500  # events of a table that are converted at once: other threads wait meanwhile
+_TABLE_PART = 250  # events of a table that are converted at once: other threads wait meanwhile
 _SHOWN = 10  # arms in the text of a bandit
 _NONE_NEW = ((), ())
 
@@ -552,10 +552,10 @@ class Bandit:
         for first, events in self._parts(since, _TABLE_PART):
             decided = {event.id for event in events if isinstance(event, Decided)}
             rewarded = {event.id for event in events if isinstance(event, Rewarded | Reported)}
-            earlier = self._store.find(list(rewarded - decided - chosen.keys()))
+            earlier = self._store.find([id for id in rewarded - decided if id not in chosen])
             chosen |= {id: self._decision(each.decision).arm for id, each in earlier.items()}
             tables.append(events_table(events, self._state.arms, first, chosen))
-        return pl.concat(tables or [events_table([], [], 1, {})])
+        return pl.concat(tables or [events_table([], [], 1, {})], rechunk=True)
 
     def _events(self, since: int) -> Iterator[Event]:
         for _, events in self._parts(since, _PART):

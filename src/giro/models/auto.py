@@ -10,17 +10,7 @@ from giro.checks import POSITIVE, at_least, check
 from giro.compiling import bind, dispatched_call, implementation, inlined, kernel, unrolled
 from giro.errors import BadParameter
 from giro.kernels.memory import now, trusted_since
-from giro.model import (
-    MOST_ROWS,
-    Model,
-    Sample,
-    forget,
-    partial_fit,
-    recent_rows,
-    refit,
-    unfinished,
-    value,
-)
+from giro.model import Model, Sample, forget, partial_fit, recent_rows, refit, unfinished, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
 from giro.models.extra_trees import ExtraTrees
@@ -176,8 +166,8 @@ class Auto(Model, name="auto"):
     @property
     def most_rows(self) -> int | None:  # type: ignore[override]  # likewise
         """The rows that a member looks back to, if not to all."""
-        members = [each.most_rows for each in self.members if each.fitting != "row"]
-        return None if None in members else MOST_ROWS
+        most = [each.most_rows for each in self.members if each.fitting != "row"]
+        return None if None in most else max((each for each in most if each), default=1)
 
     def forgetting(self, *, windowed: bool) -> Model:
         """Return the same with members that forget."""

@@ -243,7 +243,7 @@ class ExtraTrees(Model, name="extra-trees"):
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return trees without rows, which predict 1/2."""
-        most, trees = min(capacity, MOST_ROWS), slots * self.trees
+        most, trees = min(capacity, self.most_rows), slots * self.trees
         pairs = self.trees * min(slots * most, _MOST_FULL * capacity) + trees + most
         return _State(
             empty_pool(trees, pairs),
