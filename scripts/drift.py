@@ -1,7 +1,7 @@
 """Play worlds that switch, drift or stay: figures and numbers of docs/howto/drift.md.
 
 `python scripts/drift.py` writes docs/pictures/drift.png and drift-contexts.png, and under
-results/bandit drift.csv, drift-regret.csv and drift-contexts.csv, from which
+results/bandit drift.csv, drift-regret.csv, drift-contexts.csv and drift-half-lives.csv, from which
 `python scripts/tables.py` writes the tables of the page. `... plain` and `... contexts` write what
 has no contexts, or what has them.
 """
@@ -50,6 +50,7 @@ IN_CONTEXT = (
     "squarecb",
     "epsilon-greedy:epsilon=0.05,model=linear",
 )
+HALF_LIVES = (100, 200, 500, 1_000, 2_000, 5_000)
 
 
 def world(switch: int) -> str:
@@ -149,6 +150,21 @@ def context_records() -> Iterator[Record]:
                 yield {"world": world, "policy": policy, "forgets": int(forgets)} | block | whole
 
 
+def half_life_records() -> Iterator[Record]:
+    """Yield the regret of one policy with several half-lives, with half its 95 % interval."""
+    for world, problem in WORLDS.items():
+        for half_life in HALF_LIVES:
+            policy = f"rand-ucb:half_life={half_life}"
+            trace = giro.simulate(
+                policy, problem, rounds=CONTEXT_ROUNDS, runs=CONTEXT_RUNS, seed=1, points=2
+            )
+            regret = estimate(trace.regret[:, -1])
+            numbers = {"regret": regret.mean, "half": regret.high - regret.mean}
+            yield {"world": world, "half_life": half_life} | {
+                name: f"{number:.2f}" for name, number in numbers.items()
+            }
+
+
 def context_figure(records: Sequence[Record]) -> Figure:
     """Return a row of panels for each world: regret per round, with and without forgetting."""
     with mpl.rc_context({**STYLE, "legend.frameon": False}):
@@ -168,12 +184,12 @@ def context_figure(records: Sequence[Record]) -> Figure:
                     panel.plot(
                         x, y, label=label, color=COLOURS[2 * forgets], linestyle=DASHES[2 * forgets]
                     )
-                panel.set(xlim=(0, CONTEXT_ROUNDS), ylim=(0, None))
+                panel.set(xlim=(0, CONTEXT_ROUNDS))
                 panel.set_xticks([0, 4_000, 8_000], ["0", "4", "8"])
                 if world == "switch":
                     name, _, more = policy.partition(":")
-                    panel.set_title(f"{name}\n{more}", fontsize="small")
-            row[0].set_ylabel(f"{world}: regret per round")
+                    panel.set_title(f"{name}\n{more.rpartition(',')[2]}", fontsize="small")
+            row[0].set(ylabel=f"{world}: regret per round", ylim=(0, None))
         drawn.supxlabel("thousand rounds", fontsize="small")
         lines, labels = panels[0, 0].get_legend_handles_labels()
         drawn.legend(lines, labels, loc="outside lower right", ncols=2)
@@ -188,6 +204,8 @@ def main(what: Sequence[str]) -> None:
         records = list(context_records())
         note = str(stamp("python scripts/drift.py"))
         write_csv(CSV.with_name("drift-contexts.csv"), records, note=note)
+        lives = list(half_life_records())
+        write_csv(CSV.with_name("drift-half-lives.csv"), lives, note=note)
         save(context_figure(records), PICTURE.with_name("drift-contexts.png"))
 
 

@@ -378,6 +378,19 @@ def drift_in_context() -> str:
     return markdown(["policy", *head], body)
 
 
+def drift_by_half_life() -> str:
+    """Return regret with several half-lives in each world."""
+    found = rows("bandit/drift-half-lives")
+    cells = {
+        (row["half_life"], row["world"]): f"{float(row['regret']):,.0f} ± {float(row['half']):,.0f}"
+        for row in found
+    }
+    lives = list(dict.fromkeys(row["half_life"] for row in found))
+    worlds = ("switch", "drift", "steady")
+    body = [[f"{int(life):,}", *(cells[life, world] for world in worlds)] for life in lives]
+    return markdown(["half-life", "a switch", "drift", "no change"], body)
+
+
 def scaling(first: str, of: Sequence[str], heads: dict[str, tuple[str, str, str]]) -> str:
     """Return a row for each policy or engine; a column is a name, workers and a unit."""
     found = {
@@ -463,6 +476,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "arms stream": arms_stream,
     "drift": drift,
     "drift-contexts": drift_in_context,
+    "drift-half-lives": drift_by_half_life,
     "coverage": coverage,
     "scaling policies": lambda: scaling(
         "policy",

@@ -72,7 +72,7 @@ class Model(Named, kind="model", home="giro.models"):
         return self
 
     def without_window(self, *, windowed: bool) -> "Model":
-        """Return the model itself, or say that it cannot take back what it has learned."""
+        """Return the model itself, or raise because it cannot take back a reward."""
         if windowed:
             raise BadParameter(
                 f"the model {self.name} cannot take back a reward that leaves a window: give "

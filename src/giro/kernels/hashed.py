@@ -310,7 +310,7 @@ def expected_by_replica(table: Table, rows: TableRows, replica: int, spread: flo
 
 @kernel
 def pass_time(table: Table, seen: np.ndarray, memory: Any) -> None:
-    """Raise what a row is worth by the rewards that came since the last one."""
+    """Raise the worth of a row by the rewards that came since the last one."""
     left = left_since(memory, int(table.worth[1]))
     if left == 1.0:
         return

@@ -218,13 +218,14 @@ def _share_left(memory: HalfLife, time: int) -> float:
 def trusted_since(memory: Any, time: int) -> float:
     """Return the same factor for sums from which no reward can be taken back.
 
-    With a window they fade by 1 - 1 / size with each reward, so that as many rewards count.
+    With a full window they fade by 1 - 1 / size with each reward, so that as many rewards count.
     """
     raise TypeError("replaced by dispatch")
 
 
 def _share_of_window(memory: Window, time: int) -> float:
-    return float((1.0 - 1.0 / memory.size) ** float(memory.learned[0] - time))
+    beyond = max(memory.learned[0] - memory.size, 0) - max(time - memory.size, 0)
+    return float((1.0 - 1.0 / memory.size) ** float(beyond))
 
 
 @dispatched

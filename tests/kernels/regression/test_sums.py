@@ -6,7 +6,7 @@ from kernels.regression.test_linear_algebra import hard_rows
 
 from giro.compiling import plain
 from giro.kernels.memory import empty_window, exchange, half_life_memory
-from giro.kernels.regression.sums import empty_sums, put_row, solve_sums
+from giro.kernels.regression.sums import WindowSums, empty_sums, put_row, solve_sums
 from giro.seeds import stream
 
 ROWS, D, SLOTS = 400, 6, 3
@@ -37,6 +37,7 @@ def test_a_row_that_leaves_leaves_no_trace_however_large_it_was(way, seed: int) 
         way(put_row)(sums, memory, 0, huge, 0.7, 0.3)
         way(put_row)(sums, memory, 0, row, 1.0, float(i))
         way(put_row)(sums, memory, 0, huge, -0.7, -0.3)
+    assert isinstance(sums, WindowSums)
     gram = np.triu(sums.gram[0] + sums.gram_rest[0])
     np.testing.assert_allclose(gram, np.triu(small.T @ small), rtol=1e-12, atol=1e-12)
     factor, theta = np.empty((D, D)), np.empty(D)
