@@ -3,6 +3,7 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -273,6 +274,31 @@ def test_a_snapshot_saves_reading_the_log(
     with Bandit.open(str(where), "x") as two:
         assert min(read) == one.position
         assert two.decide(id="q") == one.decide(id="q")
+
+
+def test_a_bandit_loaded_into_a_store_is_opened_from_a_snapshot(
+    shared: Callable[..., Bandit], where: str | None, tmp_path: Path
+) -> None:
+    one = shared()
+    for i in range(20):
+        one.reward(one.decide().id, float(i % 2))
+    one.save(tmp_path / "x.giro")
+    with Bandit.load(tmp_path / "x.giro", name="copy", store=str(where)) as two:
+        assert next(iter(two._store.snapshots())).position == one.position
+        assert two.decide(id="q").arm == one.decide(id="q").arm
+
+
+def test_a_state_learned_again_is_kept_when_it_is_closed(
+    shared: Callable[..., Bandit], where: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with shared() as one:
+        one.reward(one.decide().id, 1.0)
+        monkeypatch.setattr(type(one._store), "keep", lambda self, snapshot: None)
+    monkeypatch.undo()
+    with Bandit.open(str(where), "x") as two:
+        assert list(two._store.snapshots()) == []
+    with Bandit.open(str(where), "x") as three:
+        assert next(iter(three._store.snapshots())).position == three.position
 
 
 # -- rewards that are corrected, or never come -----------------------------------------------------

@@ -243,7 +243,7 @@ class Follower:
                 break
             self.append_waiting(settled(due, self.state.setting, self.store, self.clock()))
         if self._snapshot_is_due():
-            self._keep_own_snapshot()
+            self._keep_snapshot()
 
     def _snapshot_is_due(self) -> bool:
         least, most = _SNAPSHOT_EVERY
@@ -271,7 +271,7 @@ class Follower:
         if snapshot is not None:
             store.keep(snapshot)
 
-    def _keep_own_snapshot(self) -> None:
+    def _keep_snapshot(self) -> None:
         self._snapshot_at = self.state.position
         self.keep_snapshot(self.store)
 
@@ -292,7 +292,7 @@ class Follower:
         store = self.store
         if store.shared:
             if self._snapshot_at < self.state.position and store.is_keeper():
-                self._keep_own_snapshot()
+                self._keep_snapshot()
             store.close()
 
     # -- decisions under way -----------------------------------------------------------------

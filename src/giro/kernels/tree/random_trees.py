@@ -169,7 +169,7 @@ def begin_tree(
 
 @kernel
 def grow_on(pool: Pool, growth: Growth, least: float, effort: int, rng: np.random.Generator) -> int:
-    """Split nodes until the tree is complete or the effort is spent, and return what is left of it.
+    """Split nodes until the tree is complete or the effort is spent, and return the effort left.
 
     The effort is in rows. The last node may take more than is left. A complete tree takes the place
     of the old one.
