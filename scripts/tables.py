@@ -394,6 +394,35 @@ def family(key: str, error: str, arms: str) -> str:
     return crossed(found, cell, lambda problem: problem.rpartition(",")[0])
 
 
+def drift_in_context() -> str:
+    """Return regret with contexts, with and without forgetting, in each world."""
+    found = {
+        (row["policy"], row["world"], row["forgets"]): (
+            f"{float(row['regret']):,.0f} ± {float(row['half']):,.0f}"
+        )
+        for row in rows("bandit/drift-contexts")
+    }
+    policies = list(dict.fromkeys(policy for policy, _, _ in found))
+    cells = [(world, forgets) for world in ("switch", "drift", "steady") for forgets in "01"]
+    body = [[f"`{policy}`", *(found[policy, *cell] for cell in cells)] for policy in policies]
+    names = {"switch": "a switch", "drift": "drift", "steady": "no change"}
+    head = [names[world] + ", forgetting" * (forgets == "1") for world, forgets in cells]
+    return markdown(["policy", *head], body)
+
+
+def drift_by_half_life() -> str:
+    """Return regret with several half-lives in each world."""
+    found = rows("bandit/drift-half-lives")
+    cells = {
+        (row["half_life"], row["world"]): f"{float(row['regret']):,.0f} ± {float(row['half']):,.0f}"
+        for row in found
+    }
+    lives = list(dict.fromkeys(row["half_life"] for row in found))
+    worlds = ("switch", "drift", "steady")
+    body = [[f"{int(life):,}", *(cells[life, world] for world in worlds)] for life in lives]
+    return markdown(["half-life", "a switch", "drift", "no change"], body)
+
+
 def scaling(first: str, of: Sequence[str], heads: dict[str, tuple[str, str, str]]) -> str:
     """Return a row for each policy or engine; a column is a name, workers and a unit."""
     found = {
@@ -489,6 +518,8 @@ TABLES: dict[str, Callable[[], str]] = {
             ("ns", "ns_per_round", ""),
         )
     },
+    "drift-contexts": drift_in_context,
+    "drift-half-lives": drift_by_half_life,
     "coverage": coverage,
     "scaling policies": lambda: scaling(
         "policy",

@@ -36,6 +36,9 @@ ALSO = (
     "ucb1:window=12",
     "lin-ucb:half_life=7",
     "lin-ts:window=12",
+    "rand-ucb:half_life=7",
+    "giro-ensemble:replicas=3,window=12",
+    "epsilon-greedy:b=5,half_life=7",
 )
 
 
@@ -44,11 +47,15 @@ WITH_MODELS = (
     "contextual-giro:model=logistic",
     "epsilon-greedy:epsilon=0.1,model=online-logistic",
     "giro-ensemble:model=[hashed:bits=10],replicas=3",
+    "squarecb:model=[hashed:bits=10],half_life=7",
 )
 SLOW_WITH_MODELS = (  # the default has a network and trees, too
     "contextual-giro:model=network",
     "epsilon-greedy:epsilon=0.1,model=linear-sgd",
     "giro-ensemble:model=tree,replicas=2",
+    "epsilon-greedy:epsilon=0.1,model=logistic,window=12",
+    "rand-ucb:model=auto,half_life=7",
+    "rand-ucb:model=auto,window=12",
 )
 
 # the simulator's loop takes a second or more to compile: quick tests do so for policies of each
