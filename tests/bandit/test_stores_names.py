@@ -24,7 +24,7 @@ def _meet(where: str, word: str, meeting: Any, answers: Any) -> None:
                 meeting.wait(_PATIENCE)  # both have grown the same schema, neither is in the log
         return append(events, **rest)
 
-    bandit._store.append = together  # type: ignore[method-assign]  # to meet there
+    bandit._store.append = together  # type: ignore[method-assign,assignment]  # to meet
     ids = [bandit.decide({"age": 31.0, word: 1.5}).id]
     meeting.wait(_PATIENCE)  # both names are in the log
     for i in range(5):

@@ -9,6 +9,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias
@@ -23,6 +24,7 @@ from giro.bandit.event import (
     Decided,
     Decision,
     Event,
+    Left,
     Reported,
     Rewarded,
 )
@@ -36,6 +38,7 @@ from giro.bandit.exchange import (
 )
 from giro.bandit.file import packed, read_bandit, snapshot_of, store_of, write_bandit
 from giro.bandit.follower import GROUP, Follower
+from giro.bandit.retention import copy_log
 from giro.bandit.rewarding import reports, still_wanted
 from giro.bandit.setting import Setting
 from giro.bandit.state import BanditState
@@ -118,6 +121,8 @@ class Bandit:
       when their events are durable.
     - `sync_arms`: whether a bandit that is in the store gets the arms that it does not have yet,
       and retires those that are not listed any more. Otherwise another list of arms is an error.
+    - `retain`: how long events stay in the log, a timedelta or a number of rewards. The state keeps
+      what it learned from those that leave (up to a quarter later), see `docs/production.md`.
     - `clock`: where the time comes from, in seconds; `time.time` by default.
     - `ids`: where ids of decisions come from. A decision draws its randomness from its id. By
       default ids are random, so that no two bandits ever give the same. With "numbered" they are 0,
@@ -150,6 +155,7 @@ class Bandit:
         name: str | None = None,
         store: str | os.PathLike[str] | None = None,
         sync_arms: bool = False,
+        retain: int | timedelta | None = None,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
     ) -> None:
@@ -173,6 +179,7 @@ class Bandit:
             interactions=interactions,
             open_arms=arms is None,
             max_columns=max_columns,
+            **_retained(retain),
         )
         names = [] if arms is None else checked_names(arms)
         log: Store = MemoryStore() if store is None else opened(store, name)
@@ -192,17 +199,19 @@ class Bandit:
         name: str,
         policy: Policy | str | None = None,
         *,
+        retain: int | timedelta | None = None,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
     ) -> Self:
         """Return the bandit that is kept in a store under this name.
 
         A `policy` that is given takes the place of the one at work, in all processes, and learns
-        all rewards from the beginning; it must be given again if it holds Python objects.
+        all rewards that the log still has; it must be given again if it holds Python objects.
+        `retain` replaces how long events stay in the log.
         """
         if name not in names_in(store):
             raise BadParameter(f"the store has no bandit '{name}'; it has {names_in(store)}")
-        return cls._of(opened(store, name), policy, clock, ids)
+        return cls._of(opened(store, name), policy, clock, ids, retain)
 
     @classmethod
     def _of(
@@ -211,11 +220,16 @@ class Bandit:
         policy: Policy | str | None,
         clock: Callable[[], float],
         ids: Ids,
+        retain: int | timedelta | None = None,
     ) -> Self:
         bandit = cls.__new__(cls)
         bandit._open(store, policy, clock, ids)
-        setting = bandit._state.setting
-        if setting.policy.text != bandit._state.logged_policy:  # the log says which is at work
+        before = setting = bandit._state.setting
+        if retain is not None:
+            none = {"retain_rewards": None, "retain_seconds": None}
+            setting = replace(setting, **(none | _retained(retain)))
+        is_other = setting.policy.text != bandit._state.logged_policy
+        if is_other or setting != before:  # the log says what is at work
             bandit._follower.append([Began(clock(), json.dumps(setting.to_json()))])
         return bandit
 
@@ -685,31 +699,42 @@ class Bandit:
 
     # -- the log and files -------------------------------------------------------------------
 
-    def events(self, *, since: int = 0) -> "pl.DataFrame":
+    def events(self, *, since: int | None = None) -> "pl.DataFrame":
         """Return the log behind the position `since`, one row an event, in order.
 
+        Of events that have left the log (`retain`) the numbers are missing; if `since` is given and
+        events behind it have left, that is an error.
         Columns: `number` (the position), `kind` (setting, form, decision, report, reward, expired,
-        arm_added, arm_retired, erased, rebuilt), `id` of the decision, `time`, `arm`, `reward` as
-        reported, and of decisions `propensity` (of the chosen arm), `arms` (that could be chosen),
-        `propensities` (of these), `context` (its features), `features` (of these arms), `own` (the
-        probability before a baseline was mixed in) and `seen` (rewards learned before). `setting`
+        arm_added, arm_retired, erased, rebuilt, left), `id` of the decision, `time`, `arm`,
+        `reward` as reported, and of decisions `propensity` (of the chosen arm), `arms` (that could
+        be chosen), `propensities` (of these), `context` (its features), `features` (of these arms),
+        `own` (the probability before a baseline was mixed in) and `seen` (rewards learned before;
+        of `left` the number up to which events have left). `setting`
         holds settings and forms. Decisions go on meanwhile.
         """
-        whole = list(self._events(since))
+        rows = list(self._rows(since or 0))
+        numbers, whole = [number for number, _ in rows], [event for _, event in rows]
+        base = max((event.until for event in whole if isinstance(event, Left)), default=0)
+        if since is not None and since < base:
+            raise BadParameter(
+                f"the log retains events behind {base}, got since={since}: those before have left; "
+                "without since come all that are there"
+            )
         decided = {event.id for event in whole if isinstance(event, Decided)}
         before = {event.id for event in whole if isinstance(event, Rewarded | Reported)} - decided
         earlier = self._store.find(list(before))
         chosen = {id: self._decision(each.decision).arm for id, each in earlier.items()}
-        return events_table(whole, self._state.arms, since + 1, chosen)
+        return events_table(whole, self._state.arms, numbers, chosen)
 
-    def _events(self, since: int) -> Iterator[Event]:
+    def _rows(self, since: int = 0) -> Iterator[tuple[int, Event]]:
+        """Yield the events that are in the log now, with their positions."""
         end = self._store.last()
         while since < end:
-            events = self._store.read(since, min(_PART, end - since))
-            yield from events
-            since += len(events)
+            rows = self._store.rows(since, _PART)
+            yield from (row for row in rows if row[0] <= end)
+            since = rows[-1][0] if rows else end
 
-    def write_events(self, path: str | os.PathLike[str], *, since: int = 0) -> None:
+    def write_events(self, path: str | os.PathLike[str], *, since: int | None = None) -> None:
         """Write the table of `events` to a file: .parquet, or .jsonl with a JSON object a line."""
         write_events(self.events(since=since), Path(path))
 
@@ -753,10 +778,7 @@ class Bandit:
         else:
             with self._follower.lock:
                 snapshot = self._state.snapshot()
-            copy = MemoryStore()
-            for event in self._events(0):
-                copy.append([event])
-            content = packed(copy, snapshot)
+            content = packed(MemoryStore.holding(self._rows(), self._store.base()), snapshot)
         write_bandit(Path(path), content)
 
     @classmethod
@@ -786,9 +808,7 @@ class Bandit:
         if name in names_in(store):
             raise BadParameter(f"the store already has a bandit '{name}'")
         target = opened(store, name)
-        events = list(bandit._events(0))
-        for begin in range(0, len(events), GROUP):
-            target.append(events[begin : begin + GROUP])
+        copy_log(bandit._store, target, clock())
         return cls._of(target, bandit.policy, clock, ids)
 
     # -- compiling ahead ---------------------------------------------------------------------
@@ -889,6 +909,12 @@ def checked_clock(clock: Callable[[], float]) -> Callable[[], float]:
         return float(now)
 
     return checked
+
+
+def _retained(retain: Any) -> dict[str, Any]:
+    """Return a parameter as settings: a time, or a number of rewards."""
+    is_time = isinstance(retain, timedelta)
+    return {"retain_seconds" if is_time else "retain_rewards": _seconds(retain)}
 
 
 def _seconds(time: Any) -> Any:

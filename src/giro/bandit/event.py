@@ -132,8 +132,15 @@ class Rebuilt(NamedTuple):
     time: float
 
 
+class Left(NamedTuple):
+    """Older events have left the log, except those that are still needed, see `retention`."""
+
+    time: float
+    until: int  # position up to which they left
+
+
 Event: TypeAlias = (
-    Began | Formed | ArmAdded | ArmRetired | Decided | Reported | Rewarded | Erased | Rebuilt
+    Began | Formed | ArmAdded | ArmRetired | Decided | Reported | Rewarded | Erased | Rebuilt | Left
 )
 KINDS: Final = (  # by number, in every store; new ones come at the end
     "setting",
@@ -146,28 +153,29 @@ KINDS: Final = (  # by number, in every store; new ones come at the end
     "expired",
     "erased",
     "rebuilt",
+    "left",
 )
 DECISION: Final = KINDS.index("decision")
 FORM: Final = KINDS.index("form")
+_KIND_OF: Final[dict[type, int]] = {
+    Began: 0,
+    Formed: 1,
+    ArmAdded: 2,
+    ArmRetired: 3,
+    Decided: 4,
+    Reported: 5,
+    Rewarded: 6,
+    Erased: 8,
+    Rebuilt: 9,
+    Left: 10,
+}
 _TEXTS: Final = (Began, Formed, ArmAdded, ArmRetired)
 _HEAD: Final = struct.Struct("<iiiiiq8s?")
 
 
 def kind_of(event: Event) -> int:
     """Return the number of an event's kind."""
-    match event:
-        case Decided():
-            return DECISION
-        case Rewarded():
-            return 7 if event.expired else 6
-        case Reported():
-            return 5
-        case Erased():
-            return 8
-        case Rebuilt():
-            return 9
-        case _:
-            return _TEXTS.index(type(event))
+    return 7 if type(event) is Rewarded and event.expired else _KIND_OF[type(event)]
 
 
 class EventRow(NamedTuple):
@@ -190,11 +198,12 @@ def row_of(event: Event) -> EventRow:
             return EventRow(kind, event.id, event.time, event.value, None)
         case Erased() | Rebuilt():
             return EventRow(kind, None, event.time, None, None)
+        case Left():
+            return EventRow(kind, None, event.time, float(event.until), None)
         case Formed():
             return EventRow(kind, None, event.time, float(event.version), event.text.encode())
         case _:
-            version = float(event.version) if isinstance(event, Formed) else None
-            return EventRow(kind, None, event.time, version, event.text.encode())
+            return EventRow(kind, None, event.time, None, event.text.encode())
 
 
 def event_of(row: EventRow) -> Event:
@@ -209,8 +218,8 @@ def event_of(row: EventRow) -> Event:
         return Rewarded(str(id), time, float(value or 0.0), kind == 7)
     if kind == 5:
         return Reported(str(id), time, float(value or 0.0))
-    if kind in (8, 9):
-        return (Erased, Rebuilt)[kind - 8](time)
+    if kind in (8, 9, 10):
+        return Left(time, int(value or 0)) if kind == 10 else (Erased, Rebuilt)[kind - 8](time)
     if kind == FORM:
         return Formed(time, bytes(data or b"").decode(), int(value or 1))
     if 0 <= kind < len(_TEXTS):

@@ -20,6 +20,7 @@ from giro.bandit.event import (
     Erased,
     Event,
     Formed,
+    Left,
     Rebuilt,
     Reported,
     Rewarded,
@@ -46,11 +47,11 @@ if TYPE_CHECKING:
 
 
 def events_table(
-    events: Sequence[Event], arms: Sequence[str], first: int, arm_of: dict[str, str]
+    events: Sequence[Event], arms: Sequence[str], numbers: Sequence[int], arm_of: dict[str, str]
 ) -> "pl.DataFrame":
     """Return events with one row each.
 
-    The first has the position `first`. `arm_of` holds the arms of earlier decisions. Those of
+    `numbers` are their positions. `arm_of` holds the arms of earlier decisions. Those of
     these events are added to it.
     """
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
@@ -58,7 +59,7 @@ def events_table(
     schema = _schema()
     columns: dict[str, list[Any]] = {name: [] for name in schema}
     names: dict[bytes, list[str]] = {}
-    for number, event in enumerate(events, first):
+    for number, event in zip(numbers, events, strict=True):
         row: dict[str, Any] = {"number": number, "kind": KINDS[kind_of(event)], "time": event.time}
         match event:
             case Decided():
@@ -75,6 +76,8 @@ def events_table(
                 row["setting"] = event.text
             case Formed():
                 row |= {"setting": event.text, "seen": event.version}
+            case Left():
+                row["seen"] = event.until
             case _:
                 pass
         for name, column in columns.items():
@@ -172,6 +175,12 @@ def events_in(rows: "pl.DataFrame") -> Iterator[Event]:
         raise BadParameter(f"events need the column {missing[0]}; there are {rows.columns}")
     if rows.height == 0 or rows["setting"][0] is None or rows["kind"][0] != KINDS[0]:
         raise BadParameter("the first of the events must hold the setting of the bandit")
+    left = rows.filter(rows["kind"] == KINDS[-1])["seen"].max()
+    if left is not None:
+        raise BadParameter(
+            f"events up to {left!r} have left this log, so that nobody can learn it from the "
+            "beginning: evaluate what is there, or load the bandit from a file of `save`"
+        )
     first = int(rows["number"][0])
     arm_of = None if _is_open(rows["setting"][0]) else dict[str, int]()
     for i, row in enumerate(rows.iter_rows(named=True)):
