@@ -1,6 +1,7 @@
 """Bandit: arms by name, decide now, reward later, in memory or in a store that survives."""
 
 import asyncio
+import base64
 import contextlib
 import gc
 import itertools
@@ -922,4 +923,4 @@ def _seconds(time: Any) -> Any:
 
 
 def _random_id() -> str:
-    return os.urandom(12).hex()
+    return base64.urlsafe_b64encode(os.urandom(12)).decode()  # 16 characters
