@@ -40,7 +40,7 @@ DECISIONS = {
     "estimate": Decided("a", 1.5, 0, np.arange(3), np.array([0.3]), 0.3, 2),
     "some arms": Decided("a", 1.5, 900, np.array([2, 7, 900]), P, 0.25, 2**40),
     "one arm": Decided("a", 1.5, 0, np.arange(1), np.ones(1), 0.0, 2),
-    "asked": Decided("a", 1.5, 2, np.arange(3), P, -0.0, 1, request=b"12345678", names=("x", "y", "ü")),
+    "asked": Decided("a", 1.5, 2, np.arange(3), P, -0.0, 1, request=b"12345678", names=(*"xyü",)),
     "rows": Decided("a", 1.5, 2, np.arange(3), P, 0.2, 1, np.array([math.nan, 1e300]), np.eye(3)),
     "codes": Decided(
         "a", 1.5, 2, np.arange(3), P, 0.2, 1, SPARSE,

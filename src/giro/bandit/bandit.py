@@ -736,7 +736,10 @@ class Bandit:
             since = rows[-1][0] if rows else end
 
     def write_events(self, path: str | os.PathLike[str], *, since: int | None = None) -> None:
-        """Write the table of `events` to a file: .parquet, or .jsonl with a JSON object a line."""
+        """Write the table of `events` to a file: .parquet, or .jsonl with a JSON object a line.
+
+        Either holds checksums: `replay` and `giro.read_log` refuse a file that was damaged since.
+        """
         write_events(self.events(since=since), Path(path))
 
     @classmethod

@@ -34,6 +34,7 @@ from giro.features.walk import is_usable
 from giro.files import write_whole
 from giro.hashing import are_codes
 from giro.offer import NO_FEATURES, AnyRow, AnyRows, SparseRow, SparseRows, position_of, rows_at
+from giro.sealing import check_parquet, checked_lines, sealed_lines, sealed_parquet
 
 _SUM_TOLERANCE = 1e-6
 
@@ -141,14 +142,10 @@ def _schema() -> dict[str, Any]:
 
 def write_events(events: "pl.DataFrame", path: Path) -> None:
     """Write a table as its file's name says, whole or not at all."""
-    content = io.BytesIO()
-    if path.suffix == ".parquet":
-        events.write_parquet(content)
-    elif path.suffix == ".jsonl":
-        events.write_ndjson(content)
-    else:
+    written = {".parquet": sealed_parquet, ".jsonl": sealed_lines}.get(path.suffix)
+    if written is None:
         raise BadParameter(f"events are written to .parquet or .jsonl, got {path.name}")
-    write_whole(path, (content.getbuffer(),))
+    write_whole(path, (written(events),))
 
 
 def read_events(events: Any) -> "pl.DataFrame":
@@ -160,11 +157,12 @@ def read_events(events: Any) -> "pl.DataFrame":
     path = Path(events)
     try:
         if path.suffix == ".parquet":
+            check_parquet(path)
             return pl.read_parquet(path)
-        return pl.read_ndjson(path, schema=_schema())
+        return pl.read_ndjson(io.BytesIO(checked_lines(path)), schema=_schema())
     except FileNotFoundError:
         raise BadFile(f"there is no file {path}") from None
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise BadFile(f"{path} cannot be read as events: {error}") from error
 
 
@@ -302,9 +300,8 @@ def check_event(event: Event, state: "BanditState") -> None:
             raise BadParameter(f"expected schema {state.version + 1}, got {event.version}")
         case _:
             pass
-    time = 0.0 if isinstance(event, Began | Formed) else event.time
-    if not math.isfinite(time):
-        raise BadParameter(f"a time is a number, got {time}")
+    if not math.isfinite(event.time):
+        raise BadParameter(f"a time is a finite number, got {event.time}")
 
 
 def _check_decision(event: Decided, state: "BanditState") -> None:

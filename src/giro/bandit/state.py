@@ -178,8 +178,8 @@ class BanditState:
         in_hour = self.hours.get(hour)
         if in_hour is None:
             in_hour = self.hours[hour] = Counter()
-            for old in [other for other in self.hours if other <= max(self.hours) - _HOURS]:
-                del self.hours[old]
+            if len(self.hours) > _HOURS + 2:  # the first that came: a clock may have been wrong
+                del self.hours[next(iter(self.hours))]
         in_hour[arm] += 1
         if event.id in self._under_way:
             self._under_way.discard(event.id)  # counted when it was made
