@@ -1,4 +1,4 @@
-"""Seals: checksums in exported files, so that damage is found. Files without them are read, too."""
+"""Seals: checksums in exported files, so that damage is seal. Files without them are read, too."""
 
 import hashlib
 import io
@@ -40,13 +40,13 @@ def check_parquet(path: Path) -> None:
         if key < 0 and content.rfind(_MARK) < 0:
             return
         begin = key + len(_KEY)
-        found = _DIGEST.match(content[begin : begin + 80]) if key >= 0 else None
-        if found is not None:
-            at = begin + found.start(1)
+        seal = _DIGEST.match(content[begin : begin + 80]) if key >= 0 else None
+        if seal is not None:
+            at = begin + seal.start(1)
             digest = hashlib.sha256(content[:at])
             digest.update(_EMPTY)
             digest.update(content[at + len(_EMPTY) :])
-            if digest.hexdigest().encode() == found[1]:
+            if digest.hexdigest().encode() == seal[1]:
                 return
     raise BadFile(f"{path} is damaged: its bytes are not those that were written")
 
@@ -66,11 +66,11 @@ def checked_lines(path: Path) -> bytes:
         return content
     lines = []
     for number, line in enumerate(content.split(b"\n"), 1):
-        found = _CHECK.search(line)
-        if found is None and line.strip():
+        seal = _CHECK.search(line)
+        if seal is None and line.strip():
             raise BadFile(f"{path} is damaged: line {number} has no checksum, others have one")
-        if found is not None:
-            lines.append(line[: found.start()] + b"}")
-            if zlib.crc32(lines[-1]) != int(found[1], 16):
+        if seal is not None:
+            lines.append(line[: seal.start()] + b"}")
+            if zlib.crc32(lines[-1]) != int(seal[1], 16):
                 raise BadFile(f"{path} is damaged: line {number} is not as it was written")
     return b"\n".join(lines)

@@ -4,6 +4,7 @@ Arms have numbers, in the order in which the log names them for the first time. 
 bandit returns of the event that it decided: with names instead of numbers.
 """
 
+import base64
 import json
 import struct
 import zlib
@@ -370,7 +371,7 @@ class Decision:
         """The probability with which the arm was chosen, given all that was known then.
 
         None with `propensities=False`. Of a policy whose probabilities are not known it is an
-        estimate by geometric resampling, whose inverse is unbiased (see `giro.bandit.deciding`).
+        estimate by geometric resampling, whose inverse is unbiased (see `giro.bandit.sampling`).
         """
         return self._event.propensity
 
@@ -386,6 +387,13 @@ class Decision:
     def arms(self) -> tuple[str, ...]:
         """The arms that could be chosen."""
         return self._names
+
+    @property
+    def text(self) -> str:
+        """The whole decision as one text, from which `Bandit.activate` makes it again."""
+        event = self._event
+        blob = base64.b64encode(_packed(event)).decode()
+        return f"{event.time!r} {event.own!r} {blob} {event.id}"
 
     def __getstate__(self) -> tuple[Any, ...]:
         event = self._event

@@ -36,10 +36,18 @@ class Follower:
     """The state of one log in this process: it appends to the log, and goes on from there."""
 
     def __init__(
-        self, store: Store, policy: Policy | str | None, clock: Callable[[], float]
+        self,
+        store: Store,
+        policy: Policy | str | None,
+        clock: Callable[[], float],
+        *,
+        stand_in: Policy | None = None,
     ) -> None:
-        """Catch up with a log that has at least its setting."""
-        self.store, self.clock = store, clock
+        """Catch up with a log that has at least its setting.
+
+        If there is no snapshot, `stand_in` plays until `get_ready`.
+        """
+        self.store, self.clock, self._stand_in = store, clock, stand_in
         self.lock = threading.RLock()  # of the state
         self.closed = False
         self._following = threading.Lock()
@@ -48,8 +56,8 @@ class Follower:
         self._next_chores = -np.inf
         self._is_full = False  # new features found no room in the schema
         self._milestones: list[Milestone] | None = None  # as far as this process keeps the log
+        self._snapshot_at = 0  # position of the newest snapshot that fits
         self.state = self._opened_state(policy)
-        self._snapshot_at = self.state.position
         _FOLLOWERS.add(self)
 
     # -- the state ---------------------------------------------------------------------------
@@ -58,12 +66,14 @@ class Follower:
         """Return a state that has all events: the newest snapshot that fits, and those since."""
         states = (BanditState.restored(each, policy) for each in self.store.snapshots())
         state = next((state for state in states if state is not None), None)
+        if state is not None:
+            self._snapshot_at = state.position
         return self._caught_up(state or self._first_state(policy))
 
     def _first_state(self, policy: Policy | str | None) -> BanditState:
         last, base = self.store.last(), self.store.base()
         if base is None:
-            return BanditState(policy, erased=last)
+            return BanditState(policy, erased=last, stand_in=self._stand_in)
         state, warning = BanditState.of_base(base, policy, erased=last)
         if warning:
             _warn(warning)
@@ -86,6 +96,13 @@ class Follower:
     def begin_again(self) -> None:
         """Make the state again from the log, under the lock."""
         self.state = self._caught_up(self._first_state(self.state.policy))
+
+    def get_ready(self) -> None:
+        """Put the policy itself in the place of the one that stands in."""
+        with self._following:
+            if self.state.stand_in is not None:
+                self._stand_in = None
+                self._replace_state()
 
     def append(self, events: Sequence[Event]) -> None:
         """Append events, all or none, and go on from them."""
@@ -130,9 +147,12 @@ class Follower:
         Decisions go on from the old state until the new one is there.
         """
         if self.state.outdated:
-            fresh = self._caught_up(self._first_state(self.state.policy))
-            with self.lock:
-                self.state = self._caught_up(fresh)
+            self._replace_state()
+
+    def _replace_state(self) -> None:
+        fresh = self._caught_up(self._first_state(self.state.policy))
+        with self.lock:
+            self.state = self._caught_up(fresh)
 
     # -- the schema --------------------------------------------------------------------------
 
@@ -250,7 +270,7 @@ class Follower:
                 self.keep()
 
     def keep(self) -> None:
-        """Do what one process does for all.
+        """Do the chores that one process does for all.
 
         Settle rewards whose waiting is over, keep a snapshot, and let older events leave.
         """
@@ -287,16 +307,18 @@ class Follower:
                     waits = {id for id, decision in decisions.items() if decision.reward is None}
                     group = [reward for reward in group if reward.id in waits]
 
-    def _keep_snapshot(self, now: retention.Progress | None = None) -> None:
-        """Keep a snapshot, as a milestone if the time of one is given."""
+    def keep_snapshot(self, store: Store, now: retention.Progress | None = None) -> None:
+        """Keep a snapshot of the state in this store, which has the same log.
+
+        As a milestone, if the time of one is given.
+        """
         self.know_behaviour()
         with self.lock:
             snapshot = self.state.snapshot()
-            self._snapshot_at = self.state.position
         if snapshot is not None:
             rewards = int(snapshot.about["n_rewards"])
             mark = None if now is None else Milestone(snapshot.position, now.time, rewards)
-            self.store.keep(snapshot, mark)
+            store.keep(snapshot, mark)
 
     def _progress(self) -> retention.Progress:
         return retention.Progress(self.state.position, self.clock(), self.state.n_rewards)
@@ -316,7 +338,8 @@ class Follower:
         store, setting, now = self.store, self.state.setting, self._progress()
         milestones = store.milestones()  # another process may have kept the log meanwhile
         if retention.needs_milestone(milestones, setting, now):
-            self._keep_snapshot(now)
+            self._snapshot_at = self.state.position
+            self.keep_snapshot(store, now)
         base = retention.next_base(milestones, setting, now)
         if base is not None and store.shared:
             store.leave(base.position, now.time)
@@ -326,6 +349,10 @@ class Follower:
                 store.leave(base.position, now.time)
                 self.state.apply(store.read(self.state.position, GROUP), store.find)
         self._milestones = store.milestones()
+
+    def _keep_snapshot(self) -> None:
+        self._snapshot_at = self.state.position
+        self.keep_snapshot(self.store)
 
     def know_behaviour(self) -> None:
         """Work out the fingerprint of a snapshot, which is slow, while others may decide."""

@@ -1,4 +1,4 @@
-"""Retention: older events leave a log when a snapshot holds what was learned from them.
+"""Retention: older events leave a log when a snapshot holds all that was learned from them.
 
 Now and then a snapshot is kept as a milestone. When it is old enough it becomes the base of the
 log, and the events up to it leave, except settings, schemas, arms, and decisions whose reward came

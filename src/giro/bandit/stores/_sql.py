@@ -213,7 +213,7 @@ class SqlStore:
     # -- events that leave ---------------------------------------------------------------------
 
     def base(self) -> Snapshot | None:
-        """Return the snapshot of what followed from events that left."""
+        """Return the snapshot behind the events that left."""
         position = self._base()
         if position == 0:
             return None
@@ -256,7 +256,7 @@ class SqlStore:
         return is_there
 
     def _remove_events(self, base: int) -> None:
-        """Remove what left, decisions before their rewards and reports."""
+        """Remove events that left, decisions before their rewards and reports."""
         query = (
             "SELECT position FROM giro_events e WHERE bandit = ? AND position > ? AND position <= ?"
             f" AND kind NOT IN ({', '.join(map(str, STAYING))}) AND"

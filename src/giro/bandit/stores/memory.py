@@ -303,12 +303,12 @@ class MemoryStore:
         return sorted(self._marked)
 
     def base(self) -> Snapshot | None:
-        """Return the snapshot of what followed from events that left."""
+        """Return the snapshot behind the events that left."""
         return None if self._base is None else self._base.unpacked()
 
     @classmethod
     def holding(cls, rows: Iterable[tuple[int, Event]], base: Snapshot | None) -> "MemoryStore":
-        """Return a log of these events, and a snapshot of what followed from those that left."""
+        """Return a log of these events, and the snapshot behind those that left."""
         store, old = cls(), []
         for position, event in rows:
             store.append([event])

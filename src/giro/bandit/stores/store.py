@@ -141,7 +141,7 @@ class Store(Protocol):
         """
 
     def base(self) -> Snapshot | None:
-        """Return the snapshot of what followed from events that left, None if none did."""
+        """Return the snapshot behind the events that left, None if none did."""
 
     def snapshots(self) -> list[Snapshot]:
         """Return the snapshots, the newest first."""
