@@ -467,6 +467,11 @@ TABLES: dict[str, Callable[[], str]] = {
         {"store": "store", "from": "from", "rounds_per_second": "rounds a second"}
         | {"plain_inserts": "plain inserts", "ratio": "ratio"},
     ),
+    "bytes": lambda: stores(
+        "bytes",
+        {"store": "store", "policy": "policy", "arms": "arms"}
+        | {"bytes_per_round": "bytes a round", "bytes_of_a_decision": "of these a decision's data"},
+    ),
     "tails": lambda: stores(
         "tails",
         {"store": "store", "processes": "processes", "rounds_per_second": "rounds a second"}
