@@ -64,7 +64,10 @@ class Lived:
             self.bandit.reward(self.waiting.pop(i % len(self.waiting)), 1.0)
 
     def keep(self, _: None) -> None:
-        self.bandit.keep()
+        """Do the chores, which only one of the two does: whichever holds the lease."""
+        self.follow(None)
+        for bandit in (self.bandit, self.other or self.bandit):
+            bandit.keep()
 
     def arm(self, name: str) -> None:
         if name not in self.bandit.arms:
