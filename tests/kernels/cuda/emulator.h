@@ -32,6 +32,7 @@ inline double cospi(double x) { return std::cos(x * 3.14159265358979323846); }
 template <class T> T __ldg(const T *p) { return *p; }
 template <class T> T __ldcg(const T *p) { return *p; }
 inline unsigned atomicAdd(unsigned *p, unsigned v) { unsigned old = *p; *p += v; return old; }
+inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 using std::abs;
 alignas(16) unsigned char memory[256 * 1024];
 

@@ -3,20 +3,21 @@
 //
 // Step t takes θ to (1 - η penalty) θ - η (x'θ - y) x with η = 0.01 t^(-1/4), for each entry of the sample
 // in turn, in another order in each pass; see giro.models.sgd for when passes end. Of BATCH entries at a
-// time, all scores x'θ and products x'x are computed at once, one by each lane. What the steps change of
-// the scores that follow is made of these, so that the steps themselves are a few operations each.
-// Mirrors giro.models.sgd, but that the loss takes |θ|² as it was before the batch, and that θ is rounded
-// to single precision for scores.
+// time, all scores x'θ and products x'x are computed at once, some by each lane. With these the errors
+// x'θ - y of the steps are a few operations each.
+// Mirrors giro.models.sgd, but that within a batch the penalty acts on θ as it was before, and that θ is
+// rounded to single precision for scores: both change as much as rounding does.
 //
 // RULE GIRO: the highest value of models fitted to bootstrap samples; GREEDY: of models fitted to
 // histories, and now and then any arm.
 
 #define GIRO 0
 #define GREEDY 1
-#define BATCH 7
+#define BATCH (DP <= 64 ? 14 : 7)         // longer batches wait less, and multiply more
 #define DRAWN 28                          // entries that a warp draws at once
 #define STRIDE (DP + 4)                   // of a row in shared memory: no two lanes in one bank
 #define PAIRS (BATCH * (BATCH - 1) / 2)
+#define EACH ((PAIRS + BATCH + 1 + 31) / 32)  // products of a lane
 #define BUFFERS 3
 #define MOST_PASSES 1000
 #define PATIENCE 5                        // passes without improvement
@@ -31,7 +32,7 @@ struct Given {  // of an entry
 struct Space {  // of one warp
     float rows[BUFFERS][BATCH * STRIDE];
     float theta[DP];
-    float products[32];                   // x'x of pairs, x'θ, and θ'θ
+    float products[32 * EACH];            // x'x of pairs, x'θ, and θ'θ
     Given given[2][DRAWN];
 };
 
@@ -67,13 +68,14 @@ __device__ inline void give(Space &space, const Entry &entry, u32 group, float b
     const float reward = __int_as_float(entry.observed.y);
     const float target = entry.kind == REAL ? reward : entry.kind == ONE ? 1.0f : 0.0f;
     const float step = before + (float)(DRAWN * group + lane + 1);
-    if (lane < DRAWN) space.given[group & 1][lane] = Given{target, 0.01f / sqrtf(sqrtf(step))};
+    if (lane < DRAWN) space.given[group & 1][lane] = Given{target, 0.01f * rsqrtf(sqrtf(step))};
 }
 
 // Begin to copy the rows of a batch, of which `row` has those of its group.
 __device__ inline void fetch_rows(const float *contexts, float *rows, int row, u32 batch)
 {
     const int lane = threadIdx.x & 31;
+#pragma unroll
     for (int first = 0; first < BATCH * DP / 4; first += 32) {
         const int place = first + lane, r = place / (DP / 4), q = place % (DP / 4);
         const int from = __shfl_sync(0xffffffffu, row, (batch % (DRAWN / BATCH) * BATCH + r) & 31);
@@ -82,14 +84,26 @@ __device__ inline void fetch_rows(const float *contexts, float *rows, int row, u
     end_copies();
 }
 
-// The pair of rows whose product a lane computes. Row BATCH is θ.
-__device__ inline void pair_of(int lane, int &a, int &b)
+struct Pairs {  // of rows whose products a lane computes: where they begin
+    int first[EACH], second[EACH];
+};
+
+// Row BATCH is θ.
+__device__ inline Pairs pairs_of(int lane)
 {
-    a = b = BATCH;
-    if (lane >= PAIRS && lane < PAIRS + BATCH) a = lane - PAIRS;
-    if (lane >= PAIRS) return;
-    for (a = 0; lane >= BATCH - 1 - a; a++) lane -= BATCH - 1 - a;
-    b = a + 1 + lane;
+    Pairs pairs;
+#pragma unroll
+    for (int i = 0; i < EACH; i++) {
+        int a = BATCH, b = BATCH, left = lane + 32 * i;
+        if (left >= PAIRS && left < PAIRS + BATCH) a = left - PAIRS;
+        if (left < PAIRS) {
+            for (a = 0; left >= BATCH - 1 - a; a++) left -= BATCH - 1 - a;
+            b = a + 1 + left;
+        }
+        pairs.first[i] = a < BATCH ? a * STRIDE : -1;
+        pairs.second[i] = b < BATCH ? b * STRIDE : -1;
+    }
+    return pairs;
 }
 
 __device__ inline float product_of(const float *a, const float *b)
@@ -106,49 +120,64 @@ __device__ inline float product_of(const float *a, const float *b)
     return (sum.x + sum.y) + (sum.z + sum.w);
 }
 
-// Take the steps of up to BATCH entries, and return the sum of their losses. One warp.
-__device__ inline double take_steps(const Game &g, Space &space, const float *rows, int a, int b,
-                                    const Given *given, u32 left, double *theta)
+// Set the errors of steps of which each moves the scores of those after it. A large one is cut if CUT.
+template <bool CUT> __device__ inline void
+set_errors(const float *products, const float *rates, const float *starts, float *errors)
 {
-    const int lane = threadIdx.x & 31;
-    const float *first = a < BATCH ? rows + a * STRIDE : space.theta;
-    const float *second = b < BATCH ? rows + b * STRIDE : space.theta;
-    space.products[lane] = product_of(first, second);
-    __syncwarp();
-    const float penalty = (float)g.penalty;
-    float score[BATCH], move[BATCH], rates = 0.0f, loss = 0.0f;
 #pragma unroll
-    for (int e = 0; e < BATCH; e++) score[e] = space.products[PAIRS + e];
+    for (int e = 0; e < BATCH; e++) errors[e] = starts[e];
 #pragma unroll
     for (int e = 0, pair = 0; e < BATCH; e++) {
-        const Given here = given[e];
-        const float slope = score[e] - here.target, rate = e < left ? here.rate : 0.0f;
-        const float keep = 1.0f - rate * penalty;
-        move[e] = -rate * fminf(fmaxf(slope, -STEEPEST), STEEPEST);
-        loss += e < left ? fminf(slope * slope, LARGEST_SQUARE) : 0.0f;
-        rates += rate;
-#pragma unroll
-        for (int k = 0; k < e; k++) move[k] *= keep;
+        if (CUT) errors[e] = fminf(fmaxf(errors[e], -STEEPEST), STEEPEST);
 #pragma unroll
         for (int l = e + 1; l < BATCH; l++, pair++)
-            score[l] = keep * score[l] + move[e] * space.products[pair];
+            errors[l] -= rates[e] * products[pair] * errors[e];
     }
-    const double length = space.products[PAIRS + BATCH];
+}
+
+// Take the steps of up to BATCH entries, and return the sum of their losses. One warp.
+__device__ inline float take_steps(float penalty, Space &space, const float *rows,
+                                   const Pairs &pairs, const Given *given, u32 left, double *theta)
+{
+    const int lane = threadIdx.x & 31;
+#pragma unroll
+    for (int i = 0; i < EACH; i++)
+        space.products[lane + 32 * i] =
+            product_of(pairs.first[i] < 0 ? space.theta : rows + pairs.first[i],
+                       pairs.second[i] < 0 ? space.theta : rows + pairs.second[i]);
+    __syncwarp();
+    float products[32 * EACH], rates[BATCH], starts[BATCH], errors[BATCH];
+#pragma unroll
+    for (int i = 0; i < 32 * EACH; i += 4)
+        *(float4 *)(products + i) = *(const float4 *)(space.products + i);
+    float so_far = 0.0f, loss = 0.0f, largest = 0.0f;
+#pragma unroll
+    for (int e = 0; e < BATCH; e++) {
+        const Given here = given[e];
+        const float score = products[PAIRS + e];
+        starts[e] = e < left ? score - so_far * penalty * score - here.target : 0.0f;
+        rates[e] = e < left ? here.rate : 0.0f;
+        so_far += rates[e];
+    }
+    set_errors<false>(products, rates, starts, errors);
+#pragma unroll
+    for (int e = 0; e < BATCH; e++) {
+        if (e < left) loss += fminf(errors[e] * errors[e], LARGEST_SQUARE);
+        largest = fmaxf(largest, fabsf(errors[e]));
+    }
+    if (!(largest <= STEEPEST)) set_errors<true>(products, rates, starts, errors);
 #pragma unroll
     for (int m = 0; m < LANE_COLUMNS; m++) {
         const int j = lane + 32 * m;
         float change = 0.0f;
-        if (j < D)
 #pragma unroll
-            for (int e = 0; e < BATCH; e++) change += move[e] * rows[e * STRIDE + j];
-        theta[m] += (double)change - (double)(rates * penalty) * theta[m];
+        for (int e = 0; e < BATCH; e++)
+            if (j < D) change -= rates[e] * errors[e] * rows[e * STRIDE + j];
+        theta[m] += (double)change - (double)(so_far * penalty) * theta[m];
+        if (j < D) space.theta[j] = (float)theta[m];
     }
     __syncwarp();
-#pragma unroll
-    for (int m = 0; m < LANE_COLUMNS; m++)
-        if (lane + 32 * m < D) space.theta[lane + 32 * m] = (float)theta[m];
-    __syncwarp();
-    return 0.5 * ((double)loss + (left < BATCH ? left : BATCH) * g.penalty * length);
+    return 0.5f * (loss + (left < BATCH ? left : BATCH) * penalty * products[PAIRS + BATCH]);
 }
 
 // Take a step for each entry, and return their mean loss. One warp.
@@ -158,8 +187,8 @@ __device__ inline double descend(const Game &g, Space &space, const Sample &from
     const Order order = order_of(g, from.run, from.t, from.arm, from.n, pass);
     const float before = (float)pass * (float)from.n;
     const u32 batches = (from.n + BATCH - 1) / BATCH, groups = DRAWN / BATCH;
-    int a, b;
-    pair_of(threadIdx.x & 31, a, b);
+    const Pairs pairs = pairs_of(threadIdx.x & 31);
+    const float penalty = (float)g.penalty;
     double total = 0.0;
     Entry now = entry_at(g, from, order, 0), next = entry_at(g, from, order, 1);
     give(space, now, 0, before);
@@ -176,7 +205,7 @@ __device__ inline double descend(const Game &g, Space &space, const Sample &from
         }
         fetch_rows(from.contexts, space.rows[ahead % BUFFERS], now.observed.x, ahead);
         const Given *given = space.given[batch / groups & 1] + batch % groups * BATCH;
-        total += take_steps(g, space, space.rows[batch % BUFFERS], a, b, given,
+        total += take_steps(penalty, space, space.rows[batch % BUFFERS], pairs, given,
                             from.n - BATCH * batch, theta);
     }
     await_copies();
