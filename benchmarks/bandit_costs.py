@@ -5,8 +5,9 @@
 A round is a decision and its reward, with propensities on; the arms are equally good. Every call is
 timed: medians, the 99th percentile, the longest, and medians of the first and the last tenth of all
 rounds, which tell whether a long past costs more. Policies without contexts take turns with river,
-block by block. Then: memory, calls that copy or learn much while another thread decides, and the
-processor time of the first calls in a process for which nothing is compiled.
+block by block. Then: memory, the longest calls of the default over a million rounds in processor
+time, calls that copy or learn much while another thread decides, and the processor time of the
+first calls in a process for which nothing is compiled.
 
 Writes results/bandit/costs.json; --quick plays little and writes to .benchmarks/quick. `make bench`
 holds these numbers against their bars.
@@ -32,7 +33,11 @@ import numpy as np
 from python_libraries import RIVER, Trouble, environment
 from ratio import Ratio, results, say
 
-from giro import Bandit
+from giro import Bandit, Policy
+from giro.features import Schema
+from giro.features.columns import Columns, Feature
+from giro.live import LivePolicy
+from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer
 from giro.seeds import stream
 from giro.version import stamp
 
@@ -71,6 +76,11 @@ ENTRANTS = {
         "giro-ensemble:model=hashed", arms=20, features=10, share=2, microseconds=150.0
     ),
 }
+STEADY = {  # arms of the default, played for long
+    "`default`, 20 numbers, 10 arms": 10,
+    "`default`, 20 numbers, 2 arms": 2,
+}
+STEADY_ROUNDS, STEADY_BAR = 1_000_000, 20.0  # ms of processor time
 REWARD_BAR = 15.0  # µs, of policies without a model
 COPIED = ("`giro`", "`default`, 20 numbers")  # whose long calls are timed
 COLD = {  # a bandit, and how it is asked first
@@ -117,10 +127,21 @@ def everything(*, quick: bool, rounds: int = ROUNDS) -> Iterator[Ratio]:
         pauses += slow
         yield from held(what, entrant, call)
     first = [first_calls(what, *COLD[what]) for what in list(COLD)[: 1 if quick else None]]
+    steady = [
+        long_lived(what, n, STEADY_ROUNDS if not quick else rounds) for what, n in STEADY.items()
+    ]
+    for line in steady:
+        longest = max(line["longest_decide_ms"], line["longest_reward_ms"])
+        name = (
+            f"{line['what']}: longest call in {line['rounds']:,} rounds against {STEADY_BAR:g} ms"
+        )
+        unit = "ms of processor time"
+        yield Ratio.at_most(name, ours=longest, theirs=STEADY_BAR, bar=1.0, unit=unit)
     content = {
         "made_by": stamp(f"python benchmarks/bandit_costs.py --rounds {rounds}")._asdict(),
         "calls": calls,
         "pauses": pauses,
+        "steady": steady,
         "first_use": first,
     }
     path = results(quick) / "bandit" / "costs.json"
@@ -284,6 +305,43 @@ def meanwhile(call: Call, decide: Call) -> tuple[float, float]:
     return took[0], longest
 
 
+def long_lived(what: str, arms: int, rounds: int) -> dict[str, Any]:
+    """Return the longest decisions and rewards of a policy that plays for long, and its memory.
+
+    It plays without a log, which would need more memory than the policy, and in processor time,
+    because in so many calls some are interrupted by other programs.
+    """
+    say(f"  {rounds:,} rounds of {what}")
+    columns = Columns(0, tuple(Feature(f"x{j}", "number") for j in range(20)), "a row of numbers")
+    schema, rng = Schema(columns, contextual=True), stream(SEED, 3)
+    live = LivePolicy(Policy.parse("default"), schema, n_arms=arms, seed=SEED)
+    contexts, pays = rng.normal(size=(2_000, 20)), rng.normal(size=(arms, 20)) / 4
+    draws, took, begun = rng.random(WARM + rounds), np.empty((rounds, 2)), 0
+    for i in range(-WARM, rounds):
+        if i == 0:
+            begun = resident()
+        offer = Offer(np.arange(arms), contexts[i % 2_000], NO_FEATURES)
+        first = time.thread_time()
+        drawn = live.draw(offer, i + WARM)
+        second = time.thread_time()
+        arm = drawn.position if drawn else 0
+        reward = float(draws[i + WARM] < 1.0 / (1.0 + np.exp(-pays[arm] @ offer.context)))
+        third = time.thread_time()
+        live.learn(Case(offer.context, NO_CONTEXT), arm, reward)
+        if i >= 0:
+            took[i] = second - first, time.thread_time() - third
+    ms = 1e3 * took
+    return {
+        "what": what,
+        "rounds": rounds,
+        "decide_p99_ms": round(float(np.quantile(ms[:, 0], 0.99)), 3),
+        "longest_decide_ms": round(float(ms[:, 0].max()), 2),
+        "reward_p99_ms": round(float(np.quantile(ms[:, 1], 0.99)), 3),
+        "longest_reward_ms": round(float(ms[:, 1].max()), 2),
+        "megabytes": round((resident() - begun) / 1e6, 1),
+    }
+
+
 def seconds_of(call: Call) -> float:
     """Return the seconds that a call takes."""
     begun = time.perf_counter()
@@ -317,7 +375,7 @@ def main() -> None:
     for ratio in everything(quick=options.quick, rounds=options.rounds):
         print(f"{ratio.ratio:6.2f} {ratio.bar:<6} {ratio.verdict:<12} {ratio.name}", flush=True)
     content = json.loads((results(options.quick) / "bandit" / "costs.json").read_text("utf-8"))
-    for part in ("calls", "pauses", "first_use"):
+    for part in ("calls", "pauses", "steady", "first_use"):
         for line in content[part]:
             print(", ".join(f"{key} {value}" for key, value in line.items()))
 

@@ -7,8 +7,9 @@ share of all functions. The *stricter count* has those, too, that the file does 
 on once, to a registration or a decorator. *Short helpers* are those called once whose body has at
 most five lines without the docstring, and no decorator: most could stand where they are called.
 The *import chain* is the longest path from one module of giro to another along its imports, those
-inside functions left out. *Files on the way* are those of which at least one function runs when the
-command runs, in plain Python and without what runs at import.
+inside functions left out; a name that a package only passes on is imported from where it is.
+*Files on the way* are those of which at least one function runs when the command runs, in plain
+Python and without what runs at import.
 """
 
 import argparse
@@ -42,11 +43,11 @@ TRACED = """
 import os, sys, threading
 import giro
 from giro.cli.main import status_of
-status_of(['policies', '--json'])
 seen, folder = set(), sys.argv[1]
 def note(frame, event, argument):
-    if event == 'call' and frame.f_code.co_name != '<module>':
+    if event == 'call':
         seen.add(frame.f_code.co_filename)
+{way}  # once before: what is imported on the way does not count
 threading.setprofile(note)
 sys.setprofile(note)
 {way}
@@ -113,12 +114,18 @@ def imported(tree: ast.Module) -> Iterator[str]:
 
 def among(imports: dict[str, set[str]], module: str) -> set[str]:
     """Return the modules of giro that a module imports."""
-    found = set()
-    for name in imports[module]:
-        target = name if name in imports else name.rpartition(".")[0]
-        if target in imports and target != module:
-            found.add(target)
-    return found
+    homes = {home_of(imports, name) for name in imports[module]}
+    return {home for home in homes if home in imports and home != module}
+
+
+def home_of(imports: dict[str, set[str]], name: str) -> str:
+    """Return the module that `package.name` comes from, past packages that only pass it on."""
+    if name in imports:
+        return name
+    package, _, own = name.rpartition(".")
+    passed_on = (other for other in imports.get(package, ()) if other.endswith(f".{own}"))
+    further = next((other for other in passed_on if other.startswith(f"{package}.")), None)
+    return home_of(imports, further) if further else package
 
 
 def longest_chain(imports: dict[str, set[str]]) -> int:

@@ -35,6 +35,7 @@ JUDGED_ELSEWHERE = {  # modules without a file of tests, and by what they are ju
     "policies/widths": "direct solves in test_lin_ucb, test_ucb_glm and test_glm_ucb",
     "simulation/engines/cuda_plans": "runs in an emulator, against twins in NumPy, in test_cuda",
     "simulation/engines/cuda_play": "likewise",
+    "service/messages": "requests and answers in service/test_api and service/test_openapi",
 }
 
 

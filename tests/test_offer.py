@@ -17,6 +17,7 @@ from giro.offer import (
     of_arms,
     offer_of,
     position_of,
+    rows_at,
 )
 from giro.policy import start
 from giro.seeds import stream
@@ -67,3 +68,15 @@ def test_sparse_features_are_chosen_and_learned_like_dense_ones(text: str, seed:
             learn_one(held, case_of(offer, chosen[-1]), chosen[-1], reward)
         assert chosen[0] == chosen[1]
         np.testing.assert_array_equal(laws[0], laws[1])
+
+
+def test_sparse_rows_of_some_arms_are_those_of_each_of_them() -> None:
+    begin = np.array([0, 2, 2, 5, 6])
+    rows = SparseRows(begin, np.arange(10, 16), np.arange(6) / 7)
+    for positions in ([2, 0], [1], [3, 1, 2], []):
+        some = rows_at(rows, np.array(positions, np.int64))
+        for i, position in enumerate(positions):
+            part, whole = slice(*some.begin[i : i + 2]), slice(*begin[position : position + 2])
+            assert some.column[part].tolist() == rows.column[whole].tolist()
+            assert some.value[part].tolist() == rows.value[whole].tolist()
+        assert some.begin[-1] == some.column.size == some.value.size

@@ -6,17 +6,19 @@ from typing import TYPE_CHECKING, Any
 from giro.errors import (
     BadFile,
     BadParameter,
+    Contradiction,
     GiroError,
     MissingExtra,
     ModelWarning,
     StoreError,
+    UnknownDecision,
     UnknownName,
 )
 from giro.version import __version__
 
 if TYPE_CHECKING:
     from giro import policies, problems
-    from giro.bandit import Bandit, Decision
+    from giro.bandit import Ask, Bandit, Decision, Record, Records
     from giro.evaluation.evaluate import evaluate
     from giro.evaluation.readers import read_log
     from giro.policy import Policy
@@ -25,17 +27,22 @@ if TYPE_CHECKING:
     from giro.simulation.trace import Trace
 
 __all__ = [
+    "Ask",
     "BadFile",
     "BadParameter",
     "Bandit",
+    "Contradiction",
     "Decision",
     "GiroError",
     "MissingExtra",
     "ModelWarning",
     "Policy",
     "Problem",
+    "Record",
+    "Records",
     "StoreError",
     "Trace",
+    "UnknownDecision",
     "UnknownName",
     "__version__",
     "evaluate",
@@ -46,10 +53,13 @@ __all__ = [
 ]
 
 _HOMES = {  # what is imported when it is first asked for, as numba takes long to import
+    "Ask": "giro.bandit",
     "Bandit": "giro.bandit",
     "Decision": "giro.bandit",
     "Policy": "giro.policy",
     "Problem": "giro.problem",
+    "Record": "giro.bandit",
+    "Records": "giro.bandit",
     "Trace": "giro.simulation.trace",
     "evaluate": "giro.evaluation.evaluate",
     "read_log": "giro.evaluation.readers",

@@ -2,6 +2,8 @@
 
 GiroError
 ├── BadParameter   the function does not accept this value
+│   ├── UnknownDecision   no decision has this id
+│   └── Contradiction     a decision was asked for, or rewarded, in another way before
 ├── UnknownName    a name is not among the known ones
 ├── BadFile        a file cannot be read or written, or holds something else
 ├── StoreError     a store cannot be reached, read or written
@@ -22,6 +24,18 @@ class GiroError(Exception):
 
 class BadParameter(GiroError, ValueError):
     """The function does not accept this value."""
+
+
+class UnknownDecision(BadParameter):
+    """No decision has this id."""
+
+    def __init__(self, id: object) -> None:
+        """Name the id."""
+        super().__init__(f"no decision has the id {id!r}")
+
+
+class Contradiction(BadParameter):
+    """A decision was asked for, or rewarded, in another way before."""
 
 
 class BadFile(GiroError):

@@ -1,12 +1,13 @@
 """LivePolicy: a policy at work outside of the simulator, one call at a time."""
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from giro.compiling import borrowed, is_kernel, kernel, plain
+from giro.compiling import borrowed, inline_kernel, is_kernel, kernel, plain
 from giro.compiling.held import Direct, HeldInPython, hold
 from giro.errors import BadFile, GiroError
 from giro.features import Schema
@@ -33,6 +34,7 @@ _UNCOUNTED = np.empty(0, np.int64)
 _NO_ROWS = (np.empty((1, 0)), np.empty((1, 0)))
 _NO_DRAW = -1  # in place of a baseline
 _UNKNOWN, _NOT_ONE = -1, -2  # in place of a position
+_ALL_AT_ONCE = 2**25  # numbers in rows, of which a state that is bounded takes up to 30 bytes each
 _GAME = 64  # rounds of the game that tells behaviour
 _MOMENTS = ("moments of contexts", "moments of arms")  # beside the state's arrays in a snapshot
 
@@ -104,8 +106,9 @@ class LivePolicy:
         return function if self._functions.compiled else plain(function)
 
     def _hold(self, state: Any) -> None:
-        self.state = state
-        parts = (state, self._moments, self._streams.generator, self._learning)
+        self.state, self._room = state, _room_of(self.played, self.shape)
+        moments = None if self._is_blind else self._moments
+        parts = (state, moments, self._streams.generator, self._learning)
         self._held: Any = (hold if self._functions.compiled else HeldInPython)(*parts)
         self._held_to_draw = HeldInPython(*parts) if self._draws_in_python else self._held
 
@@ -260,18 +263,13 @@ class LivePolicy:
         It grows at least twofold. Policies that plan then plan for twice the rounds.
         """
         shape = self.shape
-        if rewards <= shape.capacity and n_arms <= shape.n_arms and rewards <= shape.rounds:
+        if rewards <= self._room and n_arms <= shape.n_arms and rewards <= shape.rounds:
             return
-        if rewards > shape.capacity:
-            shape = shape._replace(capacity=max(2 * shape.capacity, rewards))
         while rewards > shape.rounds:
             shape = shape._replace(rounds=max(1, 2 * shape.rounds))
-        if shape.sparse and not self.played.needs_rounds and n_arms <= shape.n_arms:
-            self.shape = shape  # a table holds any number of rewards
-            return
         if n_arms > shape.n_arms:
             shape = shape._replace(n_arms=max(2 * shape.n_arms, n_arms))
-        self._grow(shape)
+        self._grow(shape._replace(capacity=_larger_capacity(self.played, shape, rewards)))
 
     def widen_to(self, schema: Schema) -> None:
         """Grow to the columns of a schema that has grown.
@@ -287,14 +285,23 @@ class LivePolicy:
         self._grow(shape)
 
     def _grow(self, shape: Shape) -> None:
-        if shape == self.shape:
+        old, self.shape, before = self.shape, shape, self.shape.contextual
+        if self._looks_the_same(old):
+            self._room = _room_of(self.played, shape)
             return
-        before = self.shape.contextual
-        self.shape = shape
         self.played = self.policy.resolved(contextual=shape.contextual)
         if before != shape.contextual and self.played != self.policy:
             raise GiroError(f"{self.policy} plays otherwise where something is known of rounds")
         self._hold(grow(self.policy, self.state, shape, stream(self._seed, _START)))
+
+    def _looks_the_same(self, old: Shape) -> bool:
+        """Return whether a state of the present shape has the same size as one of an old shape."""
+        shape = self.shape
+        if not self.played.needs_rounds:  # the number of rounds is no size of it
+            shape = shape._replace(rounds=old.rounds)
+        if shape.sparse:  # a table holds any number of rewards
+            shape = shape._replace(capacity=old.capacity)
+        return shape == old
 
     # -- writing down ------------------------------------------------------------------------
 
@@ -385,6 +392,28 @@ def _shape_of(policy: Policy, schema: Schema, n_arms: int, rounds: int, capacity
     return Shape(n_arms, *schema.widths, rounds, capacity, schema.is_sparse, layout)
 
 
+def _larger_capacity(policy: Policy, shape: Shape, rewards: int) -> int:
+    """Return a capacity for so many rewards, at least twice the present one if that is too small.
+
+    Memory that is not used yet costs nothing, but copying what was learned takes long. So a state
+    that is bounded has all its room at once, up to `_ALL_AT_ONCE`.
+    """
+    most = policy.most_rewards(shape)
+    needed = rewards if most is None else min(rewards, most)
+    if needed <= shape.capacity:
+        return shape.capacity
+    larger = max(2 * shape.capacity, needed)
+    if most is None:
+        return larger
+    return min(most, max(larger, _ALL_AT_ONCE // shape.width))
+
+
+def _room_of(policy: Policy, shape: Shape) -> float:
+    """Return how many rewards a state of this shape can hold."""
+    most = policy.most_rewards(shape)
+    return math.inf if most is not None and shape.capacity >= most else shape.capacity
+
+
 def _no_moments(schema: Schema, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
     """Return moments of the columns that a policy sees."""
     of_context, of_arms = schema.standardised
@@ -447,6 +476,8 @@ def _sparse_offer(arms: np.ndarray, schema: Schema, rng: np.random.Generator) ->
 @kernel
 def seen_offer(moments: Any, arms: np.ndarray, context: Any, features: Any) -> Offer:
     """Return an offer as the policy sees it."""
+    if moments is None:  # of a policy that sees neither
+        return Offer(arms, context, features)
     of_contexts, of_arms = moments
     return Offer(arms, seen(context, of_contexts, False), seen(features, of_arms, False))
 
@@ -566,10 +597,19 @@ def _learn(
     arms: np.ndarray,
     rewards: np.ndarray,
 ) -> None:
-    state, (of_contexts, of_arms) = borrowed(held.state), held.moments
+    state = borrowed(held.state)
     for i in range(arms.size):
-        case = Case(seen(contexts[i], of_contexts, True), seen(features[i], of_arms, True))
+        case = _seen_case(held.moments, contexts[i], features[i])
         learn(state, case, arms[i], rewards[i], held.learning)
+
+
+@inline_kernel
+def _seen_case(moments: Any, context: np.ndarray, features: np.ndarray) -> Case:
+    """Return a case as the policy sees it, once it is learned."""
+    if moments is None:
+        return Case(context, features)
+    of_contexts, of_arms = moments
+    return Case(seen(context, of_contexts, True), seen(features, of_arms, True))
 
 
 @kernel

@@ -9,6 +9,9 @@ from giro.kernels.regression.rows import Rows
 from giro.named import Named
 from giro.offer import Context
 
+MOST_ROWS = 16_384
+"""Rows of an arm that giro's models look back to, if they follow its history."""
+
 Fitting: TypeAlias = Literal["row", "history", "refit", "train"]
 
 
@@ -18,6 +21,7 @@ class Sample(NamedTuple):
     rows: Rows
     positions: np.ndarray  # [i] numbers of the rows
     counts: np.ndarray  # [i, kind] see `kernels.giro.pseudo_rewards`
+    dropped: int = 0  # rows of the arm that are not kept any more, see `Model.most_rows`
 
 
 class Model(Named, kind="model", home="giro.models"):
@@ -44,6 +48,13 @@ class Model(Named, kind="model", home="giro.models"):
         False  # a fit does not depend on the one before, to the last bit
     )
 
+    most_rows: int | None = None
+    """How many rows of an arm it can look back to, where it follows its history.
+
+    None means all of them. Otherwise a policy keeps the newest row and a uniform sample of the
+    others, so memory and the time of a reward are bounded.
+    """
+
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> Any:
         """Return the state before anything is fitted."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it starts")
@@ -60,6 +71,11 @@ class Model(Named, kind="model", home="giro.models"):
         See `fitting` for the rows that are at hand. Some may be skipped.
         """
         raise NotImplementedError("a model needs a function partial_fit")
+
+    @staticmethod
+    def unfinished(state: Any) -> bool:
+        """Return whether `partial_fit` has left work for its next calls."""
+        return False
 
     @staticmethod
     def value(state: Any, slot: int, context: Context) -> float:
@@ -80,6 +96,12 @@ def partial_fit(state: Any, slot: int, sample: Sample, rng: np.random.Generator)
 
 
 @dispatched
+def unfinished(state: Any) -> bool:
+    """Return whether the last update of the model has left work for the next."""
+    raise TypeError("replaced by dispatch")
+
+
+@dispatched
 def value(state: Any, slot: int, context: Context) -> float:
     """Return the reward that the model in this slot expects."""
     raise TypeError("replaced by dispatch")
@@ -92,7 +114,7 @@ def start(
     state = model.start(slots, n_features, capacity, rng)
     if not model.compiles:
         state = in_python(type(state))(*state)
-    for generic in (refit, partial_fit, value):
+    for generic in (refit, partial_fit, unfinished, value):
         function = getattr(type(model), generic.__name__)
         bind(generic, type(state), function if model.compiles else plain(function))
     return state

@@ -107,7 +107,12 @@ def of_arms(values: np.ndarray, arms: np.ndarray) -> np.ndarray:
 
     An empty array, as the ranking of arms whose ties are drawn, stays empty.
     """
-    return values if values.size in (arms.size, 0) else values[arms]
+    if values.size in (arms.size, 0):
+        return values
+    chosen = np.empty(arms.size, values.dtype)
+    for i in range(arms.size):
+        chosen[i] = values[arms[i]]
+    return chosen
 
 
 @inline_kernel
@@ -151,13 +156,21 @@ def _sparse_at(features: SparseRows, position: int) -> SparseRow:
     return SparseRow(features.column[first:last], features.value[first:last])
 
 
+def row_at(features: AnyRows, position: int) -> AnyRow:
+    """Return the features of the arm at a place of an offer, for Python.
+
+    Where no arm has any, nothing needs to be compiled.
+    """
+    return NO_CONTEXT if features is NO_FEATURES else features_at(features, position)
+
+
 def rows_at(features: AnyRows, positions: np.ndarray) -> AnyRows:
     """Return the features of the arms at some places of an offer."""
     if isinstance(features, np.ndarray):
         return features[positions] if features.size else features
     begin, end = features.begin[positions], features.begin[positions + 1]
-    taken = np.concatenate([np.arange(b, e) for b, e in zip(begin, end, strict=True)] or [begin])
     first = np.concatenate([[0], np.cumsum(end - begin)])
+    taken = np.arange(first[-1]) + np.repeat(begin - first[:-1], end - begin)
     return SparseRows(first, features.column[taken], features.value[taken])
 
 

@@ -141,6 +141,13 @@ class Policy(Named, kind="policy", home="giro.policies"):
         functions = Functions(cls.choose, cls.learn, cls.propensities)
         return functions if self.compiles else functions.in_python
 
+    def most_rewards(self, shape: Shape) -> int | None:
+        """Return the capacity beyond which a state of this shape does not grow.
+
+        None where it may hold any number of rewards.
+        """
+        return None
+
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Return whether `propensities` knows the probabilities of the next choice.
 

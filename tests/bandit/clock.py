@@ -4,7 +4,9 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from giro import Bandit
+from giro import Bandit, Decision
+from giro.bandit.state import BanditState
+from giro.live import LivePolicy
 
 
 class Clock:
@@ -30,10 +32,23 @@ def next_arms(bandit: Bandit, n: int, **rest: Any) -> list[str]:
 
 def bandit_of(policy: Any = "ucb1", arms: str = "abc", **rest: Any) -> Bandit:
     """Return a bandit whose arms are letters."""
-    return Bandit(list(arms), policy, **({"seed": 3, "clock": Clock(), "ids": counted()} | rest))
+    options: dict[str, Any] = {"seed": 3, "clock": Clock(), "ids": counted()}
+    return Bandit(list(arms), policy, **(options | rest))
 
 
 def state_of(bandit: Bandit) -> tuple[Any, ...]:
     """Return all that a bandit is: its log, and what it would decide next."""
     events = bandit.events()
     return repr(events.rows()), bandit.arms, [(d.id, d.arm) for d in bandit.pending()]
+
+
+def chances_of(decision: Decision) -> dict[str, float]:
+    """Return the probabilities of all arms, which are known."""
+    assert decision.propensities is not None
+    return decision.propensities
+
+
+def live_of(state: BanditState) -> LivePolicy:
+    """Return the policy of a state that knows its schema."""
+    assert state.live is not None
+    return state.live

@@ -10,14 +10,9 @@ from giro import Bandit
 def eventful(policy: Any = "epsilon-greedy:epsilon=0.2", **rest: Any) -> Bandit:
     """Return a bandit to which everything has happened."""
     clock = Clock()
-    bandit = Bandit(
-        ["red", "green", "blue ♥"],
-        policy,
-        **(
-            {"seed": 5, "reward_range": (-1, 3), "clock": clock, "floor": 0.05, "ids": counted()}
-            | rest
-        ),
-    )
+    options: dict[str, Any] = {"seed": 5, "reward_range": (-1, 3), "floor": 0.05}
+    options |= {"clock": clock, "ids": counted()} | rest
+    bandit = Bandit(["red", "green", "blue ♥"], policy, **options)
     for i in range(40):
         clock.now += 1 / 3
         decision = bandit.decide(
@@ -38,7 +33,7 @@ def eventful(policy: Any = "epsilon-greedy:epsilon=0.2", **rest: Any) -> Bandit:
 
 def futures(bandit: Bandit) -> list[tuple[str, str, float | None]]:
     """Return what the bandit would do next, whatever comes."""
-    bandit._clock, bandit._new_id = Clock(5_000.0), counted("next ")
+    bandit._follower.clock, bandit._new_id = Clock(5_000.0), counted("next ")
     done = []
     for i in range(12):
         decision = bandit.decide(

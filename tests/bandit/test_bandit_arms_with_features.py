@@ -1,6 +1,5 @@
 """Arms that come with each decision, features by name, and rankings."""
 
-import gc
 import itertools
 import math
 from decimal import Decimal
@@ -9,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bandit.clock import Clock, counted
+from bandit.clock import Clock, chances_of, counted
 from laws import assert_follows
 
 from giro import BadParameter, Bandit, GiroError
@@ -29,7 +28,8 @@ ARTICLES = {
 
 def opened(policy: str = POLICY, **rest: Any) -> Bandit:
     """Return a bandit that does not know its arms beforehand."""
-    return Bandit(policy=policy, **({"seed": 3, "clock": Clock(), "ids": counted()} | rest))
+    options: dict[str, Any] = {"seed": 3, "clock": Clock(), "ids": counted()}
+    return Bandit(policy=policy, **(options | rest))
 
 
 def taught(bandit: Bandit, rounds: int = 30) -> Bandit:
@@ -64,7 +64,7 @@ def assert_same(one: Bandit, other: Bandit) -> None:
 def test_an_arm_never_seen_is_judged_by_its_features(policy: str) -> None:
     bandit = taught(opened(policy), 150)
     new = {"x": {"topic": "politics", "length": 300}, "y": {"topic": "sport", "length": 300}}
-    assert bandit.decide(USER, arms=new).propensities["y"] > 0.7
+    assert chances_of(bandit.decide(USER, arms=new))["y"] > 0.7
 
 
 def test_what_a_user_likes_is_learned_by_products() -> None:
@@ -198,17 +198,6 @@ def test_interactions_of_dense_models_are_named_by_features() -> None:
         Bandit(["a", "b"], "lin-ucb", interactions=["age*colur"]).decide({"age": 1.0}, arms=known)
 
 
-def test_warming_up_leaves_no_garbage_for_later() -> None:
-    full = []
-    note = lambda phase, info: full.append(phase) if info["generation"] == 2 else None  # noqa: E731
-    gc.callbacks.append(note)
-    try:
-        opened().warm_up(USER, arms=ARTICLES)
-    finally:
-        gc.callbacks.remove(note)
-    assert full[-2:] == ["start", "stop"]
-
-
 # -- the log -------------------------------------------------------------------------------------
 
 
@@ -274,17 +263,10 @@ def test_a_closed_set_of_arms_can_have_hashed_features_or_none() -> None:
     for i in range(40):
         decision = bandit.decide({"day": i % 7})
         bandit.reward(decision.id, float(decision.arm == "b"))
-    assert bandit.decide({"day": 3}).propensities["b"] > 0.5
+    assert chances_of(bandit.decide({"day": 3}))["b"] > 0.5
     bandit.decide({"day": 3}, arms={"a": {"colour": "red"}, "b": {"colour": "blue"}})
     bandit.add_arm("c")
     assert set(bandit.decide({}, arms=["a", "c"]).arms) == {"a", "c"}
-
-
-def test_compiling_ahead_leaves_nothing_behind() -> None:
-    bandit = opened()
-    bandit.warm_up(USER, arms=ARTICLES)
-    assert bandit.n_decisions == 0
-    assert_same(taught(bandit), taught(opened()))
 
 
 def test_collisions_are_counted() -> None:
@@ -321,12 +303,12 @@ def test_a_slot_is_as_likely_as_it_says_given_those_before(policy: str) -> None:
     for i in range(12):
         bandit.reward(bandit.decide(arms=["abc"[i % 3]]).id, i % 3 / 2)
     rankings = [bandit.rank(slots=2) for _ in range(2000)]
-    first = rankings[0][0].propensities
+    first = chances_of(rankings[0][0])
     assert_follows([list("abc").index(r[0].arm) for r in rankings], list(first.values()))
     for arm in "abc":
         behind = [ranking[1] for ranking in rankings if ranking[0].arm == arm]
         if len(behind) > 100:
-            left = behind[0].propensities
+            left = chances_of(behind[0])
             assert arm not in left
             drawn = [list(left).index(decision.arm) for decision in behind]
             assert_follows(drawn, list(left.values()))
@@ -414,15 +396,16 @@ def test_too_many_products_of_a_dense_model_are_warned_of() -> None:
 
 def test_features_may_change_kind_come_and_go() -> None:
     bandit = taught(opened(), 5)
-    for arms in (
+    every: list[Any] = [
         {"a": {"other": 3}, "b": {}},
         {"a": {"length": "long"}, "b": {"length": math.nan}},
         {"a": None, "b": {"topic": None}},
         {"a": {"word": "\ud800"}, "b": {"word": ""}},
         {f"n{i}": {"topic": f"t{i}"} for i in range(10_000)},
-    ):
+    ]
+    for arms in every:
         decision = bandit.decide({}, arms=arms)
-        assert sum(decision.propensities.values()) == pytest.approx(1.0)
+        assert sum(chances_of(decision).values()) == pytest.approx(1.0)
         bandit.reward(decision.id, 0.5)
 
 

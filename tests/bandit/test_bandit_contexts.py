@@ -13,7 +13,7 @@ from bandit.clock import Clock, bandit_of, state_of
 
 import giro
 from giro import BadParameter, Bandit, GiroError, Policy
-from giro.features import Schema
+from giro.features import Columns, Schema
 from giro.policy import Case, Offer, Shape
 from giro.seeds import stream
 
@@ -207,12 +207,19 @@ def schema_of(bandit: Bandit) -> Schema:
     return schema
 
 
+def names_of(bandit: Bandit) -> list[str]:
+    """Return the names of the columns of contexts."""
+    context = schema_of(bandit).context
+    assert isinstance(context, Columns)
+    return context.names()
+
+
 def test_names_that_were_never_met_get_columns_at_the_end() -> None:
     bandit = bandit_of("lin-ucb:scale=1", features={"age": "number"})
     bandit.decide({"age": 1.0})
     bandit.decide({"zip": 7.0, "age": 2.0, "_request": "r7"})
     bandit.decide({"city": "Rome"})
-    assert schema_of(bandit).context.names() == ["age", "zip", *16 * ["city"]]
+    assert names_of(bandit) == ["age", "zip", *16 * ["city"]]
     assert schema_of(bandit).steps == ((1, 0), (2, 0))
     rows = bandit.events().filter(kind="decision")["context"].to_list()
     assert rows[:2] == [[1.0], [2.0, 7.0]]
@@ -233,7 +240,7 @@ def test_one_of_several_contexts_may_bring_a_new_name() -> None:
 
 def test_a_request_repeated_after_the_schema_grew_gets_the_same_decision() -> None:
     bandit = bandit_of("lin-ucb:scale=1", name="x")
-    asked = [{"a": 1.0}, {"a": 1.0, "b": "word"}, {"b": None, "a": 1}]
+    asked: list[Any] = [{"a": 1.0}, {"a": 1.0, "b": "word"}, {"b": None, "a": 1}]
     decisions = [bandit.decide(context, id=f"r{i}") for i, context in enumerate(asked)]
     bandit.reward(decisions[0].id, 1.0)
     bandit.decide({"c": 3.0, "d": "more"})
@@ -251,7 +258,7 @@ def test_a_name_is_a_number_and_elsewhere_a_word_unless_it_was_declared() -> Non
     bandit.decide({"size": 3})
     bandit.decide({"size": "large"})
     bandit.decide({"size": 4})
-    assert schema_of(bandit).context.names() == ["age", "size", *16 * ["size"]]
+    assert names_of(bandit) == ["age", "size", *16 * ["size"]]
     assert context_of(bandit)[1:] == [4.0, *16 * [0.0]]
     before = state_of(bandit)
     with pytest.raises(BadParameter, match="'age' is a number, got 'old'"):
@@ -313,7 +320,7 @@ def test_booleans_dates_and_lists_are_numbers_and_words() -> None:
     bandit = bandit_of("lin-ucb:scale=1", features={"likes": ["jazz", "rock"]})
     day = datetime.date(1970, 1, 11)
     bandit.decide({"likes": ["rock", "jazz"], "is_new": True, "since": day, "at": [1.5, 2]})
-    assert schema_of(bandit).context.names()[3:] == ["at.0", "at.1", "is_new", "since"]
+    assert names_of(bandit)[3:] == ["at.0", "at.1", "is_new", "since"]
     assert context_of(bandit) == [1.0, 1.0, 0.0, 1.5, 2.0, 1.0, 10.0]
 
 
@@ -397,7 +404,7 @@ def test_a_bandit_with_gaps_in_other_units_goes_on(
 ) -> None:
     clock, rng = Clock(), stream(8)
     features = {"year": "number", "country": ["de", "fr"]}
-    options = {"features": features, "standardise": standardise, "clock": clock}
+    options: dict[str, Any] = {"features": features, "standardise": standardise, "clock": clock}
     bandit = bandit_of("lin-ucb:scale=0.5", **options)
 
     def rounds(bandit: Bandit, n: int, rng: np.random.Generator) -> list[Any]:

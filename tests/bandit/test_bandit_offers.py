@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from bandit.clock import Clock, bandit_of, counted, state_of
+from bandit.clock import Clock, bandit_of, chances_of, counted, state_of
 
 from giro import Bandit, GiroError
 
@@ -29,7 +29,7 @@ def taught(policy: str = POLICY, rounds: int = 12, **rest: Any) -> Bandit:
 
 def next_of(bandit: Bandit) -> tuple[str, str, dict[str, float]]:
     decision = bandit.decide([0.3], arms=of("abc"))
-    return decision.id, decision.arm, dict(decision.propensities)
+    return decision.id, decision.arm, dict(chances_of(decision))
 
 
 # -- what features are for ---------------------------------------------------------------------
@@ -285,7 +285,7 @@ def test_features_of_arms_may_come_late_and_the_others_lack_them() -> None:
     again = Bandit.replay(bandit.events(), clock=Clock())
     for each in (bandit, again):
         each._new_id = counted("next ")
-    arms = {"a": {"new": 1.0}, "b": {"x": 3.0, "word": "w"}}
+    arms: dict[str, Any] = {"a": {"new": 1.0}, "b": {"x": 3.0, "word": "w"}}
     assert again.decide(arms=arms) == bandit.decide(arms=arms)
     assert state_of(again) == state_of(bandit)
 

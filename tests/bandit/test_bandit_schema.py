@@ -11,7 +11,6 @@ from bandit.clock import counted
 
 import giro
 from giro import BadParameter, Bandit, read_log
-from giro.features import Schema
 from giro.seeds import stream
 
 POLICIES = ("lin-ucb:scale=0.5", "giro-ensemble:replicas=3", "squarecb", "rand-ucb")
@@ -89,24 +88,6 @@ def test_columns_have_a_limit_and_one_warning_says_so() -> None:
         bandit.decide({"x": 1.0, "y": 2.0, "z": 3.0, "zz": 1.0})
     bandit.decide({"x": 1.0, "y": 2.0, "zzz": 3.0})  # no second one: warnings are errors
     assert names_of(bandit) == ["x", "y", "z"]
-
-
-def test_a_request_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    bandit, calls = Bandit(["a", "b"], "lin-ucb"), list[Any]()
-    bandit.decide({"x": 1.0})
-    encode = Schema.encode
-
-    def counting(self: Schema, *arguments: Any) -> Any:
-        calls.append(arguments)
-        return encode(self, *arguments)
-
-    monkeypatch.setattr(Schema, "encode", counting)
-    bandit.decide_many([{"x": float(i)} for i in range(10)])
-    assert len(calls) == 10
-    bandit.rank({"x": 1.0}, slots=2)
-    assert len(calls) == 11
-    bandit.decide_many([{"x": float(i)} for i in range(9)] + [{"x": 1.0, "new": 1.0}])
-    assert len(calls) == 31, "those of a request with new names, once more"
 
 
 # -- logs of other systems -------------------------------------------------------------------------
@@ -207,23 +188,7 @@ def test_the_rows_of_a_table_are_contexts() -> None:
         assert [row[0] for row in rows][:2] == [31.0, 45.0]
 
 
-@pytest.mark.parametrize("contexts", [3.0, True, -1, "abc", {"x": 1.0}, None])
-def test_what_are_no_contexts_is_refused(contexts: Any) -> None:
-    bandit = Bandit(["a", "b"], "thompson")
-    with pytest.raises(BadParameter, match="decide_many takes contexts, a DataFrame or a number"):
-        bandit.decide_many(contexts)
-    assert bandit.n_decisions == 0
-
-
 def test_a_bandit_of_many_arms_is_shown_in_a_line() -> None:
     bandit = Bandit([f"arm {i}" for i in range(10_000)], "ucb1")
     assert len(repr(bandit)) < 250
     assert "and 9,990 more" in repr(bandit)
-
-
-@pytest.mark.parametrize("time", [float("nan"), float("inf"), "now", None])
-def test_a_clock_gives_seconds(time: Any) -> None:
-    bandit = Bandit(["a", "b"], "thompson", clock=iter([0.0, 0.0, 0.0, 0.0, time]).__next__)
-    with pytest.raises(BadParameter, match="the clock of a bandit gives seconds, got"):
-        for _ in range(5):
-            bandit.decide()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-from bandit.clock import bandit_of, next_arms, state_of
+from bandit.clock import bandit_of, live_of, next_arms, state_of
 
 from giro import Bandit
 
@@ -51,9 +51,9 @@ def test_no_update_is_lost_or_doubled() -> None:
     assert counts["decision"] == counts["reward"] == n_threads * rounds
     decided, rewarded = (events.filter(pl.col("kind") == kind) for kind in ("decision", "reward"))
     assert decided["id"].n_unique() == rewarded["id"].n_unique() == n_threads * rounds
-    state = bandit._state.live.state
+    state = live_of(bandit._state).state
     assert state.alpha.sum() + state.beta.sum() == 2 * state.alpha.size + n_threads * rounds
-    again = Bandit.replay(events, clock=bandit._clock)
+    again = Bandit.replay(events, clock=bandit._follower.clock)
     assert state_of(again) == state_of(bandit)
     assert next_arms(again, 50) == next_arms(bandit, 50)
 
@@ -61,9 +61,9 @@ def test_no_update_is_lost_or_doubled() -> None:
 def test_of_many_reports_of_one_decision_one_counts() -> None:
     bandit = bandit_of("ucb1")
     decisions = bandit.decide_many(50)
-    at_once(lambda _: [bandit.reward(d.id, 1.0) for d in decisions] and None, threads=6)
+    at_once(lambda _: bandit.reward_many([(d.id, 1.0) for d in decisions]), threads=6)
     assert bandit.n_rewards == 50
-    assert bandit._state.live.state.pulls.sum() == 50
+    assert live_of(bandit._state).state.pulls.sum() == 50
 
 
 def test_a_file_saved_while_others_decide_is_a_prefix_of_all_that_happens(tmp_path: Path) -> None:

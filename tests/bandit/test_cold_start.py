@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from bandit.clock import Clock, bandit_of, counted, state_of
+from bandit.clock import Clock, bandit_of, chances_of, counted, state_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import ALPHA, assert_follows
@@ -73,7 +73,7 @@ def test_decisions_for_a_new_arm_that_expire_let_it_in_again() -> None:
     assert [d.arm for d in bandit.decide_many(12)].count("new") == 10
     clock.now += 100.0
     bandit.expire(older_than=50.0, reward=1.0)
-    assert "new" in bandit.decide().propensities
+    assert "new" in chances_of(bandit.decide())
 
 
 def test_while_no_arm_has_a_reward_none_is_left_out(seed: int) -> None:
@@ -81,7 +81,7 @@ def test_while_no_arm_has_a_reward_none_is_left_out(seed: int) -> None:
     decisions = bandit.decide_many(2_000)
     assert_follows(["abcd".index(decision.arm) for decision in decisions], np.full(4, 0.25))
     bandit.reward(decisions[0].id, 1.0)
-    assert list(bandit.decide().propensities) == [decisions[0].arm]
+    assert list(chances_of(bandit.decide())) == [decisions[0].arm]
 
 
 def test_a_choice_among_new_arms_only_is_not_empty() -> None:
@@ -89,9 +89,9 @@ def test_a_choice_among_new_arms_only_is_not_empty() -> None:
     bandit.add_arm("newer")
     for arms in (["new"], ["new", "newer"]):
         assert {d.arm for d in bandit.decide_many(40, arms=arms)} == set(arms)
-    assert list(bandit.decide(arms=["new", "newer"]).propensities) == ["new", "newer"]
-    assert list(bandit.decide(arms=["new", "b"]).propensities) == ["b"]
-    assert list(bandit.decide().propensities) == ["a", "b", "c"]
+    assert list(chances_of(bandit.decide(arms=["new", "newer"]))) == ["new", "newer"]
+    assert list(chances_of(bandit.decide(arms=["new", "b"]))) == ["b"]
+    assert list(chances_of(bandit.decide())) == ["a", "b", "c"]
 
 
 def test_a_retired_arm_comes_back_with_the_decisions_it_had() -> None:
@@ -99,14 +99,14 @@ def test_a_retired_arm_comes_back_with_the_decisions_it_had() -> None:
     bandit.decide_many(10)
     bandit.retire_arm("new")
     bandit.add_arm("new")
-    assert list(bandit.decide().propensities) == ["a", "b", "c"]
+    assert list(chances_of(bandit.decide())) == ["a", "b", "c"]
 
 
 def test_arms_follow_their_probabilities_while_a_new_one_waits(seed: int) -> None:
     bandit = taught(seed=seed)
-    assert [d.propensities["new"] for d in bandit.decide_many(10)] == [1.0] * 10
+    assert [chances_of(d)["new"] for d in bandit.decide_many(10)] == [1.0] * 10
     decisions = bandit.decide_many(4_000)
-    law = decisions[0].propensities
+    law = chances_of(decisions[0])
     assert list(law) == ["a", "b", "c"]
     assert 0.0 < min(law.values()) < max(law.values()) < 1.0
     assert_follows(["abc".index(d.arm) for d in decisions], np.array(list(law.values())))
@@ -117,10 +117,10 @@ def test_arms_are_drawn_from_votes_while_a_new_one_waits(seed: int) -> None:
         return float(history[rng.integers(0, history.size)])
 
     bandit = taught(Randomized(drawn_reward), seed=seed, votes=4, floor=0.1)
-    while "new" in bandit.decide().propensities:  # it may miss some by the floor
+    while "new" in chances_of(bandit.decide()):  # it may miss some by the floor
         pass
     decisions = bandit.decide_many(1_000)
-    chances = np.array([decision.propensities["a"] for decision in decisions])
+    chances = np.array([chances_of(decision)["a"] for decision in decisions])
     chosen = np.array([decision.arm == "a" for decision in decisions])
     assert np.unique(chances).size > 2
     for p in np.unique(chances):
@@ -199,5 +199,5 @@ def test_choices_that_rewards_do_not_change_are_not_held_back() -> None:
     bandit.reward(bandit.decide().id, 1.0)
     bandit.add_arm("new")
     decisions = [bandit.decide() for _ in range(60)]
-    assert all(set(d.propensities) == {"old", "older", "new"} for d in decisions)
+    assert all(set(chances_of(d)) == {"old", "older", "new"} for d in decisions)
     assert sum(d.arm == "new" for d in decisions) > 2

@@ -221,7 +221,7 @@ def test_a_log_of_another_system_is_learned() -> None:
         with pytest.raises(BadParameter):
             bandit.learn_from(read_log(wrong))
     with pytest.raises(BadParameter, match=r"giro\.read_log returns, got dict"):
-        bandit.learn_from(log)
+        bandit.learn_from(log)  # type: ignore[arg-type]
     assert bandit.position == before
 
 

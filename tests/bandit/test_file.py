@@ -87,8 +87,8 @@ def test_files_written_before_are_read_and_go_on(path: Path) -> None:
     assert told == pytest.approx(expected["propensities"], abs=1e-12)
     again = Bandit.replay(bandit.events())
     assert again.events().drop("setting").equals(bandit.events().drop("setting"))
-    mine, again = futures(bandit), futures(Bandit.load(path))
-    assert mine == again
+    mine = futures(bandit)
+    assert mine == futures(Bandit.load(path))
     assert [list(step) for step in mine] == [
         [id, arm, pytest.approx(p, abs=1e-12)] for id, arm, p in expected["next"]
     ]

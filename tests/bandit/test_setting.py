@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from giro import BadParameter, Bandit, UnknownName
+from giro import BadParameter, Bandit, Policy, UnknownName
 from giro.bandit.setting import Setting
 
 
@@ -53,10 +53,10 @@ def test_new_parameters_are_checked(arguments: dict[str, Any], words: str) -> No
 
 
 def test_the_parameter_is_saved_and_files_without_it_have_ten() -> None:
-    told = Setting("ucb1", first_decisions=3).to_json()
+    told = Setting(Policy.parse("ucb1"), first_decisions=3).to_json()
     assert Setting.from_json(told).first_decisions == 3
     del told["first_decisions"]
     assert Setting.from_json(told).first_decisions == 10
-    for wrong in (0, 1.5, True):
+    for wrong in list[Any]((0, 1.5, True)):
         with pytest.raises(BadParameter, match="a whole number first_decisions >= 1"):
             Bandit(["a"], "ucb1", first_decisions=wrong)

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from bandit.clock import Clock, bandit_of
+from bandit.clock import Clock, bandit_of, live_of
 
 from giro import Bandit, live
 from giro.live import LivePolicy
@@ -63,11 +63,12 @@ def test_arms_that_come_and_go_and_subsets_replay_nothing(policy: str, calls: Co
 
 
 def test_full_room_replays_nothing(calls: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LivePolicy.__init__.__kwdefaults__, "capacity", 4)
+    sizes: Any = LivePolicy.__init__.__kwdefaults__
+    monkeypatch.setitem(sizes, "capacity", 4)
     bandit = bandit_of("giro", "abc")
     rounds(bandit, 40, features=False)
     assert calls == {"start": 2, "learn": 40}
-    assert bandit._state.live.shape.capacity >= 40
+    assert live_of(bandit._state).shape.capacity >= 40
 
 
 def test_arms_held_back_replay_nothing(calls: Counter[str]) -> None:
@@ -92,11 +93,11 @@ def test_a_loaded_bandit_learns_nothing_again(calls: Counter[str], tmp_path: Any
     rounds(bandit, 20, features=False)
     bandit.save(tmp_path / "x.giro")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(live, "fingerprint", lambda *_: bandit._state.live._fingerprint)
+        patch.setattr(live, "fingerprint", lambda *_: live_of(bandit._state)._fingerprint)
         calls.clear()
         loaded = Bandit.load(tmp_path / "x.giro")
     assert calls == {}
-    assert loaded._state.live.learned == 20
+    assert live_of(loaded._state).learned == 20
 
 
 def test_a_state_that_was_interrupted_is_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,4 +116,4 @@ def test_a_state_that_was_interrupted_is_made_again(monkeypatch: pytest.MonkeyPa
     for each in (bandit, twin):
         each.reward("3", 0.0)
     assert bandit.decide() == twin.decide()
-    assert bandit.n_rewards == bandit._state.live.learned == 2
+    assert bandit.n_rewards == live_of(bandit._state).learned == 2

@@ -3,18 +3,18 @@
 from typing import Any
 
 import pytest
-from bandit.clock import bandit_of
+from bandit.clock import bandit_of, live_of
 
 from giro import Bandit
 from giro.live import LivePolicy
 
-SIZES = LivePolicy.__init__.__kwdefaults__  # of a state that nobody told how large it gets
+SIZES: Any = LivePolicy.__init__.__kwdefaults__  # of a state that nobody told how large it gets
 
 
 def arms_of(policy: str, n: int, **rest: Any) -> list[str]:
     bandit = bandit_of(policy, "abcd", **rest)
     bandit.decide()
-    assert bandit._state.live.shape.capacity == SIZES["capacity"]
+    assert live_of(bandit._state).shape.capacity == SIZES["capacity"]
     arms = []
     for i in range(n):
         decision = bandit.decide()

@@ -3,11 +3,12 @@
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from bandit.clock import Clock, counted
+from bandit.clock import Clock, chances_of, counted, live_of
 from bandit.conftest import KINDS, address
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -42,7 +43,12 @@ class Lived:
 
     def __init__(self, policy: str, where: str | None, name: str, **rest: Any) -> None:
         self.where, self.name, self.clock, self.contexts = where, name, Clock(), "lin" in policy
-        options = {"seed": 4, "clock": self.clock, "ids": counted(), "name": name} | rest
+        options: dict[str, Any] = {
+            "seed": 4,
+            "clock": self.clock,
+            "ids": counted(),
+            "name": name,
+        } | rest
         self.bandit = Bandit(["a", "b", "c"], policy, store=where, **options)
         self.said: list[Any] = []
 
@@ -95,7 +101,7 @@ class Lived:
     def reopen(self, _: None) -> None:
         if self.where is not None:
             self.bandit.close()
-            options = {"clock": self.clock, "ids": self.bandit._new_id}
+            options: dict[str, Any] = {"clock": self.clock, "ids": self.bandit._new_id}
             self.bandit = Bandit.open(self.where, self.name, **options)
 
     def facts(self) -> Any:
@@ -215,8 +221,9 @@ def test_threads_of_several_bandits_lose_nothing(shared: Callable[..., Bandit]) 
     fresh = shared()
     for bandit in bandits:
         assert bandit.n_rewards == fresh.n_rewards == 90
-        for path, array in arrays_of(bandit._state.live.state).items():
-            np.testing.assert_array_equal(array, arrays_of(fresh._state.live.state)[path])
+        mine, others = (arrays_of(live_of(each._state).state) or {} for each in (bandit, fresh))
+        for path, array in mine.items():
+            np.testing.assert_array_equal(array, others[path])
 
 
 def test_the_form_of_the_first_context_holds_for_all(shared: Callable[..., Bandit]) -> None:
@@ -239,7 +246,7 @@ def test_a_policy_changed_by_one_is_changed_for_all(
     caught_up(one)
     assert one.policy == two.policy
     assert one.decide(id="q").propensities == two.decide(id="q").propensities
-    assert 0.0 < min(one.decide(id="q").propensities.values())
+    assert 0.0 < min(chances_of(one.decide(id="q")).values())
     again = Bandit.open(str(where), "x")
     assert again.policy.name == "thompson"
     for bandit in (two, again):
@@ -267,12 +274,40 @@ def test_a_snapshot_saves_reading_the_log(
     read: list[int] = []
     kind = type(one._store)
     original = kind.read
-    monkeypatch.setattr(
-        kind, "read", lambda self, after, n: read.append(after) or original(self, after, n)
-    )
+
+    def noting(self: Any, after: int, n: int) -> Any:
+        read.append(after)
+        return original(self, after, n)
+
+    monkeypatch.setattr(kind, "read", noting)
     with Bandit.open(str(where), "x") as two:
         assert min(read) == one.position
         assert two.decide(id="q") == one.decide(id="q")
+
+
+def test_a_bandit_loaded_into_a_store_is_opened_from_a_snapshot(
+    shared: Callable[..., Bandit], where: str | None, tmp_path: Path
+) -> None:
+    one = shared()
+    for i in range(20):
+        one.reward(one.decide().id, float(i % 2))
+    one.save(tmp_path / "x.giro")
+    with Bandit.load(tmp_path / "x.giro", name="copy", store=str(where)) as two:
+        assert next(iter(two._store.snapshots())).position == one.position
+        assert two.decide(id="q").arm == one.decide(id="q").arm
+
+
+def test_a_state_learned_again_is_kept_when_it_is_closed(
+    shared: Callable[..., Bandit], where: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with shared() as one:
+        one.reward(one.decide().id, 1.0)
+        monkeypatch.setattr(type(one._store), "keep", lambda self, snapshot: None)
+    monkeypatch.undo()
+    with Bandit.open(str(where), "x") as two:
+        assert list(two._store.snapshots()) == []
+    with Bandit.open(str(where), "x") as three:
+        assert next(iter(three._store.snapshots())).position == three.position
 
 
 # -- rewards that are corrected, or never come -----------------------------------------------------
@@ -284,7 +319,12 @@ def test_a_snapshot_saves_reading_the_log(
 )
 def test_several_reports_of_one_reward(where: str | None, how: str, expected: float) -> None:
     clock = Clock()
-    options = {"reward_wait": 60, "reward_aggregation": how, "clock": clock, "name": "x"}
+    options: dict[str, Any] = {
+        "reward_wait": 60,
+        "reward_aggregation": how,
+        "clock": clock,
+        "name": "x",
+    }
     with Bandit(["a", "b"], "thompson", store=where, **options) as bandit:
         decision, silent = bandit.decide(), bandit.decide()
         for value in (0.5, 0.125, 0.25):

@@ -3,9 +3,10 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from bandit.clock import Clock, counted
+from bandit.clock import Clock, counted, live_of
 from bandit.stores.postgres import url_or_reason
 
 from giro import Bandit, live
@@ -30,7 +31,7 @@ def test_processes_that_are_killed_lose_nothing(store: str) -> None:
 
 def test_a_clock_that_goes_back_changes_nothing_but_times(tmp_path: Path) -> None:
     clock = Clock()
-    options = {"clock": clock, "ids": counted(), "reward_wait": 10.0, "name": "x"}
+    options: dict[str, Any] = {"clock": clock, "ids": counted(), "reward_wait": 10.0, "name": "x"}
     with Bandit(["a", "b"], "ucb1", store=f"sqlite:///{tmp_path}/x.db", **options) as bandit:
         bandit.decide()
         clock.now -= 500.0
@@ -60,5 +61,5 @@ def test_a_snapshot_of_a_giro_that_behaves_otherwise_is_not_used(
         law = bandit.decide(id="q").propensities
     monkeypatch.setattr(live, "fingerprint", lambda *_: "another")
     with Bandit.open(where, "x") as again:
-        assert again._state.live.learned == 10
+        assert live_of(again._state).learned == 10
         assert again.decide(id="r").propensities == law

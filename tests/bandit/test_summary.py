@@ -16,6 +16,9 @@ def test_an_apprentice_tells_how_it_would_have_done(seed: int) -> None:
     report = bandit.apprenticeship()
     assert report.decisions == 1_500
     assert report.earned == pytest.approx(0.45, abs=0.06)
+    assert report.would_have_earned is not None
+    assert report.standard_error is not None
+    assert report.agreement is not None
     assert abs(report.would_have_earned - 0.6) < 5 * report.standard_error + 0.03
     assert 0.4 < report.agreement < 0.8
     nobody = bandit_of("thompson", "ab", share=0.0)

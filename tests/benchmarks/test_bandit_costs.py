@@ -34,3 +34,10 @@ def test_every_round_is_a_decision_and_its_reward(numbers: int, features: int) -
     seconds, river, _ = costs.played(bandit, entrant, 20, None)
     assert seconds.shape == (20, 2) and (seconds > 0.0).all() and river is None
     assert bandit.n_decisions == bandit.n_rewards == 20 + costs.WARM
+
+
+def test_the_longest_calls_of_a_long_life_are_in_milliseconds() -> None:
+    line = costs.long_lived("x", 2, 30)
+    assert line["rounds"] == 30
+    assert 0.0 < line["decide_p99_ms"] <= line["longest_decide_ms"] + 0.01
+    assert 0.0 < line["reward_p99_ms"] <= line["longest_reward_ms"] + 0.01

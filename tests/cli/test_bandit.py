@@ -8,7 +8,7 @@ from bandit.clock import bandit_of
 from cli.conftest import Giro
 from sklearn.linear_model import Ridge
 
-from giro import Bandit
+from giro import Bandit, Records
 from giro.policies import EpsilonGreedy
 
 
@@ -92,3 +92,17 @@ def test_groups_without_a_command_show_their_help(giro: Giro, group: str) -> Non
     assert done.out == giro(group, "--help").out == giro(group, "-h").out
     assert "\nCommands:\n" in done.out
     assert f"    giro {group}" in done.out
+
+
+def test_a_bandit_is_created_listed_and_retired(giro: Giro, tmp_path: Path) -> None:
+    store = ("--store", f"sqlite:///{tmp_path}/x.db")
+    create = ("bandit", "create", "b", "--arms", "x,y", "--policy", "ucb1", *store)
+    assert giro(*create).status == 0
+    assert giro(*create).status == 2
+    assert giro("bandit", "list", *store).out == "b\n"
+    with Bandit.open(store[1], "b") as bandit:
+        assert (bandit.arms, bandit.policy.text) == (["x", "y"], "ucb1")
+    assert giro("bandit", "retire", "b", *store).status == 0
+    with Records(store[1]) as records:
+        assert records.get("bandit", "b") is not None
+    assert giro("bandit", "retire", "c", *store).status == 2

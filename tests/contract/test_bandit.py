@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bandit.clock import counted
+from bandit.clock import counted, live_of
 from known import marks_of, policies_in_bandits
 from laws import ALPHA, p_value_of_counts
 
@@ -52,7 +52,7 @@ def arms_of(names: str, *, features: bool) -> Any:
 
 def played(policy: Policy, *, binary: bool, contexts: bool, features: bool) -> Bandit:
     """Return a bandit after some rounds, with rewards under way and a set of arms of its own."""
-    options = {"rounds": ROUNDS, "votes": 3, "clock": clock, "ids": counted()}
+    options: dict[str, Any] = {"rounds": ROUNDS, "votes": 3, "clock": clock, "ids": counted()}
     bandit = Bandit(["a", "b", "c"], policy, seed=4, **options)
     rng = stream(11)
     for i in range(ROUNDS):
@@ -103,9 +103,10 @@ def test_choices_follow_the_law_that_the_policy_tells(policy: Policy, case: str)
     assert its.schema is not None
     _, asked, _, rows = encoded(Request(None, context, arms), its, its.schema)
     offer = Offer(asked, rows.context, rows.features)
-    its.live.stream_of(5)
-    law = its.live.propensities(offer)
-    counts = (DRAWS * its.live.vote(offer, DRAWS)).round().astype(int)
+    live_of(its).stream_of(5)
+    law = live_of(its).propensities(offer)
+    assert law is not None
+    counts = (DRAWS * live_of(its).vote(offer, DRAWS)).round().astype(int)
     assert law.sum() == pytest.approx(1.0, abs=1e-9)
     assert p_value_of_counts(counts, law) > ALPHA
 

@@ -37,7 +37,12 @@ def lived(
     policy: Policy, clock: Clock, pass_on: PassOn, *, binary: bool, contexts: bool, features: bool
 ) -> dict[str, Any]:
     """Return the decisions and the log of a bandit that is passed on after every round."""
-    options = {"reward_range": (-1, 3), "rounds": ROUNDS, "votes": 3, "ids": counted()}
+    options: dict[str, Any] = {
+        "reward_range": (-1, 3),
+        "rounds": ROUNDS,
+        "votes": 3,
+        "ids": counted(),
+    }
     bandit = Bandit(["a", "b", "c"], policy, seed=4, first_decisions=3, clock=clock, **options)
     rng, told = stream(11), []
     for i in range(ROUNDS):

@@ -4,7 +4,7 @@ import json
 from typing import Any, NamedTuple
 
 import numpy as np
-from bandit.clock import Clock, counted
+from bandit.clock import Clock, chances_of, counted
 
 from giro import Bandit
 from giro.evaluation import Log
@@ -90,7 +90,7 @@ def made(
             "_label_cost": -reward,
             "_label_probability": decision.propensity,
             "a": [*range(1, len(each.arms) + 1)],
-            "p": [*decision.propensities.values()],
+            "p": [*chances_of(decision).values()],
             "c": each.context | {"_multi": [*each.arms.values()]},
         }
         lines.append(json.dumps(line))

@@ -76,7 +76,7 @@ def test_the_bootstrap_covers_better_where_few_events_have_large_weights(seed: i
     for number in range(300):
         log = contextual_log(seed, number, events=200, logging=HEAVY)
         for interval in covered:
-            evaluation = evaluate(log, target, estimators=["ips", "snips"], interval=interval)  # type: ignore[arg-type]
+            evaluation = evaluate(log, target, estimators=["ips", "snips"], interval=interval)
             for row in evaluation.rows:
                 assert "as good as only" in row.note
                 covered[interval] += row.low <= TRUTH <= row.high
@@ -98,7 +98,7 @@ def test_the_value_of_a_learning_policy_is_covered(seed: int, policy: str) -> No
     means = np.array([0.3, 0.5, 0.7])
     covered: dict[str, list[bool]] = {name: [] for name in ESTIMATORS}
     for number in range(FEWER):
-        log = uniform_log(seed, number, events=120, means=means)
+        log = uniform_log(seed, number, events=120, means=means.tolist())
         its = target_of(policy, log, Learning(votes=20)).probabilities  # led through the log once
         truth = float(np.mean(its @ means))
         for row in evaluate(log, its).rows:

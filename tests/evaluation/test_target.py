@@ -1,7 +1,7 @@
 """Targets: what the policies to be evaluated would choose."""
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -53,7 +53,9 @@ class Knowing(Policy):
 
 def test_exact_probabilities_are_asked_for_before_each_event_and_voted_only_where_unknown() -> None:
     found = probabilities_in(Knowing(), log_of(3), np.zeros(3), votes=10, seed=0)
-    assert np.allclose(found.probabilities, [[0, 0, 1], [1 / 2, 1 / 2, 0], [1 / 3, 2 / 3, 0]])
+    assert np.allclose(
+        found.probabilities, [[0.0, 0.0, 1.0], [1 / 2, 1 / 2, 0.0], [1 / 3, 2 / 3, 0.0]]
+    )
     assert found.voted == 1
 
 
@@ -87,7 +89,7 @@ def naive_votes(policy: Policy, log: Log, votes: int, seed: int) -> np.ndarray:
 
 def test_compiled_votes_are_those_of_plain_python(seed: int) -> None:
     class Voting(EpsilonGreedy):
-        propensities = None
+        propensities: ClassVar[Any] = None
 
     log = log_of()
     found = probabilities_in(Voting(), log, log.reward, votes=7, seed=seed).probabilities
@@ -124,9 +126,9 @@ def test_probabilities_are_scaled_to_the_eligible_arms() -> None:
         eligible=np.array([[True, True, False], [False, True, False]]),
     )
     assert np.allclose(
-        probabilities({"0": 0.2, "1": 0.2, "2": 0.6}, log), [[0.5, 0.5, 0], [0, 1, 0]]
+        probabilities({"0": 0.2, "1": 0.2, "2": 0.6}, log), [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]]
     )
-    assert np.allclose(probabilities("always:2", log), [[0.5, 0.5, 0], [0, 1, 0]])
+    assert np.allclose(probabilities("always:2", log), [[0.5, 0.5, 0.0], [0.0, 1.0, 0.0]])
 
 
 @pytest.mark.parametrize("policy", ["thompson", "ucb1", "giro", "lin-ucb:scale=0.3", "besa"])
@@ -147,7 +149,7 @@ def test_a_learning_policy_is_offered_the_eligible_arms_and_no_others(
     live = LivePolicy(given, usable_schema(given, schema), n_arms=3, seed=seed, rounds=40)
     for event in range(40):
         arms = np.flatnonzero(eligible[event])
-        its = known[event] if shared else NO_FEATURES
+        its = known[event] if shared and known else NO_FEATURES
         offer = Offer(arms, log.contexts[event], its)
         law = live.propensities(offer)
         if law is None:
@@ -208,7 +210,7 @@ def test_wrong_targets_are_refused(policy: Any, said: str) -> None:
 def test_a_choice_that_there_is_not_is_refused() -> None:
     @dataclass(frozen=True)
     class Wrong(Knowing):
-        propensities = None
+        propensities: ClassVar[Any] = None
 
         def start(self, shape: Shape, rng: Any) -> Any:
             return _Other(0)

@@ -7,6 +7,8 @@ from policies.choosing import choice_counts, informed
 
 from giro import BadParameter, GiroError, Policy
 from giro.compiling import plain
+from giro.features import Schema
+from giro.live import LivePolicy
 from giro.offer import offer_of
 from giro.paper.theory.choice_probabilities import giro_probabilities
 from giro.policies.giro import Giro
@@ -43,3 +45,17 @@ def test_parameters_out_of_range_are_refused() -> None:
 def test_giro_has_no_half_life() -> None:
     with pytest.raises(GiroError, match="no parameter of giro is called 'half_life'"):
         Policy.parse("giro:half_life=10")
+
+
+def test_draws_of_many_equal_rewards_follow_the_logged_law(seed: int) -> None:
+    live = LivePolicy(Giro(), Schema(), n_arms=3, seed=seed)
+    arms = np.repeat(np.arange(3), 2000)
+    rewards = (np.arange(6000) % np.array([20, 21, 22])[arms] < 10).astype(float)  # nearly equal
+    live.learn_all(np.empty((6000, 0)), np.empty((6000, 0)), arms, rewards)
+    law = live.propensities(offer_of(3))
+    assert law is not None
+    assert law.sum() == pytest.approx(1.0, abs=1e-14)
+    drawn = [live.draw(offer_of(3), number) for number in range(4_000)]
+    assert_follows([each.position for each in drawn if each], law)
+    chosen = [live.choose(offer_of(3)) for _ in range(4_000)]  # by lattices: nearly the same
+    assert_follows(chosen, law)

@@ -1,12 +1,10 @@
 """Runs that are kept: recognised by what they play, apart by what made them."""
 
 import dataclasses
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 from contract.steps import in_steps
 from known import bootstrap_mean, policies
@@ -189,21 +187,6 @@ def test_two_processes_lose_none_of_each_others_runs(tmp_path: Path) -> None:
     list(run(dataclasses.replace(TWO, policies=["greedy"]), first))
     list(run(dataclasses.replace(TWO, runs=2), second))
     list(run(dataclasses.replace(TWO, policies=["giro:a=1"]), first))
-    assert sorted(versions(tmp_path)) == [
-        ("giro:a=1", __version__, 4),
-        ("greedy", __version__, 4),
-    ]
-
-
-def test_a_folder_of_older_files_is_read_and_gone_on_with(tmp_path: Path) -> None:
-    trace = simulate("greedy", "bernoulli", rounds=300, runs=2, seed=3)
-    metadata = {"giro-trace": "1", "setting": json.dumps(dataclasses.asdict(trace.setting))}
-    trace.table().write_parquet(tmp_path / "greedy-abc.parquet", metadata=metadata)
-    pl.DataFrame({"regret": [1.0]}).write_parquet(tmp_path / "curves.parquet")  # a table of then
-    assert [t.setting.policy for t in load_folder(tmp_path)] == ["greedy"]
-    told: list[tuple[str, int]] = []
-    list(run(TWO, Kept(tmp_path), on_runs=lambda s, count: told.append((s.policy, count))))
-    assert ("greedy", 2) in told
     assert sorted(versions(tmp_path)) == [
         ("giro:a=1", __version__, 4),
         ("greedy", __version__, 4),

@@ -1,7 +1,6 @@
 """What happened, to Parquet and back."""
 
 import dataclasses
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -96,13 +95,6 @@ def test_a_file_cut_short_anywhere_is_refused(tmp_path: Path) -> None:
         {"giro-trace": "0"},
         {"giro-trace": "2"},
         {"giro-trace": "1"},
-        {"giro-trace": "1", "setting": "not json"},
-        {"giro-trace": "1", "setting": '{"policy": "ucb1"}'},
-        {"giro-trace": "1", "setting": '{"nonsense": 1}'},
-        {
-            "giro-trace": "1",
-            "setting": '{"policy":"ucb1","problem":"bernoulli","rounds":0,"seed":0}',
-        },
     ],
 )
 def test_a_file_that_does_not_say_how_it_was_made_is_refused(
@@ -132,13 +124,6 @@ def test_a_file_holds_the_traces_of_many_settings_in_their_order(tmp_path: Path)
         assert_same(first, second)
     with pytest.raises(BadFile, match="holds 3 traces"):
         Trace.load(tmp_path / "t.parquet")
-
-
-def test_a_file_of_the_older_format_is_read(tmp_path: Path) -> None:
-    trace = small_trace()
-    metadata = {"giro-trace": "1", "setting": json.dumps(dataclasses.asdict(trace.setting))}
-    trace.table().write_parquet(tmp_path / "t.parquet", metadata=metadata)
-    assert_same(Trace.load(tmp_path / "t.parquet"), trace)
 
 
 def test_merging_keeps_every_run_once_and_in_order() -> None:

@@ -1,6 +1,8 @@
 """Decide now, learn later: a bandit with named arms for your own program."""
 
+from giro.bandit.asking import Ask
 from giro.bandit.bandit import Bandit
 from giro.bandit.event import Decision
+from giro.bandit.records import Record, Records
 
-__all__ = ["Bandit", "Decision"]
+__all__ = ["Ask", "Bandit", "Decision", "Record", "Records"]

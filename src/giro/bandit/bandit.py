@@ -1,21 +1,18 @@
 """Bandit: arms by name, decide now, reward later, in memory or in a store that survives."""
 
 import asyncio
-import contextlib
-import gc
-import itertools
 import json
-import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
-from giro.bandit.deciding import Encoded, Request, decided, encoded, sampled
+from giro.bandit.asking import Ask, activated, answered_each, deferred_in
+from giro.bandit.deciding import Request, answered, encoded, ranking, requests_of
 from giro.bandit.event import (
     ArmAdded,
     ArmRetired,
@@ -36,29 +33,37 @@ from giro.bandit.exchange import (
 )
 from giro.bandit.file import packed, read_bandit, snapshot_of, store_of, write_bandit
 from giro.bandit.follower import GROUP, Follower
-from giro.bandit.rewarding import reports, still_wanted
+from giro.bandit.opening import (
+    Ids,
+    begin_log,
+    check_arms,
+    check_same,
+    checked_clock,
+    checked_names,
+    seconds,
+    source_of_ids,
+)
+from giro.bandit.rewarding import report, report_each
 from giro.bandit.setting import Setting
+from giro.bandit.stand_in import StandIn
 from giro.bandit.state import BanditState
-from giro.bandit.stores import MemoryStore, Store, Taken, check_ids, names_in, opened
-from giro.bandit.summary import Apprenticeship, apprenticeship, summary
-from giro.checks import NOT_NEGATIVE, WORD, check, is_word, optional
-from giro.errors import BadParameter, GiroError
+from giro.bandit.stores import MemoryStore, Store, names_in, opened
+from giro.bandit.summary import Apprenticeship, apprenticeship, summary, table_collisions
+from giro.bandit.warm_up import compile_for, warm_up
+from giro.checks import NOT_NEGATIVE, check
+from giro.errors import BadParameter, GiroError, UnknownDecision
 from giro.features import Arms, Given
 from giro.features.schema import MAX_COLUMNS, fitted
-from giro.kernels.hashed import Collisions, collisions
-from giro.live import LivePolicy
-from giro.offer import Offer, case_of
-from giro.policy import Policy, arrays_of
+from giro.kernels.hashed import Collisions
+from giro.policy import Policy
 
 if TYPE_CHECKING:
     import polars as pl
 
     from giro.evaluation.log import Log
 
-Ids: TypeAlias = Callable[[], str] | Literal["random", "numbered"]
-
-_LOGGER = logging.getLogger("giro")
 _PART = 10_000  # events that are read at once
+_TABLE_PART = 250  # events of a table that are converted at once: other threads wait meanwhile
 _SHOWN = 10  # arms in the text of a bandit
 _NONE_NEW = ((), ())
 
@@ -122,6 +127,8 @@ class Bandit:
     - `ids`: where ids of decisions come from. A decision draws its randomness from its id. By
       default ids are random, so that no two bandits ever give the same. With "numbered" they are 0,
       1, 2, ..., and the same calls give the same decisions, for examples and tests. Or a function.
+    - `at_once`: whether arms are chosen uniformly, with these probabilities in the log, until
+      `get_ready` has compiled the policy. Otherwise the first decision waits for it.
 
     A bandit is its log of events (`events`): everything else follows from it. Arms that come and
     go, and decisions among some of them, cost nothing extra.
@@ -152,6 +159,7 @@ class Bandit:
         sync_arms: bool = False,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
+        at_once: bool = False,
     ) -> None:
         """Check the parameters, and make the bandit or open an existing one as it is."""
         setting = Setting(
@@ -167,7 +175,7 @@ class Bandit:
             first_decisions=first_decisions,
             standardise=standardise,
             share=share,
-            reward_wait=_seconds(reward_wait),
+            reward_wait=seconds(reward_wait),
             default_reward=default_reward,
             reward_aggregation=reward_aggregation,
             interactions=interactions,
@@ -175,15 +183,11 @@ class Bandit:
             max_columns=max_columns,
         )
         names = [] if arms is None else checked_names(arms)
-        log: Store = MemoryStore() if store is None else opened(store, name)
-        if log.last() == 0:
-            began = Began(clock(), json.dumps(setting.to_json()))
-            with contextlib.suppress(Taken):  # another process has just made it
-                log.append([began, *(ArmAdded(clock(), arm) for arm in names)], expected=0)
-        self._open(log, setting.policy, clock, ids)
+        self._store: Store = MemoryStore() if store is None else opened(store, name)
+        begin_log(self._store, setting, names, clock)
+        self._open(self._store, setting.policy, clock, ids, at_once=at_once)
         if store is not None:
-            self._check_same(setting)
-            self._check_arms(names, sync=sync_arms)
+            self._check_asked(setting, names, sync=sync_arms)
 
     @classmethod
     def open(
@@ -194,15 +198,22 @@ class Bandit:
         *,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
+        at_once: bool = False,
     ) -> Self:
         """Return the bandit that is kept in a store under this name.
 
         A `policy` that is given takes the place of the one at work, in all processes, and learns
-        all rewards from the beginning; it must be given again if it holds Python objects.
+        all rewards from the beginning; it must be given again if it holds Python objects. With
+        `at_once` arms are chosen uniformly until `get_ready`, unless there is a snapshot.
         """
         if name not in names_in(store):
             raise BadParameter(f"the store has no bandit '{name}'; it has {names_in(store)}")
-        return cls._of(opened(store, name), policy, clock, ids)
+        return cls._of(opened(store, name), policy, clock, ids, at_once=at_once)
+
+    @staticmethod
+    def names(store: str | os.PathLike[str]) -> list[str]:
+        """Return the names of the bandits in a store."""
+        return names_in(store)
 
     @classmethod
     def _of(
@@ -211,67 +222,50 @@ class Bandit:
         policy: Policy | str | None,
         clock: Callable[[], float],
         ids: Ids,
+        *,
+        at_once: bool = False,
     ) -> Self:
         bandit = cls.__new__(cls)
-        bandit._open(store, policy, clock, ids)
+        bandit._open(store, policy, clock, ids, at_once=at_once)
         setting = bandit._state.setting
         if setting.policy.text != bandit._state.logged_policy:  # the log says which is at work
             bandit._follower.append([Began(clock(), json.dumps(setting.to_json()))])
         return bandit
 
     def _open(
-        self, store: Store, policy: Policy | str | None, clock: Callable[[], float], ids: Ids
+        self,
+        store: Store,
+        policy: Policy | str | None,
+        clock: Callable[[], float],
+        ids: Ids,
+        *,
+        at_once: bool,
     ) -> None:
-        self._store, self._clock = store, checked_clock(clock)
-        self._follower = Follower(store, policy, self._clock)
-        self._new_id = self._source_of(ids)
+        stand_in = StandIn() if at_once else None
+        self._store = store
+        self._follower = Follower(store, policy, checked_clock(clock), stand_in=stand_in)
+        self._new_id = source_of_ids(ids, store, self.n_decisions)
 
     @property
     def _state(self) -> BanditState:
         return self._follower.state
 
-    def _source_of(self, ids: Ids) -> Callable[[], str]:
-        if callable(ids):
-            return ids
-        if ids not in ("random", "numbered"):
-            raise BadParameter(f"ids is random, numbered or a function, got {ids!r}")
-        if ids == "random":
-            return _random_id
-        if self._store.shared:
-            raise BadParameter("others may use a store, too: ids in it are random, or a function's")
-        numbers = (str(number) for number in itertools.count(self._state.n_decisions))
-        return (number for number in numbers if not self._store.find([number])).__next__
-
-    def _check_same(self, given: Setting) -> None:
-        """Check that a bandit that was there is the one asked for."""
-        wanted, kept = given.to_json(), self._state.setting.to_json()
-        kept["policy"] = self._state.logged_policy
-        for key in wanted.keys() - {"giro"}:
-            if wanted[key] != kept[key]:
-                self.close()
-                raise BadParameter(
-                    f"the bandit '{given.name}' in the store has {key}={kept[key]!r}, got "
-                    f"{wanted[key]!r}; Bandit.open(store, name) opens it as it is, and "
-                    "Bandit.open(store, name, policy) with another policy"
-                )
-
-    def _check_arms(self, names: Sequence[str], *, sync: bool) -> None:
-        """Check that a bandit that was there has these arms, or add and retire arms."""
-        new = [name for name in names if name not in self.arms]
-        gone = [name for name in self.arms if name not in names and names]
-        if not (new or gone):
-            return
-        if not sync:
+    def _check_asked(self, setting: Setting, arms: Sequence[str], *, sync: bool) -> None:
+        """Check that a bandit that was there is the one asked for, or add and retire arms."""
+        try:
+            check_same(setting, self._state)
+            if arms and not sync:
+                check_arms(arms, self.arms, self.name)
+        except BadParameter:
             self.close()
-            raise BadParameter(
-                f"the bandit '{self.name}' in the store has other arms: new are {new}, missing are "
-                f"{gone}; sync_arms=True adds and retires them, Bandit.open(store, name) opens it "
-                "as it is"
-            )
-        for name in new:
-            self.add_arm(name)
-        for name in gone:
-            self.retire_arm(name)
+            raise
+        old = self.arms
+        for arm in arms:
+            if arm not in old:
+                self.add_arm(arm)
+        for arm in old if arms else ():
+            if arm not in arms:
+                self.retire_arm(arm)
 
     def keep(self) -> None:
         """Settle rewards whose waiting is over and keep a snapshot, as one process does for all.
@@ -350,7 +344,7 @@ class Bandit:
         """Return an earlier decision."""
         decisions = self._store.find([id]) if isinstance(id, str) else {}
         if id not in decisions:
-            raise BadParameter(f"no decision has the id {id!r}")
+            raise UnknownDecision(id)
         return self._decision(decisions[id].decision)
 
     def pending(self) -> list[Decision]:
@@ -365,7 +359,7 @@ class Bandit:
         and `last_day`: its share of the decisions of the last 24 hours.
         """
         with self._follower.lock:
-            return summary(self._state, self._clock())
+            return summary(self._state, self._follower.clock())
 
     def collisions(self) -> Collisions:
         """Return how many features share a column of the table, where the policy hashes them.
@@ -373,12 +367,7 @@ class Bandit:
         If the share is high, more `bits` (as in `model=[hashed:bits=20]`) may predict better.
         """
         with self._follower.lock:
-            live = self._state.live
-            arrays = {} if live is None else arrays_of(live.state) or {}
-            tables = [array for path, array in arrays.items() if path.endswith("table.squares")]
-            if not tables:
-                raise BadParameter(f"{self.policy} has no table of hashed features, or is not used")
-            return collisions(tables[0])
+            return table_collisions(self._state)
 
     def apprenticeship(self) -> Apprenticeship:
         """Return an estimate of the policy's own rewards, where a baseline decides (`share`)."""
@@ -418,18 +407,21 @@ class Bandit:
         again with the same id and request, the bandit returns the same decision. `baseline` is the
         arm to take where the policy does not decide (`share`), by default the first of `arms`.
         """
-        return self._decided_once([Request(id, context, arms, baseline)])[0]
+        return self._decided([Request(id, context, arms, baseline)])[0]
 
     def decide_many(
-        self, contexts: Iterable[Given] | int, *, arms: Arms = None, baseline: str | None = None
+        self,
+        contexts: Iterable[Given] | int | np.integer,
+        *,
+        arms: Arms = None,
+        baseline: str | None = None,
     ) -> list[Decision]:
         """Return a decision for each context, or this many without contexts.
 
         `contexts` is a list, a DataFrame whose rows are contexts, or a number. On an error, none is
         made. As with separate calls of `decide`, none can learn from the others.
         """
-        self._follower.tend()
-        requests = [Request(None, each, arms, baseline) for each in _each_context(contexts)]
+        requests = requests_of(contexts, arms, baseline)
         return self._decided(requests) if requests else []
 
     async def decide_async(self, context: Given = None, **options: Any) -> Decision:
@@ -465,117 +457,38 @@ class Bandit:
         which are added to the context. `context` and `arms` are as in `decide`. An apprentice
         (`share`) fills the slots with the first arms.
         """
-        of_slots: Sequence[Mapping[str, Any] | None]
-        if isinstance(slots, int | np.integer) and not isinstance(slots, bool) and slots > 0:
-            of_slots = [None] * int(slots)
-        elif isinstance(slots, Sequence) and not isinstance(slots, str) and len(slots) > 0:
-            of_slots = slots
-        else:
-            raise BadParameter(f"slots is a number > 0, or a list of their features, got {slots!r}")
-        check("a ranking", optional(WORD), id=id)
         n_arms = self._state.asked(arms).size
-        if len(of_slots) > n_arms:
-            raise BadParameter(f"there are {len(of_slots)} slots for {n_arms} arms")
-        return self._decided_once(
-            [
-                Request(id and f"{id}/{number}", _joined(context, slot), arms, None, number > 0)
-                for number, slot in enumerate(of_slots)
-            ]
-        )
+        return self._decided(ranking(context, arms, slots, id, n_arms))
 
-    def _decided_once(self, requests: Sequence[Request]) -> list[Decision]:
-        """Return a decision for each request, those that were made before if they have ids."""
-        self._follower.tend()
-        if requests[0].id is None:
-            return self._decided(requests)
-        check_ids([request.id for request in requests])
-        made_before = self._made_before(requests)
-        if made_before is not None:
-            return made_before
-        try:
-            return self._decided(requests)
-        except Taken:  # by somebody else, at the same moment
-            made_before = self._made_before(requests)
-            if made_before is None:
-                raise
-            return made_before
+    def decide_each(self, asks: Iterable[Ask]) -> list[list[Decision] | GiroError]:
+        """Return the answer to each request, or the error that it alone would have raised.
 
-    def _made_before(self, requests: Sequence[Request]) -> list[Decision] | None:
-        """Return the decisions with these ids, which were asked for by the same requests."""
-        ids = [str(request.id) for request in requests]
-        decisions = self._store.find(ids)
-        if not decisions:
-            return None
-        for id, request in zip(ids, requests, strict=True):
-            digest = decisions[id].decision.request if id in decisions else b"another"
-            if digest and digest != request.digest():
-                raise BadParameter(f"the decision '{id}' was asked for by another request")
-        return [self._decision(decisions[id].decision) for id in ids]
+        An answer is a list of one decision, or with slots of one for each. This is for programs
+        that serve many callers: all decisions are appended together, which costs little more than
+        one. If the store fails, it raises for all.
+        """
+        answers = answered_each(list(asks), self._follower, self._new_id)
+        return [
+            answer if isinstance(answer, GiroError) else self._decisions(answer)
+            for answer in answers
+        ]
+
+    def decision_in(self, text: str, ask: Ask | None = None) -> Decision:
+        """Return the deferred decision in a `text`, on this request if one is given."""
+        return self._decision(deferred_in(text, ask, self._state))
+
+    def activate(self, texts: Iterable[str]) -> list[Decision]:
+        """Append deferred decisions to the log, given by their `text`, and return them.
+
+        Those that are there already stay as they are.
+        """
+        return self._decisions(activated(texts, self._follower))
 
     def _decided(self, requests: Sequence[Request]) -> list[Decision]:
-        parts = self._encoded(requests)
-        follower, events = self._follower, list[Decided]()
-        try:
-            with follower.lock:
-                self._make(parts, events)
-                if not self._store.shared:
-                    follower.append(events)
-            if self._store.shared:
-                follower.append(events)
-        except BaseException:
-            follower.undo(events)
-            raise
+        return self._decisions(answered(requests, self._follower, self._new_id))
+
+    def _decisions(self, events: Sequence[Decided]) -> list[Decision]:
         return [self._decision(event) for event in events]
-
-    def _encoded(self, requests: Sequence[Request]) -> list[Encoded]:
-        """Return all requests as numbers.
-
-        Those that bring new features are encoded again.
-        """
-        follower = self._follower
-        schema = self._state.schema
-        if schema is None:
-            schema = follower.formed([request.context for request in requests], requests[0].arms)
-        if len(requests) == 1:
-            part = encoded(requests[0], self._state, schema)
-            if part.rows.new == _NONE_NEW:
-                return [part]
-        parts: list[Encoded] = []
-        for request in requests:
-            is_same = request.follows and request.context is parts[-1].request.context
-            part = (
-                parts[-1]._replace(request=request)
-                if is_same
-                else encoded(request, self._state, schema)
-            )
-            parts.append(part)
-        new = [part.rows.new for part in parts]
-        if not any(map(any, new)):
-            return parts
-        sides = tuple(tuple(itertools.chain(*side)) for side in zip(*new, strict=True))
-        larger = follower.grown(schema, sides)
-        if larger is schema:
-            return parts
-        return [encoded(request, self._state, larger) for request in requests]
-
-    def _make(self, parts: Sequence[Encoded], events: list[Decided]) -> None:
-        """Add a decision for each request.
-
-        Other decisions count it until it is in the log.
-        """
-        state = self._state
-        if state.broken:
-            self._follower.begin_again()
-            state = self._state
-        make_ready(state, parts[0])
-        is_alone = len(parts) == 1 and not self._store.shared
-        for part in parts:
-            id = self._new_id() if part.request.id is None else part.request.id
-            taken = events if part.request.follows else ()
-            event = decided(part, state, id, self._clock(), taken=taken)
-            events.append(event)
-            if not is_alone:
-                state.under_way(event)
 
     # -- rewarding ---------------------------------------------------------------------------
 
@@ -586,25 +499,23 @@ class Bandit:
         decision is an error unless `reward_aggregation` says otherwise, as is an unknown id, and
         then nothing changes either.
         """
-        self._reward_all([(id, value)])
+        report([(id, value)], self._follower)
 
     def reward_many(self, rewards: Mapping[str, float] | Iterable[tuple[str, float]]) -> None:
         """Report several rewards, which are learned in this order.
 
         On an error, none of them counts.
         """
-        self._reward_all(list(rewards.items() if isinstance(rewards, Mapping) else rewards))
+        pairs = rewards.items() if isinstance(rewards, Mapping) else rewards
+        report(list(pairs), self._follower)
 
-    def _reward_all(self, pairs: Sequence[tuple[str, float]]) -> None:
-        self._follower.tend()
-        setting = self._state.setting
-        events = reports(pairs, setting, self._clock())
-        while events:
-            try:
-                return self._follower.append(events)
-            except Taken:
-                decisions = self._store.find([event.id for event in events])
-                events = still_wanted(events, decisions, setting)
+    def reward_each(self, rewards: Iterable[tuple[str, float]]) -> list[GiroError | None]:
+        """Report rewards of many callers, and return the error of each or None.
+
+        All that can be are appended together, and those that cannot fail alone. If the store fails,
+        it raises for all.
+        """
+        return report_each(list(rewards), self._follower)
 
     def expire(self, older_than: float | timedelta, reward: float | None = None) -> list[Decision]:
         """Give a default reward to decisions that never got one, and return these decisions.
@@ -613,9 +524,9 @@ class Bandit:
         unless it is given here) counts like a reward that came now; a later report of another value
         is an error. With `reward_wait` this is done by itself.
         """
-        age = _seconds(older_than)
+        age = seconds(older_than)
         check("expire", NOT_NEGATIVE, older_than=age)
-        setting, now = self._state.setting, self._clock()
+        setting, now = self._state.setting, self._follower.clock()
         value = setting.aggregated([]) if reward is None else setting.checked_reward(reward)
         old = self._store.waiting(now - age)
         self._follower.append_waiting([Rewarded(event.id, now, value, True) for event in old])
@@ -634,7 +545,7 @@ class Bandit:
             raise BadParameter("this bandit was made without arms: they come with each decision")
         if word in self.arms:
             raise BadParameter(f"there already is an arm '{word}'")
-        self._follower.append([ArmAdded(self._clock(), word)])
+        self._follower.append([ArmAdded(self._follower.clock(), word)])
 
     def retire_arm(self, name: str) -> None:
         """Never choose an arm again.
@@ -645,7 +556,7 @@ class Bandit:
             arm = self._state.active_arm(name)
             if self._state.active.size == 1:
                 raise BadParameter(f"'{name}' is the last arm: add another before it retires")
-        self._follower.append([ArmRetired(self._clock(), self._state.arms[arm])])
+        self._follower.append([ArmRetired(self._follower.clock(), self._state.arms[arm])])
 
     # -- others' data, and people's ----------------------------------------------------------
 
@@ -659,7 +570,7 @@ class Bandit:
         start with `log-`.
         """
         with self._follower.lock:
-            first, pairs = events_of(log, self._state, self._clock())
+            first, pairs = events_of(log, self._state, self._follower.clock())
         for begin in range(0, len(pairs), GROUP):
             self._follower.append([*first, *pairs[begin : begin + GROUP]])
             first = []
@@ -674,19 +585,21 @@ class Bandit:
         """
         store, words = self._store, [str(id) for id in ids]
         if store.shared:
-            gone = store.erase(words, self._clock())
+            gone = store.erase(words, self._follower.clock())
             self._follower.follow()
             return gone
         with self._follower.lock:
-            gone = store.erase(words, self._clock())
+            gone = store.erase(words, self._follower.clock())
             if gone:
                 self._follower.begin_again()
         return gone
 
     # -- the log and files -------------------------------------------------------------------
 
-    def events(self, *, since: int = 0) -> "pl.DataFrame":
+    def events(self, *, since: int = 0, limit: int | None = None) -> "pl.DataFrame":
         """Return the log behind the position `since`, one row an event, in order.
+
+        No more than `limit` events, or all of them.
 
         Columns: `number` (the position), `kind` (setting, form, decision, report, reward, expired,
         arm_added, arm_retired, erased, rebuilt), `id` of the decision, `time`, `arm`, `reward` as
@@ -695,18 +608,30 @@ class Bandit:
         probability before a baseline was mixed in) and `seen` (rewards learned before). `setting`
         holds settings and forms. Decisions go on meanwhile.
         """
-        whole = list(self._events(since))
-        decided = {event.id for event in whole if isinstance(event, Decided)}
-        before = {event.id for event in whole if isinstance(event, Rewarded | Reported)} - decided
-        earlier = self._store.find(list(before))
-        chosen = {id: self._decision(each.decision).arm for id, each in earlier.items()}
-        return events_table(whole, self._state.arms, since + 1, chosen)
+        import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
+
+        tables, chosen = [], dict[str, str]()
+        for first, events in self._parts(since, _TABLE_PART, limit):
+            decided = {event.id for event in events if isinstance(event, Decided)}
+            rewarded = {event.id for event in events if isinstance(event, Rewarded | Reported)}
+            earlier = self._store.find([id for id in rewarded - decided if id not in chosen])
+            chosen |= {id: self._decision(each.decision).arm for id, each in earlier.items()}
+            tables.append(events_table(events, self._state.arms, first, chosen))
+        return pl.concat(tables or [events_table([], [], 1, {})], rechunk=True)
 
     def _events(self, since: int) -> Iterator[Event]:
-        end = self._store.last()
-        while since < end:
-            events = self._store.read(since, min(_PART, end - since))
+        for _, events in self._parts(since, _PART):
             yield from events
+
+    def _parts(
+        self, since: int, size: int, limit: int | None = None
+    ) -> Iterator[tuple[int, list[Event]]]:
+        """Yield events behind a position, some at a time, and the position of the first."""
+        last = self._store.last()
+        end = last if limit is None else min(last, since + limit)
+        while since < end:
+            events = self._store.read(since, min(size, end - since))
+            yield since + 1, events
             since += len(events)
 
     def write_events(self, path: str | os.PathLike[str], *, since: int = 0) -> None:
@@ -789,9 +714,30 @@ class Bandit:
         events = list(bandit._events(0))
         for begin in range(0, len(events), GROUP):
             target.append(events[begin : begin + GROUP])
+        bandit._follower.keep_snapshot(target)
         return cls._of(target, bandit.policy, clock, ids)
 
     # -- compiling ahead ---------------------------------------------------------------------
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the policy itself decides, and not chance in its place (`at_once`)."""
+        return self._state.stand_in is None
+
+    def get_ready(self) -> bool:
+        """Compile the policy of a bandit that was opened `at_once`, and have it decide from now on.
+
+        Others may decide meanwhile. Return whether it is ready: not before its first decision,
+        which shows the form of contexts.
+        """
+        if not self.is_ready:
+            decisions = (event for event in self._events(0) if isinstance(event, Decided))
+            decision = next(decisions, None)
+            if decision is None:
+                return False
+            compile_for(decision, self._state)
+            self._follower.get_ready()
+        return True
 
     def warm_up(self, context: Given = None, *, arms: Arms = None) -> None:
         """Compile ahead for decisions like this one, so that the first does not wait.
@@ -803,97 +749,4 @@ class Bandit:
             schema = state.schema or fitted(context, arms, state.setting.empty_schema())
             request = encoded(Request(None, context, arms), state, schema)
             live = state.fresh(schema)
-        offer = Offer(request.asked, request.rows.context, request.rows.features)
-        warm_up(live, state.setting, offer)
-
-
-def _each_context(contexts: Any) -> list[Given]:
-    """Return contexts one by one: those of a list, the rows of a DataFrame, or as many without."""
-    if isinstance(contexts, int | np.integer) and not isinstance(contexts, bool) and contexts >= 0:
-        return [None] * int(contexts)
-    if hasattr(contexts, "to_dicts"):  # of polars
-        return list(contexts.to_dicts())
-    if hasattr(contexts, "to_dict") and hasattr(contexts, "columns"):  # of pandas
-        return list(contexts.to_dict("records"))
-    if isinstance(contexts, str | Mapping) or not hasattr(contexts, "__iter__"):
-        raise BadParameter(
-            f"decide_many takes contexts, a DataFrame or a number >= 0, got {contexts!r}"
-        )
-    return list(contexts)
-
-
-def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
-    """Return a context with further features."""
-    if more is None:
-        return context
-    if not isinstance(more, Mapping) or not (context is None or isinstance(context, Mapping)):
-        raise BadParameter("slots are described by mappings, and then the context is a mapping too")
-    return {**(context or {}), **more}
-
-
-_READY: set[type] = set()  # classes of states whose kernels this process has
-
-
-def make_ready(state: BanditState, part: Encoded) -> None:
-    """Compile choice and reward together, before the first decision of a kind of policy.
-
-    Otherwise the first reward would compile while all decisions wait.
-    """
-    live = state.live
-    if live is None or not live.compiled or type(live.state) in _READY:
-        return
-    _READY.add(type(live.state))
-    _LOGGER.info("%s is made ready: compiling may take a minute", live.policy)
-    offer = Offer(part.asked, part.rows.context, part.rows.features)
-    _try_out(state.fresh(live.schema), state.setting, offer, rewards=(1.0, 0.0))
-
-
-def _try_out(live: LivePolicy, setting: Setting, offer: Offer, *, rewards: Sequence[float]) -> None:
-    """Choose and learn with a state that nobody needs.
-
-    With rewards other than 0 and 1 some policies choose in another way, which takes longer.
-    """
-    live.grow_to(0, n_arms=offer.arms.size)
-    for number, reward in enumerate(rewards):
-        sampled(live, setting, offer, number=number, baseline=0)
-        live.learn(case_of(offer, 0), int(offer.arms[0]), reward)
-
-
-def warm_up(live: LivePolicy, setting: Setting, offer: Offer) -> None:
-    """Compile all that a bandit does with a policy, by doing it to a state that nobody needs."""
-    _try_out(live, setting, offer, rewards=(1.0, 0.0, 0.5))
-    sampled(live, setting, offer, number=9, baseline=0)
-    live.snapshot()  # the first one plays a little, to tell versions of giro apart
-    gc.collect()  # or Python looks through all that was loaded while somebody waits
-
-
-def checked_names(arms: object) -> list[str]:
-    """Return the names of arms, after checking that they are different words, at least one."""
-    names = list(arms) if not isinstance(arms, str) and hasattr(arms, "__iter__") else []
-    if not names or not all(map(is_word, names)):
-        raise BadParameter(f"arms is a list of names, not empty; got {arms!r}")
-    if len(set(names)) < len(names):
-        raise BadParameter(f"an arm is named twice in {names}")
-    return names
-
-
-def checked_clock(clock: Callable[[], float]) -> Callable[[], float]:
-    """Return a clock that refuses times which are no numbers."""
-    if clock is time.time:
-        return clock
-
-    def checked() -> float:
-        now = clock()
-        if not (isinstance(now, int | float | np.number) and abs(now) < np.inf):
-            raise BadParameter(f"the clock of a bandit gives seconds, got {now!r}")
-        return float(now)
-
-    return checked
-
-
-def _seconds(time: Any) -> Any:
-    return time.total_seconds() if isinstance(time, timedelta) else time
-
-
-def _random_id() -> str:
-    return os.urandom(12).hex()
+        warm_up(live, state.setting, request.offer())

@@ -1,40 +1,28 @@
-"""From a request to a decision: encode it once, find the arms on offer, draw one of them.
-
-A decision is worth most with the probability of its arm, for those who evaluate other policies on
-the log. Where the policy's probabilities are known, the arm is drawn from them. Where they are not,
-estimating them beside an arm that was drawn separately would give biased inverse-propensity
-estimates; two ways do not:
-
-- Geometric resampling (Neu and Bartók, 2013): the policy chooses the arm, and then again until it
-  chooses the same arm. The number of tries has the mean 1/p, so the logged propensity 1/tries gives
-  unbiased inverse-propensity weights, and as many choices are needed as arms have a chance. More
-  than `MOST_TRIES` are not made: weights of arms less likely than that are too small by
-  (1 - p)^MOST_TRIES of their size.
-- A vote, where something is mixed in (a floor, a baseline): the policy chooses many times, the
-  shares of its choices, so mixed, are the probabilities, and the arm is drawn from these.
-"""
+"""From requests to decisions in the log: encode them once, find the arms on offer, draw."""
 
 import hashlib
+import itertools
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from giro.bandit.event import UNKNOWN, Decided
-from giro.errors import BadParameter, warn_of_model
+from giro.bandit.event import Decided
+from giro.bandit.sampling import sampled
+from giro.bandit.stores import Store, Taken, check_ids
+from giro.bandit.warm_up import make_ready
+from giro.checks import WORD, check, optional
+from giro.errors import BadParameter, Contradiction
 from giro.features import Arms, Given, RawOffer, Schema
 from giro.features.walk import leaves, number_row
-from giro.kernels.draws.uniform import integer_below
-from giro.live import Drawn, LivePolicy, mixed_draw
-from giro.offer import Offer, position_of, rows_at
+from giro.offer import Offer, rows_at
 
 if TYPE_CHECKING:
-    from giro.bandit.setting import Setting
+    from giro.bandit.follower import Follower
     from giro.bandit.state import BanditState
 
-MOST_TRIES: Final = 1000
-_ONE: Final = np.ones(1)
+_NONE_NEW = ((), ())
 
 
 class Request(NamedTuple):
@@ -74,6 +62,152 @@ class Encoded(NamedTuple):
     names: tuple[str, ...]  # [i] of arms without numbers
     rows: RawOffer
 
+    def offer(self) -> Offer:
+        """Return all the arms that were asked for."""
+        return Offer(self.asked, self.rows.context, self.rows.features)
+
+
+def requests_of(contexts: Any, arms: Arms, baseline: str | None) -> list[Request]:
+    """Return a request for each context: of a list, the rows of a DataFrame, or as many without."""
+    if isinstance(contexts, int | np.integer) and not isinstance(contexts, bool) and contexts >= 0:
+        contexts = [None] * int(contexts)
+    elif hasattr(contexts, "to_dicts"):  # of polars
+        contexts = contexts.to_dicts()
+    elif hasattr(contexts, "to_dict") and hasattr(contexts, "columns"):  # of pandas
+        contexts = contexts.to_dict("records")
+    elif isinstance(contexts, str | Mapping) or not hasattr(contexts, "__iter__"):
+        raise BadParameter(
+            f"decide_many takes contexts, a DataFrame or a number >= 0, got {contexts!r}"
+        )
+    return [Request(None, each, arms, baseline) for each in contexts]
+
+
+def ranking(context: Given, arms: Arms, slots: Any, id: str | None, n_arms: int) -> list[Request]:
+    """Return a request for each slot, where `slots` is their number or their features."""
+    of_slots: Sequence[Mapping[str, Any] | None]
+    if isinstance(slots, int | np.integer) and not isinstance(slots, bool) and slots > 0:
+        of_slots = [None] * int(slots)
+    elif isinstance(slots, Sequence) and not isinstance(slots, str) and len(slots) > 0:
+        of_slots = slots
+    else:
+        raise BadParameter(f"slots is a number > 0, or a list of their features, got {slots!r}")
+    check("a ranking", optional(WORD), id=id)
+    if len(of_slots) > n_arms:
+        raise BadParameter(f"there are {len(of_slots)} slots for {n_arms} arms")
+    return [
+        Request(id and f"{id}/{number}", _joined(context, slot), arms, None, number > 0)
+        for number, slot in enumerate(of_slots)
+    ]
+
+
+def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
+    """Return a context with further features."""
+    if more is None:
+        return context
+    if not isinstance(more, Mapping) or not (context is None or isinstance(context, Mapping)):
+        raise BadParameter("slots are described by mappings, and then the context is a mapping too")
+    return {**(context or {}), **more}
+
+
+def answered(
+    requests: Sequence[Request], follower: "Follower", new_id: Callable[[], str]
+) -> list[Decided]:
+    """Return a decision for each request, those that were made before if they have ids."""
+    follower.tend()
+    if requests[0].id is None:
+        return _made(requests, follower, new_id)
+    check_ids([request.id for request in requests])
+    earlier = _made_before(requests, follower.store)
+    if earlier is not None:
+        return earlier
+    try:
+        return _made(requests, follower, new_id)
+    except Taken:  # by somebody else, at the same moment
+        earlier = _made_before(requests, follower.store)
+        if earlier is None:
+            raise
+        return earlier
+
+
+def _made_before(requests: Sequence[Request], store: Store) -> list[Decided] | None:
+    """Return the decisions with these ids, which were asked for by the same requests."""
+    ids = [str(request.id) for request in requests]
+    decisions = store.find(ids)
+    if not decisions:
+        return None
+    for id, request in zip(ids, requests, strict=True):
+        digest = decisions[id].decision.request if id in decisions else b"another"
+        if digest and digest != request.digest():
+            raise Contradiction(f"the decision '{id}' was asked for by another request")
+    return [decisions[id].decision for id in ids]
+
+
+def _made(
+    requests: Sequence[Request], follower: "Follower", new_id: Callable[[], str]
+) -> list[Decided]:
+    """Make a decision for each request and append them to the log, all or none.
+
+    Other decisions count them until they are in the log.
+    """
+    parts, events = encoded_all(requests, follower), list[Decided]()
+    is_shared = follower.store.shared
+    try:
+        with follower.lock:
+            draw(parts, follower, new_id, events, is_alone=not is_shared and len(parts) == 1)
+            if not is_shared:
+                follower.append(events)
+        if is_shared:
+            follower.append(events)
+    except BaseException:
+        follower.undo(events)
+        raise
+    return events
+
+
+def draw(
+    parts: Sequence[Encoded],
+    follower: "Follower",
+    new_id: Callable[[], str],
+    events: list[Decided],
+    *,
+    is_alone: bool,
+) -> None:
+    """Add a decision for each request to `events`, under the lock.
+
+    Other decisions count it until it is in the log, unless it is there at once.
+    """
+    if follower.state.broken:
+        follower.begin_again()
+    state = follower.state
+    make_ready(state, parts[0])
+    for part in parts:
+        id = new_id() if part.request.id is None else part.request.id
+        taken = events if part.request.follows else ()
+        events.append(decided(part, state, id, follower.clock(), taken=taken))
+        if not is_alone:
+            state.under_way(events[-1])
+
+
+def encoded_all(requests: Sequence[Request], follower: "Follower") -> list[Encoded]:
+    """Return all requests as numbers, again those that bring new features."""
+    schema = follower.state.schema
+    if schema is None:
+        schema = follower.formed([request.context for request in requests], requests[0].arms)
+    parts: list[Encoded] = []
+    for request in requests:
+        if request.follows and request.context is parts[-1].request.context:
+            parts.append(parts[-1]._replace(request=request))
+        else:
+            parts.append(encoded(request, follower.state, schema))
+    new = [part.rows.new for part in parts if part.rows.new != _NONE_NEW]
+    if not new:
+        return parts
+    sides = tuple(tuple(itertools.chain(*side)) for side in zip(*new, strict=True))
+    larger = follower.grown(schema, sides)
+    if larger is schema:
+        return parts
+    return [encoded(request, follower.state, larger) for request in requests]
+
 
 def encoded(request: Request, state: "BanditState", schema: Schema) -> Encoded:
     """Return a request as numbers.
@@ -109,7 +243,7 @@ def decided(
         left = np.flatnonzero(np.isin(asked, among))
         features = rows_at(features, left)
         if setting.open_arms:
-            names, among = tuple(names[i] for i in left), np.arange(left.size)
+            names, among = tuple(map(names.__getitem__, left.tolist())), np.arange(left.size)
     if setting.open_arms:
         live.grow_to(live.learned, n_arms=among.size)
     offer = Offer(among, rows.context, features)
@@ -164,56 +298,3 @@ def _baseline(
     if arms is not None and baseline not in arms:
         raise BadParameter(f"the baseline '{baseline}' is not one of the arms {list(arms)}")
     return 0  # it waits for its first reward, or another slot has it
-
-
-class Sampled(NamedTuple):
-    """The position of an arm in the offer, and how likely it was."""
-
-    position: int
-    propensities: np.ndarray  # [i] of arms on offer; of the arm alone if estimated; or UNKNOWN
-    own: float  # the policy's own probability of the arm, NaN if not known
-
-
-def sampled(
-    live: LivePolicy, setting: "Setting", offer: Offer, *, number: int, baseline: int
-) -> Sampled | Drawn:
-    """Return the arm of a decision.
-
-    Draws depend on the seed and the decision's number alone. `baseline` is the position of the arm
-    that is taken where the policy does not decide. A policy that fails is replaced by chance, with
-    a warning: the caller must have an answer.
-    """
-    k = offer.arms.size
-    if k == 1:
-        return Sampled(0, _ONE if setting.propensities else UNKNOWN, 1.0)
-    try:
-        if setting.propensities:
-            floor = setting.floor or 0.0
-            drawn = live.draw(offer, number, floor=floor, share=setting.share, baseline=baseline)
-            if drawn is not None:
-                return drawn
-        return _without_law(live, setting, offer, live.stream_of(number), baseline)
-    except Exception as error:
-        warn_of_model(f"{setting.policy} cannot choose, so an arm was taken at random: {error}")
-        position = integer_below(k, live.stream_of(number))
-        return Sampled(position, np.full(k, 1.0 / k), 1.0 / k)
-
-
-def _without_law(
-    live: LivePolicy, setting: "Setting", offer: Offer, rng: np.random.Generator, baseline: int
-) -> Sampled | Drawn:
-    """Return an arm of a policy that does not know its probabilities."""
-    floor, mixes = setting.floor or 0.0, bool(setting.floor) or setting.share < 1.0
-    if setting.propensities and (mixes or setting.votes is not None):
-        shares = live.vote(offer, setting.votes or setting.default_votes)
-        return mixed_draw(shares, floor, setting.share, baseline, float(rng.random()))
-    if mixes and rng.random() >= setting.share:
-        return Sampled(baseline, UNKNOWN, np.nan)
-    if mixes and rng.random() < floor:
-        return Sampled(integer_below(offer.arms.size, rng), UNKNOWN, np.nan)
-    arm = live.choose(offer)
-    position = position_of(offer, arm)
-    if not setting.propensities:
-        return Sampled(position, UNKNOWN, np.nan)
-    chance = 1.0 / live.tries(offer, arm, MOST_TRIES)
-    return Sampled(position, np.array([chance]), chance)

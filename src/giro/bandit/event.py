@@ -4,6 +4,7 @@ Arms have numbers, in the order in which the log names them for the first time. 
 bandit returns of the event that it decided: with names instead of numbers.
 """
 
+import base64
 import json
 import struct
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -239,13 +240,12 @@ def _packed(event: Decided) -> bytes:
         is_sparse,
     )
     parts = (event.arms.astype("<i4"), event.propensities, *rows)
-    numbers = (np.ascontiguousarray(part, _written_as(part)).tobytes() for part in parts)
+    numbers = (
+        np.ascontiguousarray(part, f"<{part.dtype.kind}{part.dtype.itemsize}").tobytes()
+        for part in parts
+    )
     names = json.dumps(event.names, ensure_ascii=False).encode() if event.names else b""
     return b"".join((head, *numbers, names))
-
-
-def _written_as(part: np.ndarray) -> str:
-    return f"<{part.dtype.kind}{part.dtype.itemsize}"
 
 
 class _Reader:
@@ -324,7 +324,7 @@ class Decision:
         """The probability with which the arm was chosen, given all that was known then.
 
         None with `propensities=False`. Of a policy whose probabilities are not known it is an
-        estimate by geometric resampling, whose inverse is unbiased (see `giro.bandit.deciding`).
+        estimate by geometric resampling, whose inverse is unbiased (see `giro.bandit.sampling`).
         """
         return self._event.propensity
 
@@ -340,6 +340,13 @@ class Decision:
     def arms(self) -> tuple[str, ...]:
         """The arms that could be chosen."""
         return self._names
+
+    @property
+    def text(self) -> str:
+        """The whole decision as one text, from which `Bandit.activate` makes it again."""
+        event = self._event
+        blob = base64.b64encode(_packed(event)).decode()
+        return f"{event.time!r} {event.own!r} {blob} {event.id}"
 
     def __getstate__(self) -> tuple[Any, ...]:
         event = self._event

@@ -35,18 +35,26 @@ class Follower:
     """The state of one log in this process: it appends to the log, and goes on from there."""
 
     def __init__(
-        self, store: Store, policy: Policy | str | None, clock: Callable[[], float]
+        self,
+        store: Store,
+        policy: Policy | str | None,
+        clock: Callable[[], float],
+        *,
+        stand_in: Policy | None = None,
     ) -> None:
-        """Catch up with a log that has at least its setting."""
-        self.store, self.clock = store, clock
+        """Catch up with a log that has at least its setting.
+
+        If there is no snapshot, `stand_in` plays until `get_ready`.
+        """
+        self.store, self.clock, self._stand_in = store, clock, stand_in
         self.lock = threading.RLock()  # of the state
         self.closed = False
         self._following = threading.Lock()
         self._is_subscribed = False
         self._next_chores = -np.inf
         self._is_full = False  # new features found no room in the schema
+        self._snapshot_at = 0  # position of the newest snapshot that fits
         self.state = self._opened_state(policy)
-        self._snapshot_at = self.state.position
         _FOLLOWERS.add(self)
 
     # -- the state ---------------------------------------------------------------------------
@@ -55,10 +63,12 @@ class Follower:
         """Return a state that has all events: the newest snapshot that fits, and those since."""
         states = (BanditState.restored(each, policy) for each in self.store.snapshots())
         state = next((state for state in states if state is not None), None)
+        if state is not None:
+            self._snapshot_at = state.position
         return self._caught_up(state or self._first_state(policy))
 
     def _first_state(self, policy: Policy | str | None) -> BanditState:
-        return BanditState(policy, erased=self.store.last())
+        return BanditState(policy, erased=self.store.last(), stand_in=self._stand_in)
 
     def _caught_up(self, state: BanditState) -> BanditState:
         """Return a state that nobody else uses, with all events there are."""
@@ -71,6 +81,13 @@ class Follower:
     def begin_again(self) -> None:
         """Make the state again from the log, under the lock."""
         self.state = self._caught_up(self._first_state(self.state.policy))
+
+    def get_ready(self) -> None:
+        """Put the policy itself in the place of the one that stands in."""
+        with self._following:
+            if self.state.stand_in is not None:
+                self._stand_in = None
+                self._replace_state()
 
     def append(self, events: Sequence[Event]) -> None:
         """Append events, all or none, and go on from them."""
@@ -111,9 +128,12 @@ class Follower:
         Decisions go on from the old state until the new one is there.
         """
         if self.state.outdated:
-            fresh = self._caught_up(self._first_state(self.state.policy))
-            with self.lock:
-                self.state = self._caught_up(fresh)
+            self._replace_state()
+
+    def _replace_state(self) -> None:
+        fresh = self._caught_up(self._first_state(self.state.policy))
+        with self.lock:
+            self.state = self._caught_up(fresh)
 
     # -- the schema --------------------------------------------------------------------------
 
@@ -261,13 +281,17 @@ class Follower:
                     waits = {id for id, decision in decisions.items() if decision.reward is None}
                     group = [reward for reward in group if reward.id in waits]
 
-    def _keep_snapshot(self) -> None:
+    def keep_snapshot(self, store: Store) -> None:
+        """Keep a snapshot of the state in this store, which has the same log."""
         self.know_behaviour()
         with self.lock:
             snapshot = self.state.snapshot()
-            self._snapshot_at = self.state.position
         if snapshot is not None:
-            self.store.keep(snapshot)
+            store.keep(snapshot)
+
+    def _keep_snapshot(self) -> None:
+        self._snapshot_at = self.state.position
+        self.keep_snapshot(self.store)
 
     def know_behaviour(self) -> None:
         """Work out the fingerprint of a snapshot, which is slow, while others may decide."""

@@ -30,7 +30,7 @@ from giro.errors import BadParameter, GiroError, UnknownName, warn_of_model
 from giro.estimates import WeightedMean
 from giro.features import Arms, Given, Schema
 from giro.live import LivePolicy
-from giro.offer import NO_CONTEXT, NO_FEATURES, Case, features_at
+from giro.offer import Case, row_at
 from giro.policy import Policy
 
 Find: TypeAlias = Callable[[Sequence[str]], Mapping[str, FoundDecision]]
@@ -73,13 +73,20 @@ class ArmCounts:
 class BanditState:
     """The arms, the schema, the counts and the policy, after all events up to `position`."""
 
-    def __init__(self, policy: Policy | str | None = None, *, erased: int = 0) -> None:
+    def __init__(
+        self,
+        policy: Policy | str | None = None,
+        *,
+        erased: int = 0,
+        stand_in: Policy | None = None,
+    ) -> None:
         """Begin before the first event.
 
         `policy` takes the place of the one that the log names. Events before the position `erased`
-        are known to be read without those that were erased.
+        are known to be read without those that were erased. A `stand_in` plays until the policy is
+        compiled.
         """
-        self.policy, self._erased = policy, erased
+        self.policy, self._erased, self.stand_in = policy, erased, stand_in
         self.position = 0
         self.setting: Setting
         self.logged_policy = ""  # text of the policy that the log names
@@ -229,7 +236,7 @@ class BanditState:
 
     def _form(self, schema: Schema, version: int) -> None:
         if self.live is None:
-            self.live = self.fresh(schema)
+            self.live = self.fresh(schema, self.stand_in)
         else:
             self.live.widen_to(schema)
         self.schema, self.version = schema, version
@@ -264,14 +271,14 @@ class BanditState:
 
     # -- learning ----------------------------------------------------------------------------
 
-    def fresh(self, schema: Schema) -> LivePolicy:
-        """Return the policy before it has learned anything.
+    def fresh(self, schema: Schema, stand_in: Policy | None = None) -> LivePolicy:
+        """Return the policy, or the one that stands in, before it has learned anything.
 
         Raises an error if it cannot use this schema.
         """
         setting = self.setting
         return LivePolicy(
-            setting.policy,
+            stand_in or setting.policy,
             schema,
             n_arms=len(self.arms),
             seed=setting.seed,
@@ -376,7 +383,7 @@ class BanditState:
 
     def snapshot(self) -> Snapshot | None:
         """Return copies of all that is needed to go on, or None for a policy of Python objects."""
-        if self.live is None or self.schema is None:
+        if self.live is None or self.schema is None or self.stand_in is not None:
             return None
         parts = self.live.snapshot()
         if parts is None:
@@ -450,9 +457,8 @@ def _pending(event: Decided) -> Pending:
     weight = 0.0
     if own >= 0.0 and chances.size:  # it is NaN where it is not known
         weight = own / float(chances[position] if chances.size == event.arms.size else chances[0])
-    row = NO_CONTEXT if features is NO_FEATURES else features_at(features, position)
     name = event.names[position] if event.names else ""
-    return Pending(event.arm, Case(event.context, row), weight, name)
+    return Pending(event.arm, Case(event.context, row_at(features, position)), weight, name)
 
 
 def _by_width(

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from giro.errors import BadParameter
 from giro.estimates import Estimate, normal_estimate, ratio_error, wilson_estimate
+from giro.kernels.hashed import Collisions, collisions
+from giro.policy import arrays_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,3 +91,13 @@ def apprenticeship(state: "BanditState") -> Apprenticeship:
         None if alone is None else alone.value,
         None if alone is None else alone.se,
     )
+
+
+def table_collisions(state: "BanditState") -> Collisions:
+    """Return how many features share a column of the table, where the policy hashes them."""
+    arrays = {} if state.live is None else arrays_of(state.live.state) or {}
+    tables = [array for path, array in arrays.items() if path.endswith("table.squares")]
+    if not tables:
+        policy = state.setting.policy
+        raise BadParameter(f"{policy} has no table of hashed features, or is not used")
+    return collisions(tables[0])

@@ -37,6 +37,10 @@ Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print records, no
 Plot: TypeAlias = Annotated[Path | None, option("FILE", "Figure: .png, .svg or .pdf.")]
 Metric: TypeAlias = Annotated[MetricName | None, typer.Option(help=_METRIC)]
 
+# giro serve, bandit and key
+STORE = "sqlite:///giro.db"
+Store: TypeAlias = Annotated[str, option("STORE", "Where giro serve keeps its bandits.")]
+
 # giro reproduce
 Out: TypeAlias = Annotated[Path, option("FOLDER", "Tables, figures and runs; resumed there.")]
 Fresh: TypeAlias = Annotated[bool, typer.Option("--fresh", help=_FRESH)]

@@ -63,16 +63,12 @@ def _compile(policy: str, features: int | None, arm_features: int | None) -> Non
     else:
         shapes = [(features or 0, arm_features or 0)]
     refusals = []
-    for shape in shapes:
+    for numbers, numbers_of_arms in shapes:
+        arms: Any = {name: [0.5] * numbers_of_arms for name in _ARMS} if numbers_of_arms else None
         try:
-            _compile_for(policy, *shape)
+            bandit = Bandit(_ARMS, policy, rounds=1000)
+            bandit.warm_up([0.5] * numbers if numbers else None, arms=arms)
         except BadParameter as refusal:  # not every policy can do without, or with them
             refusals.append(refusal)
     if len(refusals) == len(shapes):
         raise refusals[0]
-
-
-def _compile_for(policy: str, features: int, arm_features: int) -> None:
-    bandit = Bandit(_ARMS, policy, rounds=1000)
-    arms: Any = {name: [0.5] * arm_features for name in _ARMS} if arm_features else None
-    bandit.warm_up([0.5] * features if features else None, arms=arms)

@@ -101,6 +101,8 @@ def _packed(kind: Any, value: Any) -> _Packed:
         return _words(*counts, *value.shape, *value.strides)
     if isinstance(kind, numba.types.NumPyRandomGeneratorType):
         return _packed_generator(value)
+    if kind == numba.types.none:
+        return _words(0)  # a pointer that nobody follows
     if isinstance(kind, numba.types.Number | numba.types.Boolean):
         dtype = as_dtype(kind)
         return _Packed(np.asarray(value, dtype).tobytes(), dtype.itemsize)

@@ -3,6 +3,7 @@
 `giro.evaluate(events, policy)` is the way in; `read_log` reads logs from elsewhere.
 """
 
+from giro.evaluation import replay as _replay  # noqa: F401  # registers its estimators
 from giro.evaluation.evaluate import evaluate
 from giro.evaluation.log import Log
 from giro.evaluation.readers import read_log

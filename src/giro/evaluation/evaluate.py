@@ -5,12 +5,9 @@ from typing import Any
 
 from giro.checks import LEVEL, POSITIVE, check, finite_range, optional, whole
 from giro.errors import BadParameter, UnknownName
-from giro.estimates import Estimate
-from giro.evaluation import replay as _replay  # noqa: F401  # registers its estimators
 from giro.evaluation.estimators import (
     INTERVALS,
     Question,
-    Terms,
     estimator_named,
     ratio_estimate,
 )
@@ -85,14 +82,10 @@ def evaluate(
     for position, name in enumerate(estimators):
         terms, rng = estimator_named(name)(question), stream(seed, 2, position)
         estimate = ratio_estimate(terms, level=level, interval=interval, rng=rng)
-        rows.append(_row(name, terms, estimate))
+        policy_name, events_used, effective, largest, clipped, notes = terms.sample
+        sizes = (events_used, effective, largest, clipped)
+        rows.append(Row(policy_name, name, *estimate, *sizes, "; ".join(notes)))
     return Evaluation(tuple(rows), level, log.events, log.left_out)
-
-
-def _row(name: str, terms: Terms, estimate: Estimate) -> Row:
-    policy, events, effective, largest, clipped, notes = terms.sample
-    sizes = (events, effective, largest, clipped)
-    return Row(policy, name, *estimate, *sizes, "; ".join(notes))
 
 
 def _check(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from giro.errors import BadParameter
-from giro.features import Columns, Schema
+from giro.features import Schema
 from giro.features.walk import is_usable
 from giro.hashing import are_codes
 from giro.offer import NO_FEATURES, AnyRow, AnyRows, Offer, SparseRow, SparseRows
@@ -83,18 +83,16 @@ class Log:
         n, m = self.widths[event].tolist()
         return self.schema.upto((n, m))
 
-    def with_names(self, names: tuple[str, ...]) -> "Log":
-        """Return the log with contexts of these names, one for each number."""
-        columns = Columns.of_names(names)
-        return dataclasses.replace(self, schema=self.schema._replace(context=columns))
-
 
 def checked(log: Log) -> Log:
     """Return the log after checking its numbers."""
     if log.events == 0:
         without = f": none of its {log.left_out} decisions has a reward" if log.left_out else ""
         raise BadParameter(f"the log is empty{without}")
-    _check_finite(log.reward, "reward")
+    wrong = np.flatnonzero(~np.isfinite(log.reward))
+    if wrong.size:
+        value = log.reward[wrong[0]]
+        raise BadParameter(f"event {wrong[0] + 1} has the reward {value}; expected a number")
     wrong = np.flatnonzero(~((log.probability > 0.0) & (log.probability <= 1.0)))
     if wrong.size:
         raise BadParameter(
@@ -157,13 +155,6 @@ def by_event_and_arm(given: Any, log: Log, noun: str) -> np.ndarray:
 def _number_first(name: str) -> tuple[bool, int, str]:
     is_number = name.isascii() and name.isdigit()
     return not is_number, int(name) if is_number else 0, name
-
-
-def _check_finite(values: np.ndarray, noun: str) -> None:
-    wrong = np.argwhere(~np.isfinite(values))
-    if wrong.size:
-        value = values[tuple(wrong[0])]
-        raise BadParameter(f"event {wrong[0][0] + 1} has the {noun} {value}; expected a number")
 
 
 def _check_probabilities(probabilities: np.ndarray) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.features.columns import HASH_COLUMNS, NUMBER, Columns, Feature
-from giro.features.walk import Leaf, leaves
+from giro.features.walk import leaves
 
 if TYPE_CHECKING:
     import polars as pl
@@ -106,17 +106,12 @@ def columns_of_records(records: Iterable[Mapping[str, Any]], noun: str) -> Colum
     """
     words: dict[tuple[str, bool], dict[str, None]] = {}
     for record in records:
-        for leaf in leaves(record):
-            _note(words, leaf)
+        for name, value in leaves(record):
+            own = words.setdefault((name, isinstance(value, str)), {})
+            if isinstance(value, str) and len(own) <= _MOST_WORDS:
+                own[value] = None
     features = (Feature(name, _kind_of(own, is_word)) for (name, is_word), own in words.items())
     return Columns(0, tuple(features), noun)
-
-
-def _note(words: dict[tuple[str, bool], dict[str, None]], leaf: Leaf) -> None:
-    name, value = leaf
-    own = words.setdefault((name, isinstance(value, str)), {})
-    if isinstance(value, str) and len(own) <= _MOST_WORDS:
-        own[value] = None
 
 
 def _kind_of(words: dict[str, None], is_word: bool) -> Any:

@@ -292,13 +292,10 @@ def _fitted_arms(arms: Mapping[str, Given]) -> Columns:
         if given is not None and not isinstance(given, Mapping):
             with named_arm(name):
                 return Columns(number_row(given, OF_ARM).size, (), OF_ARM)
-    if not any(_has_leaf(given) for given in arms.values()):
+    mappings = (given for given in arms.values() if isinstance(given, Mapping))
+    if not any(True for given in mappings for _ in leaves(given)):
         raise BadParameter("these arms have no features: give some, or name the arms in a list")
     return Columns(0, (), OF_ARM)
-
-
-def _has_leaf(given: Any) -> bool:
-    return isinstance(given, Mapping) and next(leaves(given), None) is not None
 
 
 def _translated(rows: np.ndarray, own: Any, other: Any) -> np.ndarray:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from giro.errors import BadParameter
 from giro.features.messages import LARGEST, short, short_name
 
-Given: TypeAlias = ArrayLike | Mapping[str, Any] | None
+Given: TypeAlias = ArrayLike | Sequence[float | None] | Mapping[str, Any] | None
 Leaf: TypeAlias = tuple[str, float | str]  # a name, and its number or word
 
 _DEEPEST = 10  # mappings inside of each other

@@ -9,7 +9,7 @@ import numpy as np
 from giro.checks import POSITIVE, at_least, check
 from giro.compiling import bind, dispatched_call, implementation, inlined, kernel, unrolled
 from giro.errors import BadParameter
-from giro.model import Model, Sample, partial_fit, refit, value
+from giro.model import Model, Sample, partial_fit, refit, unfinished, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
 from giro.models.extra_trees import ExtraTrees
@@ -49,9 +49,9 @@ def _fit_in_python(state: Any, slot: int, sample: Sample, rng: np.random.Generat
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Score the members on the last row, and update them with it."""
     _judge(state, slot, sample)
-    n, m = sample.positions.size, 0
+    n, m = sample.positions.size + sample.dropped, 0
     for member in unrolled(state.members):
-        if n >= state.due[slot, m]:
+        if n >= state.due[slot, m] or unfinished(member):
             _fit(member, slot, sample, rng)
             losing = state.share[m] < _LOSING
             growth = state.growth if losing and state.follows[m] == _KEEPS_UP else 1.0
@@ -72,9 +72,10 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 @inlined  # members may be in Python
 def _judge(state: _State, slot: int, sample: Sample) -> None:
     """Add the squared errors on new rows, and update the shares."""
-    n, m = sample.positions.size, 0
+    n, m = sample.positions.size + sample.dropped, 0
+    before = max(state.seen[slot], 1) - sample.dropped  # no prediction before the first row
     for member in unrolled(state.members):
-        for i in range(max(state.seen[slot], 1), n):  # there is no prediction before the first row
+        for i in range(max(before, 0), sample.positions.size):
             row = sample.positions[i]
             error = value(member, slot, sample.rows.contexts[row]) - sample.rows.rewards[row]
             state.loss[m] += error * error
@@ -101,6 +102,14 @@ def _value(state: _State, slot: int, context: Context) -> float:
     return total / asked
 
 
+@inlined
+def _unfinished(state: _State) -> bool:
+    result = False
+    for member in unrolled(state.members):
+        result = result or unfinished(member)
+    return result
+
+
 @dataclass(frozen=True)
 class Auto(Model, name="auto"):
     """The weighted mean of `members`, with weights exp(-`eta` × squared errors so far).
@@ -116,6 +125,7 @@ class Auto(Model, name="auto"):
     fitting = "history"
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)
+    unfinished = staticmethod(_unfinished)
     value = staticmethod(_value)
 
     members: tuple[Model, ...] = field(
@@ -136,6 +146,12 @@ class Auto(Model, name="auto"):
     def compiles(self) -> bool:  # type: ignore[override]  # known with the members
         """Whether all members compile."""
         return all(member.compiles for member in self.members)
+
+    @property
+    def most_rows(self) -> int | None:  # type: ignore[override]  # likewise
+        """The rows that a member looks back to, if not to all."""
+        most = [each.most_rows for each in self.members if each.fitting != "row"]
+        return None if None in most else max((each for each in most if each), default=1)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return unfitted members with equal shares."""

@@ -24,7 +24,7 @@ from giro.kernels.network import (
     take_adam_step,
     width_of,
 )
-from giro.model import Model, Sample
+from giro.model import MOST_ROWS, Model, Sample
 from giro.offer import Context
 
 
@@ -93,13 +93,15 @@ class OnlineNetwork(Model, name="online-network"):
     """Networks of `hidden` ReLU units and a sigmoid output, trained at a constant cost per reward.
 
     Each reward takes `steps` steps of Adam for each of the slot's `copies` networks, on `batch` of
-    its rows: the newest, and others drawn with replacement. The prediction is the mean of the
+    its rows: the newest, and others drawn with replacement, from a uniform sample of 16,384
+    (`giro.model.MOST_ROWS`) if there are more. The prediction is the mean of the
     copies, which differ in their first weights and draws. A fit to a whole sample goes through it
     once. The loss is the cross-entropy plus `decay` times half the weights' squared length.
     """
 
     source = "Kingma and Ba 2015, Algorithm 1; Lin 1992 (replay)"
     fitting = "history"
+    most_rows = MOST_ROWS
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)

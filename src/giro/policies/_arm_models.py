@@ -30,12 +30,21 @@ from giro.kernels.regression.design import (
     put_arm,
     round_row,
 )
-from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
+from giro.kernels.regression.rows import (
+    Rows,
+    append_row,
+    empty_rows,
+    keep_row,
+    positions_of,
+    set_only_row,
+)
 from giro.model import Fitting, Model, Sample, partial_fit, refit, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
 from giro.policy import Case, Offer, Policy, Shape
+
+_ALL = 2**62  # rows, more than there ever are
 
 
 class ModelPolicy(Policy):
@@ -64,6 +73,11 @@ class ModelPolicy(Policy):
         """Whether a model is trained before every choice."""
         return self.model is not None and fits_to_choose(self.model)
 
+    def most_rewards(self, shape: Shape) -> int | None:
+        """Return the rows that its models keep, if that is bounded."""
+        most = None if self.model is None else most_rows(self.model)
+        return None if most is None else most * shape.n_models
+
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Return whether probabilities are known: not if a model is trained before every choice."""
         return not self.choose_mutates_state and self.functions().propensities is not None
@@ -72,12 +86,13 @@ class ModelPolicy(Policy):
 class ArmModels(NamedTuple):
     """Models, and the histories they need."""
 
-    rows: Rows  # only the last one, if the model is incremental
+    rows: Rows  # only the last one, if the model is incremental; at most `most` of each model
     pulls: np.ndarray  # [model] rows so far
     model: Any  # fitted coefficients, a slot for each model
     counts: np.ndarray  # [i, kind] every observed reward once
     only: np.ndarray  # [1] number of the only row, 0
     design: Design
+    most: int
 
 
 class _Incremental(ArmModels):
@@ -150,17 +165,26 @@ def start_any_models(model: Model, shape: Shape, rng: np.random.Generator) -> An
 
 def start_models(model: Model, shape: Shape, rng: np.random.Generator) -> ArmModels:
     """Return models of rows before any reward."""
-    kept = 1 if model.fitting == "row" else shape.capacity
-    counts = np.zeros((kept, 3), np.int32)
+    most = most_rows(model)
+    kept = shape.capacity if most is None else min(shape.capacity, most * shape.n_models)
+    counts = np.zeros((kept if most is None else min(kept, most), 3), np.int32)
     counts[:, REAL] = 1
     return _KINDS[model.fitting](
-        empty_rows(shape.n_models, shape.width, kept),
+        empty_rows(shape.n_models, shape.width, kept, spaced=most is not None),
         np.zeros(shape.n_models, np.int64),
-        start_model(model, shape.n_models, shape.width, shape.capacity, rng),
+        start_model(model, shape.n_models, shape.width, kept, rng),
         counts,
         np.zeros(1, np.int64),
         design_of(shape),
+        _ALL if most is None else most,
     )
+
+
+def most_rows(model: Model) -> int | None:
+    """Return how many rows of an arm a policy keeps for a model, or None for all of them."""
+    if model.fitting == "row":
+        return 1
+    return model.most_rows if model.fitting == "history" else None
 
 
 def fits_to_choose(model: Model) -> bool:
@@ -210,9 +234,10 @@ def _add(models: ArmModels, x: np.ndarray, number: int, reward: float) -> None:
 
 @inlined
 def _history_of(models: ArmModels, number: int) -> Sample:
-    """Return every row of a model once."""
+    """Return every row of a model that is kept once."""
     positions = positions_of(models.rows, number)
-    return Sample(models.rows, positions, models.counts[: positions.size])
+    dropped = models.pulls[number] - positions.size
+    return Sample(models.rows, positions, models.counts[: positions.size], dropped)
 
 
 @dispatched
@@ -265,14 +290,15 @@ def _take_in(
 ) -> None:
     models.pulls[number] += 1
     set_only_row(models.rows, x, reward)
-    sample = Sample(models.rows, models.only, models.counts[:1])
+    sample = Sample(models.rows, models.only, models.counts[:1], 0)
     partial_fit(models.model, number, sample, rng)
 
 
 def _keep_up(
     models: _Online, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
 ) -> None:
-    _add(models, x, number, reward)
+    models.pulls[number] += 1
+    keep_row(models.rows, x, number, reward, models.pulls[number], models.most, rng)
     partial_fit(models.model, number, _history_of(models, number), rng)
 
 

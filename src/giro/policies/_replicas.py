@@ -92,7 +92,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
         draw_weights(state.weights[0], state.a, rng)
         for replica in range(replicas):
             taken = state.weights[0, replica : replica + 1]
-            sample = Sample(state.rows, state.only, taken)
+            sample = Sample(state.rows, state.only, taken, 0)
             partial_fit(state.model, model * replicas + replica, sample, rng)
         return
     append_row(state.rows, x, model, reward)
@@ -103,7 +103,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
         if positions.size >= state.due[slot]:
             state.due[slot] = next_refit(positions.size, state.growth)
             taken = replica_weights(state.weights, positions, replica, state.counts)
-            refit(state.model, slot, Sample(state.rows, positions, taken), rng)
+            refit(state.model, slot, Sample(state.rows, positions, taken, 0), rng)
 
 
 @kernel
@@ -235,6 +235,10 @@ class ReplicaPolicy(ModelPolicy):
         check(self.name, at_least(1.0), growth=self.growth)
         check(self.name, optional(SHARE), spread=self.spread)
         super().__post_init__()
+
+    def most_rewards(self, shape: Shape) -> int | None:
+        """Return 1 if models see only the last row. Others are fitted to all rows."""
+        return 1 if self.model.fitting == "row" else None
 
     def functions(self) -> Functions:
         """Return the functions for models, or for one table of hashed features."""

@@ -46,7 +46,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
             positions = positions_of(state.rows, slot)
             counts = state.counts[: positions.size]
             draw_counts(counts, state.a, rng)
-            refit(state.model, slot, Sample(state.rows, positions, counts), rng)
+            refit(state.model, slot, Sample(state.rows, positions, counts, 0), rng)
         values[i] = value(state.model, slot, x)
     return argmax(values, offer.arms, state.ranking, rng)
 
@@ -87,6 +87,10 @@ class ContextualGiro(ModelPolicy, name="contextual-giro"):
     def choose_mutates_state(self) -> bool:  # type: ignore[override]  # known with the model
         """Whether a choice starts from the fits of the last one."""
         return not self.model.refits_from_scratch
+
+    def most_rewards(self, shape: Shape) -> int | None:
+        """Return None, as every row may be in a bootstrap sample."""
+        return None
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return empty histories and unfitted models."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.checks import NOT_NEGATIVE, check
-from giro.compiling import inline_kernel, kernel
+from giro.compiling import bind, dispatched, inline_kernel, kernel
 from giro.kernels.giro.lazy_argmax import lazy_argmax
 from giro.kernels.giro.partial_sample import (
     PartialSamples,
@@ -25,9 +25,9 @@ from giro.kernels.highest.binomial_argmax import (
     set_untried,
     set_variant,
 )
-from giro.kernels.highest.lattices import binomial_argmax_probabilities
+from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, tie_ranking
-from giro.kernels.memory import check_memory, exchange, memory_of
+from giro.kernels.memory import Everything, Window, check_memory, exchange, memory_of
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -49,12 +49,30 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-    old_arm, old_reward = exchange(state.memory, arm, reward)
-    if old_arm >= 0:
-        _forget(state, old_arm, old_reward)
+    _make_room(state.memory, state, arm, reward)
     add(state.samples, arm, reward)
     if is_empty(state.samples.rewards):
         _set_value(state, arm)
+
+
+@dispatched
+def _make_room(memory: Any, state: _State, arm: int, reward: float) -> None:
+    """Forget the reward that a new one of an arm replaces, if any."""
+    raise TypeError("replaced by dispatch")
+
+
+def _forget_nothing(memory: Any, state: _State, arm: int, reward: float) -> None:
+    pass
+
+
+def _forget_oldest(memory: Window, state: _State, arm: int, reward: float) -> None:
+    old_arm, old_reward = exchange(memory, arm, reward)
+    if old_arm >= 0:
+        _forget(state, old_arm, old_reward)
+
+
+bind(_make_room, Everything, _forget_nothing)
+bind(_make_room, Window, _forget_oldest)
 
 
 @inline_kernel
@@ -96,6 +114,11 @@ class Giro(Policy, name="giro"):
     has the value infinity. Real `a` follows Section 6.1: floor(a s) or ceil(a s) pseudo rewards of
     each kind, drawn in each round. Differs from the paper: ties are broken at random each time
     unless `ties=fixed`, and values of fractional rewards that agree to 12 digits count as tied.
+    Differs from the paper: in live decisions among several arms with hundreds of rewards 0 and 1,
+    the number of ones in an arm's sample is drawn from the continuous binomial, of the same mean
+    and variance (see `binomial_probabilities`). The logged probabilities are exact for this law.
+    Between two arms they differ by less than 0.2 over the standard deviation of that number, 0.02
+    at most. `simulate` plays Algorithm 2 itself.
 
     For worlds that change, the history holds only the last `window` rewards of all arms (a window
     as in Garivier and Moulines, 2011). An arm whose rewards have all left the window is untried

@@ -15,7 +15,7 @@ from giro.kernels.highest.binomial_argmax import (
     set_share,
     set_variant,
 )
-from giro.kernels.highest.lattices import binomial_argmax_probabilities
+from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 

@@ -12,6 +12,7 @@ from giro.kernels.draws.uniform import bernoulli_rounded
 from giro.kernels.highest.beta_argmax import beta_argmax
 from giro.kernels.highest.densities import beta_argmax_probabilities
 from giro.kernels.memory import check_memory, exchange, fade, memory_of
+from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -59,7 +60,8 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 @kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    return beta_argmax_probabilities(state.alpha[offer.arms], state.beta[offer.arms])
+    alpha, beta = of_arms(state.alpha, offer.arms), of_arms(state.beta, offer.arms)
+    return beta_argmax_probabilities(alpha, beta)
 
 
 @dataclass(frozen=True)

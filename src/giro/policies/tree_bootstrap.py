@@ -43,7 +43,7 @@ def _resampled_value(state: _State, context: Context, arm: int, rng: np.random.G
     zeros, ones = _draw(counts, state.zeros, state.ones, rng)
     weight, total = 0.0, 0.0
     if positions.size > 0:
-        refit(state.trees, arm, Sample(state.rows, positions, counts), rng)
+        refit(state.trees, arm, Sample(state.rows, positions, counts, 0), rng)
         weight, total = leaf(state.trees, arm, context)
     n = weight + zeros + ones
     return (total + ones) / n if n > 0.0 else np.inf

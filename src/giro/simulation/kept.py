@@ -21,7 +21,7 @@ import numpy as np
 from giro.errors import BadFile, GiroError
 from giro.policy import Policy
 from giro.simulation.play import Player, Work, play_run
-from giro.simulation.trace import Setting, Trace, holds_traces, load_traces, merge, save_traces
+from giro.simulation.trace import Setting, Trace, load_traces, merge, save_traces
 from giro.version import __version__
 
 FILE = "runs.parquet"
@@ -64,7 +64,7 @@ class Kept:
         for work in all_work:
             for trace in self._of(work.setting):
                 if trace.setting not in self._reproduced:
-                    same_kind = _is_of_gpu(trace) == bool(self._suffix)
+                    same_kind = trace.setting.version.endswith(CUDA) == bool(self._suffix)
                     reproduced = same_kind and is_reproduced(work, trace, self._play)
                     self._reproduced[trace.setting] = reproduced
 
@@ -188,20 +188,8 @@ def load_folder(folder: Path) -> list[Trace]:
 
 
 def _read(folder: Path | None) -> list[Trace]:
-    """Return the traces of a folder in order of their start.
-
-    Older versions wrote a file for each trace.
-    """
-    if folder is None:
-        return []
-    if (folder / FILE).exists():
-        return load_traces(folder / FILE)
-    older = sorted(folder.glob("*.parquet"), key=lambda path: path.stat().st_mtime)
-    return [trace for path in older if holds_traces(path) for trace in load_traces(path)]
-
-
-def _is_of_gpu(trace: Trace) -> bool:
-    return trace.setting.version.endswith(CUDA)
+    """Return the traces of a folder in order of their start."""
+    return load_traces(folder / FILE) if folder and (folder / FILE).exists() else []
 
 
 def _made_by(version: str, setting: Setting) -> Setting:

@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import io
-import json
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _KEY = "giro-trace"
-_FORMAT = "2"  # settings as columns, so that a file holds any number of traces
-_OLDER = "1"  # one trace, its setting as metadata
+_FORMAT = "2"  # settings are columns, so that a file holds any number of traces
 
 Spacing: TypeAlias = Literal["even", "log"]
 
@@ -159,11 +157,16 @@ def load_traces(path: str | os.PathLike[str]) -> list[Trace]:
     """Return the traces in a file written by `save_traces`, in their order."""
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
-    older = _older_setting(Path(path))
+    try:
+        metadata = pl.read_parquet_metadata(Path(path))
+    except FileNotFoundError:
+        raise BadFile(f"there is no file {path}") from None
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise BadFile(f"{path} cannot be read as Parquet: {error}") from error
+    if metadata.get(_KEY) != _FORMAT:
+        raise BadFile(f"{path} was not written by giro, or by a version this one cannot read")
     try:
         table = pl.read_parquet(Path(path))
-        if older:
-            return [_from_table(older, table)]
         parts = table.partition_by(_SETTING, as_dict=True)
         return [_from_table(Setting(*key), part) for key, part in parts.items()]
     except (pl.exceptions.PolarsError, OSError, ValueError, TypeError) as error:
@@ -187,35 +190,6 @@ def merge(traces: Sequence[Trace]) -> Trace:
 
 def _select(trace: Trace, which: np.ndarray) -> Trace:
     return Trace(trace.setting, *(getattr(trace, name)[which] for name in _COLUMNS))
-
-
-def holds_traces(path: Path) -> bool:
-    """Return whether `save_traces` wrote this Parquet file, in this version or an older one."""
-    return _KEY in _metadata(path)
-
-
-def _older_setting(path: Path) -> Setting | None:
-    """Return the setting in a file of the older format, None for the present format."""
-    metadata = _metadata(path)
-    if metadata.get(_KEY) == _FORMAT:
-        return None
-    if metadata.get(_KEY) != _OLDER:
-        raise BadFile(f"{path} was not written by giro, or by a version this one cannot read")
-    try:
-        return Setting(**json.loads(metadata["setting"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise BadFile(f"{path} does not say how it was made: {error}") from error
-
-
-def _metadata(path: Path) -> dict[str, str]:
-    import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
-
-    try:
-        return pl.read_parquet_metadata(path)
-    except FileNotFoundError:
-        raise BadFile(f"there is no file {path}") from None
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise BadFile(f"{path} cannot be read as Parquet: {error}") from error
 
 
 def _from_table(setting: Setting, unsorted: "pl.DataFrame") -> Trace:

@@ -36,7 +36,7 @@ def test_no_query_scans_the_log(tmp_path: Path, query: str, index: str) -> None:
 
 def test_tables_that_are_up_to_date_need_nothing() -> None:
     types = {"key": "INTEGER", "real": "REAL", "blob": "BLOB"}
-    assert len(schema.statements(0, types)) == 10
+    assert len(schema.statements(0, types)) == 12
     assert schema.statements(schema.VERSION, types) == []
     with pytest.raises(BadFile, match="changed by a newer giro"):
         schema.check_version(schema.VERSION + 1)

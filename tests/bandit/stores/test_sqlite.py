@@ -38,6 +38,28 @@ def test_a_full_disk_loses_nothing_that_was_told(tmp_path: Path) -> None:
         assert sum(n for _, n in bandit._state.cold_start.to_json()["unrewarded"]) == len(told)
 
 
+def test_a_new_file_waits_for_others_who_look_into_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+    other.execute("CREATE TABLE t (x)")
+    other.execute("BEGIN")
+    other.execute("SELECT * FROM t").fetchall()
+    looks: list[float] = []
+
+    def look_away(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 3:
+            other.execute("COMMIT")
+
+    monkeypatch.setattr("time.sleep", look_away)
+    connection = sqlite.SqliteDatabase(str(tmp_path / "x.db")).connected()
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert len(looks) == 3
+    connection.close()
+    other.close()
+
+
 @pytest.mark.parametrize("path", ["/dev/null/x.db", "/proc/x.db"])
 def test_a_place_where_nothing_can_be_written_is_a_clear_error(path: str) -> None:
     with pytest.raises(StoreError, match=r"the store .*x\.db fails: "):

@@ -27,12 +27,17 @@ from giro.bandit.event import (
 )
 from giro.bandit.stores import Snapshot, Taken, opened
 
-BEGINNING = [Began(0.0, '{"ä": 1}'), ArmAdded(0.5, "rød"), ArmAdded(0.5, "b"), Formed(0.6, "{}")]
+BEGINNING: list[Event] = [
+    Began(0.0, '{"ä": 1}'),
+    ArmAdded(0.5, "rød"),
+    ArmAdded(0.5, "b"),
+    Formed(0.6, "{}"),
+]
 
 
 def test_all_kinds_of_events_come_back_as_they_were(make: Make) -> None:
     store = make()
-    events = [
+    events: list[Event] = [
         *BEGINNING,
         decided("x"),
         decided("y", 2.0),
@@ -182,7 +187,7 @@ def test_bandits_in_one_store_know_nothing_of_each_other(make: Make) -> None:
     one, two = make("one"), make("two")
     one.append([decided("a"), Rewarded("a", 2.0, 1.0)])
     two.append([decided("a", 7.0)])
-    assert len(one.read(0, 10)), len(two.read(0, 10)) == (2, 1)
+    assert (len(one.read(0, 10)), len(two.read(0, 10))) == (2, 1)
     assert [event.time for event in two.waiting(9.0)] == [7.0]
     assert two.find(["a"])["a"].reward is None
     assert one.erase(["a"], 3.0) == 2
@@ -197,7 +202,7 @@ def test_what_is_erased_is_gone(make: Make) -> None:
     assert store.erase(["nobody"], 5.0) == 0
     assert store.last() == 4
     assert store.erase(["a", "nobody"], 5.0) == 3
-    left = [Erased(1.0), decided("b", 2.0), Erased(3.0), Erased(4.0), Rebuilt(5.0)]
+    left: list[Event] = [Erased(1.0), decided("b", 2.0), Erased(3.0), Erased(4.0), Rebuilt(5.0)]
     assert plain(store.read(0, 10)) == plain(left)
     assert store.find(["a"]) == {}
     assert store.reports("a") == []
@@ -331,7 +336,7 @@ def test_of_processes_that_create_a_bandit_at_once_one_does(where: str | None) -
 def test_processes_lose_and_double_nothing(make: Make, where: str | None) -> None:
     if where is None:
         return
-    store, followed = make(), []
+    store, followed = make(), list[Any]()
     spawn = multiprocessing.get_context("spawn")
     children = [spawn.Process(target=_append_in_child, args=(where, n)) for n in range(3)]
     for child in children:

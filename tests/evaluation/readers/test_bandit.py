@@ -110,7 +110,7 @@ def bandit_with_features(policy: str, seed: int, decisions: int = 80) -> Bandit:
 
     Numbers are as they are, for `evaluate` standardises nothing.
     """
-    options = {"seed": seed, "first_decisions": None, "standardise": False}
+    options: dict[str, Any] = {"seed": seed, "first_decisions": None, "standardise": False}
     bandit, rng = Bandit(list("dbca"), policy, **options, ids=counted()), stream(seed, 3)
     for i in range(decisions):
         names = rng.permutation(list("abcd"))[: 2 + i % 3]
@@ -158,6 +158,7 @@ def test_the_logs_of_ensembles_are_evaluated(policy: str, seed: int) -> None:
     for _ in range(150):
         decision = bandit.decide([rng.normal()])
         bandit.reward(decision.id, float(rng.random() < 0.5))
+        assert decision.propensity is not None
         assert 0.0 < decision.propensity <= 1.0
     found = evaluate(bandit.events(), "logged")
     assert found["ips"].value == pytest.approx(read_log(bandit.events()).reward.mean())

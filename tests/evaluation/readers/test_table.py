@@ -12,6 +12,14 @@ from evaluation.readers.small_table import TABLE, same
 
 from giro import BadParameter, evaluate
 from giro.evaluation import read_log
+from giro.evaluation.log import Log
+from giro.features import Columns
+
+
+def names_of(log: Log) -> list[str]:
+    """Return the names of the columns of contexts."""
+    assert isinstance(log.schema.context, Columns)
+    return log.schema.context.names()
 
 
 def test_a_table_has_arms_rewards_probabilities_and_contexts_of_numbers() -> None:
@@ -20,7 +28,7 @@ def test_a_table_has_arms_rewards_probabilities_and_contexts_of_numbers() -> Non
     assert log.arm.tolist() == [1, 0, 1]
     assert log.reward.tolist() == [1.0, 0.0, 2.5]
     assert log.probability.tolist() == [0.25, 0.75, 0.5]
-    assert log.schema.context.names() == ["age", "city", "city", "city", "new"]
+    assert names_of(log) == ["age", "city", "city", "city", "new"]
     words = [[30, 0, 1, 0, 1], [40, 1, 0, 0, 0], [50, 0, 1, 0, 1]]  # Oslo, Rome, others
     assert log.contexts.tolist() == words
     asked = {"age": 30, "city": "Rome", "new": True}  # as a bandit would be asked
@@ -65,10 +73,10 @@ def test_columns_can_have_other_names() -> None:
         "u1": [1, 2, 3],
         "u2": [4, 5, 6],
     }
-    columns = {"arm": "item", "reward": "y", "probability": "p"}
+    columns: dict[str, Any] = {"arm": "item", "reward": "y", "probability": "p"}
     assert read_log(renamed, **columns, context="u").contexts.tolist() == [[1, 4], [2, 5], [3, 6]]
     assert read_log(renamed, **columns, context=["u2"]).contexts.tolist() == [[4], [5], [6]]
-    assert read_log(renamed, **columns, context="u1").schema.context.names() == ["u1"]
+    assert names_of(read_log(renamed, **columns, context="u1")) == ["u1"]
     assert read_log(renamed, **columns, context=[]).contexts.shape == (3, 0)
     assert read_log(renamed, **columns).arm_names == ("9", "10")  # in the order of numbers
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from laws import assert_follows
 from models.contexts import dense, one_hot, rows_of
 
 from giro.kernels.regression.rows import (
@@ -11,11 +12,13 @@ from giro.kernels.regression.rows import (
     append_row,
     empty_rows,
     is_sparse,
+    keep_row,
     positions_of,
     scores,
     weighted_gram,
     weighted_sum,
 )
+from giro.policy import _copy
 from giro.seeds import stream
 
 
@@ -120,3 +123,59 @@ def test_every_arm_has_its_own_rows_oldest_first(seed: int) -> None:
     for arm in range(4):
         assert positions_of(rows, arm).tolist() == np.flatnonzero(arms == arm).tolist()
     assert rows.rewards.tolist() == list(range(50))
+
+
+# -- rows that are kept --------------------------------------------------------------------------
+
+
+def kept(X: np.ndarray, arms: np.ndarray, most: int, rng: np.random.Generator) -> Rows:
+    """Return rows of arms of which at most so many of each are kept; rewards are their numbers."""
+    rows = empty_rows(2, X.shape[1], 2 * most, spaced=True)
+    seen = [0, 0]
+    for t, arm in enumerate(arms.tolist()):
+        seen[arm] += 1
+        keep_row(rows, X[t], arm, float(t), seen[arm], most, rng)
+    return rows
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_kept_rows_are_whole_and_the_last_is_the_newest(
+    kind: Callable[[int, int], np.ndarray], seed: int
+) -> None:
+    rng, X = stream(seed), kind(131, seed)
+    arms = (rng.random(131) < 0.3).astype(np.int64)
+    rows = kept(X, arms, 20, rng)
+    assert rows.filled[0] == 40
+    written = whole_rows(rows)
+    for arm in range(2):
+        positions = positions_of(rows, arm)
+        numbers = rows.rewards[positions].astype(int)
+        assert numbers[-1] == np.flatnonzero(arms == arm)[-1]
+        assert len(set(numbers)) == 20 and (arms[numbers] == arm).all()
+        assert written[positions] == pytest.approx(X[numbers], rel=1e-14, abs=1e-14)
+        assert np.array_equal(rows.contexts[positions], X[numbers])
+
+
+def test_kept_rows_before_the_newest_are_a_uniform_sample(seed: int) -> None:
+    n, most, times, rng = 12, 4, 3000, stream(seed)
+    X, arms, chosen = np.zeros((n, 1)), np.zeros(n, np.int64), list[int]()
+    for _ in range(times):
+        rows = kept(X, arms, most, rng)
+        older = rows.rewards[positions_of(rows, 0)][:-1].astype(int)
+        assert len(set(older)) == most - 1
+        chosen.append(int(older[rng.integers(most - 1)]))
+    assert_follows(np.array(chosen), [1 / (n - 1)] * (n - 1))
+
+
+def test_spaced_rows_stay_whole_when_columns_come(seed: int) -> None:
+    X = np.round(changing(40, seed))
+    before = kept(X, np.zeros(40, np.int64), 20, stream(seed))
+    after = empty_rows(2, X.shape[1] + 3, 40, spaced=True)
+    _copy(before, after)
+    wide = np.hstack([whole_rows(before), np.zeros((20, 3))])
+    assert np.array_equal(whole_rows(after), wide)
+    keep_row(after, np.arange(X.shape[1] + 3.0), 0, 1.0, 41, 20, stream(seed, 1))
+    newest = positions_of(after, 0)[-1]
+    rest = np.setdiff1d(np.arange(20), newest)
+    assert np.array_equal(whole_rows(after)[rest], wide[rest])
+    assert whole_rows(after)[newest] == pytest.approx(np.arange(X.shape[1] + 3.0))

@@ -13,9 +13,7 @@ from giro.paper.theory import moments as module
 from giro.paper.theory.moments import (
     bootstrap_moments,
     conditional_value_moments,
-    history_mean_moments,
     history_moments,
-    largest_history_variance,
     moment_checks,
     smallest_value_variance,
     value_moments,
@@ -44,9 +42,7 @@ def test_all_moments_match_enumerated_laws() -> None:
 def test_moments_by_hand() -> None:
     assert history_moments(10, 0.5, 1) == pytest.approx((15, 2.5))
     assert bootstrap_moments(10, 15, 1) == pytest.approx((15, 7.5))
-    assert history_mean_moments(10, 0.5, 1) == pytest.approx((0.5, 2.5 / 900))
     assert smallest_value_variance(10, 1) == pytest.approx(2 / 270)
-    assert largest_history_variance(10, 1) == pytest.approx(1 / 360)
 
 
 @settings(max_examples=40, deadline=None, database=None)

@@ -1,9 +1,10 @@
 """Where bandits are kept: in memory, in a SQLite file, in PostgreSQL."""
 
+import os
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from giro.bandit.stores import _database  # noqa: F401  # its fork hooks come before bandits'
+from giro.bandit.stores import _database  # its fork hooks come before bandits'
 from giro.bandit.stores.memory import MemoryStore
 from giro.bandit.stores.store import MAX_ID, FoundDecision, Snapshot, Store, Taken, check_ids
 from giro.errors import BadParameter
@@ -16,6 +17,7 @@ __all__ = [
     "Store",
     "Taken",
     "check_ids",
+    "database_at",
     "names_in",
     "opened",
 ]
@@ -31,6 +33,18 @@ def opened(store: object, name: object) -> Store:
     from giro.bandit.stores import postgres  # noqa: PLC0415  # an extra
 
     return postgres.opened(where, name)
+
+
+def database_at(store: object) -> _database.Database:
+    """Return the database at an address, to be let go."""
+    kind, where = _parsed(store)
+    if kind == "sqlite":
+        from giro.bandit.stores import sqlite  # noqa: PLC0415  # quick start
+
+        return _database.shared(sqlite.SqliteDatabase, os.path.realpath(where))
+    from giro.bandit.stores import postgres  # noqa: PLC0415  # an extra
+
+    return _database.shared(postgres.PostgresDatabase, where)
 
 
 def names_in(store: object) -> list[str]:

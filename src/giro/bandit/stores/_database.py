@@ -168,11 +168,8 @@ class Database(ABC):
 
     def bandit_of(self, name: str) -> int:
         """Return the number of a bandit, and give it one and make tables if needed."""
+        self.bring_up_to_date()
         with self.errors():
-            with self.pool.one() as connection:
-                version = self.version(connection)
-            if version != VERSION:
-                self._make_tables()
             query = "SELECT bandit FROM giro_bandits WHERE name = ?"
             rows = self.query(query, name)
             if not rows:
@@ -181,6 +178,14 @@ class Database(ABC):
                     self.ask(connection, insert, name)
                 rows = self.query(query, name)
             return int(rows[0][0])
+
+    def bring_up_to_date(self) -> None:
+        """Make tables, or change those of an older version."""
+        with self.errors():
+            with self.pool.one() as connection:
+                version = self.version(connection)
+            if version != VERSION:
+                self._make_tables()
 
     def _make_tables(self) -> None:
         with self.aside(alone=True) as connection:

@@ -35,6 +35,12 @@ MIGRATIONS: Final = (
     CREATE TABLE giro_processes (process TEXT PRIMARY KEY, until {{real}} NOT NULL);
     CREATE TABLE giro_keepers (bandit BIGINT PRIMARY KEY, process TEXT NOT NULL);
     """,
+    """
+    CREATE TABLE giro_records (
+        kind TEXT NOT NULL, name TEXT NOT NULL, version BIGINT NOT NULL, value TEXT NOT NULL,
+        until {real}, PRIMARY KEY (kind, name));
+    CREATE INDEX giro_records_until ON giro_records (until) WHERE until IS NOT NULL;
+    """,
 )
 VERSION: Final = len(MIGRATIONS)
 

@@ -9,6 +9,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
@@ -78,7 +79,7 @@ class SqliteDatabase(Database):
         connection = sqlite3.connect(
             self.where, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
         )
-        connection.execute("PRAGMA journal_mode = WAL")
+        _keep_in_wal(connection)
         connection.execute("PRAGMA synchronous = NORMAL")  # see `sync`
         connection.execute(f"PRAGMA wal_autocheckpoint = {_BACKSTOP}")
         connection.execute("PRAGMA secure_delete = ON")  # what is erased is overwritten
@@ -236,6 +237,23 @@ class SqliteDatabase(Database):
         self.pool.pause()
         self._close()
         self.pool.go_on()
+
+
+def _keep_in_wal(connection: sqlite3.Connection) -> None:
+    """Give a new file a write-ahead log.
+
+    SQLite does not wait for others here, as it does elsewhere, but fails at once.
+    """
+    patience = _PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or patience < 0.0:
+                raise
+        time.sleep(_NAPS[0])
+        patience -= _NAPS[0]
 
 
 @contextlib.contextmanager

@@ -156,7 +156,10 @@ def _dense_rows(rewarded: "pl.DataFrame", offers: _Offers, schema: Schema | None
         return _Rows(rows, None, _widths(contexts, None, schema))
     widths = _widths(contexts, features, schema)
     if schema is not None:
-        features = [_wider(part, m) for part in features]
+        features = [
+            np.pad(part, ((0, 0), (0, m - part.shape[1])), constant_values=np.nan)
+            for part in features
+        ]
     return _Rows(rows, list(features), widths)
 
 
@@ -168,12 +171,6 @@ def _widths(
         return None
     of_arms = [0] * len(contexts) if features is None else [part.shape[1] for part in features]
     return np.array([*zip(map(len, contexts), of_arms, strict=True)], np.int64)
-
-
-def _wider(rows: np.ndarray, width: int) -> np.ndarray:
-    result = np.full((len(rows), width), np.nan)
-    result[:, : rows.shape[1]] = rows
-    return result
 
 
 def _sparse_rows(rewarded: "pl.DataFrame", offers: _Offers) -> _Rows:

@@ -38,7 +38,9 @@ def log_of_table(frame: "pl.DataFrame", options: Options) -> Log:
     logged, arms = texts(frame, options.arm), options.arms
     index, names = arm_indices(logged, None if arms is None else tuple(map(str, arms)))
     chosen = context_columns(frame, options.context)
-    columns, contexts = columns_of_frame(frame, {name: _feature(name) for name in chosen})
+    columns, contexts = columns_of_frame(
+        frame, {name: name.removeprefix(_PREFIX) or name for name in chosen}
+    )
     return checked(
         Log(
             index,
@@ -49,10 +51,6 @@ def log_of_table(frame: "pl.DataFrame", options: Options) -> Log:
             Schema(columns, contextual=bool(chosen)),
         )
     )
-
-
-def _feature(column: str) -> str:
-    return column.removeprefix(_PREFIX) or column
 
 
 def context_columns(frame: "pl.DataFrame", context: str | Sequence[str]) -> list[str]:

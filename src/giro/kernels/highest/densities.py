@@ -34,9 +34,9 @@ import numpy as np
 
 from giro.compiling import bind, dispatched, inline_kernel, kernel
 from giro.kernels.draws.logarithms import gamma_error
-from giro.kernels.highest.probabilities import argmax_probabilities
+from giro.kernels.highest.probabilities import argmax_probabilities, normalised
 
-_NODES = 16  # in each panel
+NODES = 16  # in each panel
 _NEGLIGIBLE = 1e-16  # probability that the highest value is lower than what was looked at
 _NARROWEST = 1e-15  # width of a panel, relative to where it is: the least that gets on
 _ZERO = 1e-300  # in place of a probability that is none
@@ -57,28 +57,39 @@ def _put_exponent(densities: Any, arm: int, low: float, at: np.ndarray, out: np.
     raise TypeError("replaced by dispatch")
 
 
+def series() -> np.ndarray:
+    """Return [degree, q] of the integral from 0 of the polynomial that is 1 at node q, else 0.
+
+    As a series of Legendre's polynomials on [0, 1].
+    """
+    legendre = np.polynomial.legendre
+    through = np.linalg.inv(legendre.legvander(2.0 * NODE - 1.0, NODES - 1))
+    return np.ascontiguousarray(legendre.legint(through, lbnd=-1.0)) / 2.0
+
+
 def _rule() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return Radau's nodes and weights on [0, 1], and of [r, q] node r from node q up to 1."""
     legendre = np.polynomial.legendre
-    nodes = np.sort(legendre.legroots([0.0] * (_NODES - 1) + [1.0, 1.0]))
+    nodes = np.sort(legendre.legroots([0.0] * (NODES - 1) + [1.0, 1.0]))
     nodes[0] = -1.0
-    powers = legendre.legvander(nodes, _NODES - 1)  # [r, degree]
+    powers = legendre.legvander(nodes, NODES - 1)  # [r, degree]
     through = np.linalg.inv(powers)  # [degree, r] Legendre series through 1 at node r, 0 elsewhere
     from_node = -legendre.legval(nodes, legendre.legint(through, lbnd=1.0))  # [r, q]
-    weights = (1.0 - nodes) / (_NODES * powers[:, -1]) ** 2
+    weights = (1.0 - nodes) / (NODES * powers[:, -1]) ** 2
     return (nodes + 1.0) / 2.0, weights / 2.0, np.ascontiguousarray(from_node) / 2.0
 
 
-_NODE, _WEIGHT, _FROM_NODE = _rule()
+NODE, WEIGHT, _FROM_NODE = _rule()
 
 
 @kernel
 def _highest_probabilities(densities: Any, floor: float) -> np.ndarray:
     """Return the probability [arm] of the highest value, which is above `floor` almost surely."""
-    n_arms = densities.high.size
-    up_to, density = np.ones((n_arms, _NODES)), np.empty((n_arms, _NODES))
-    chances, at, product = np.zeros((n_arms, _NODES)), np.empty((2, _NODES)), np.ones(_NODES)
-    top = densities.high.max()
+    n_arms, top = densities.high.size, -np.inf
+    up_to, density = np.ones((n_arms, NODES)), np.empty((n_arms, NODES))
+    chances, at, product = np.zeros((n_arms, NODES)), np.empty((2, NODES)), np.ones(NODES)
+    for high in densities.high:
+        top = max(top, high)
     while top > floor and product[0] > _NEGLIGIBLE:
         width = min(max(_width(densities, top), _NARROWEST * abs(top)), top - floor)
         low = top - width
@@ -88,18 +99,27 @@ def _highest_probabilities(densities: Any, floor: float) -> np.ndarray:
         for arm in range(n_arms):
             if densities.high[arm] > low:
                 _put_exponent(densities, arm, low, at, density[arm])
-                _exponentiate(density[arm], width * densities.height[arm])
-                _integrate(density[arm], up_to[arm])
-                for q in range(_NODES):
+                exponentiate(density[arm], width * densities.height[arm])
+                integrate(density[arm], up_to[arm])
+                for q in range(NODES):
                     product[q] *= up_to[arm, q]
         for arm in range(n_arms):
             if densities.high[arm] > low:
-                for q in range(_NODES):
-                    share = _WEIGHT[q] * density[arm, q]
+                for q in range(NODES):
+                    share = WEIGHT[q] * density[arm, q]
                     chances[arm, q] += share * (product[q] / up_to[arm, q])
         top = low
-    law = chances.sum(axis=1)
-    return np.asarray(law / law.sum())
+    return normalised(sum_of_rows(chances))
+
+
+@kernel
+def sum_of_rows(table: np.ndarray) -> np.ndarray:
+    """Return the sums of rows, one column after the other."""
+    sums = np.zeros(table.shape[0])
+    for row in range(table.shape[0]):
+        for column in range(table.shape[1]):
+            sums[row] += table[row, column]
+    return sums
 
 
 @kernel
@@ -112,12 +132,12 @@ def _width(densities: Any, top: float) -> float:
 
 
 @inline_kernel
-def _exponentiate(exponents: np.ndarray, factor: float) -> None:
+def exponentiate(exponents: np.ndarray, factor: float) -> None:
     """Replace exponents, 0 at most, by their exponentials times a factor, to 13 digits.
 
     In arithmetic alone, which is done for several of them at once.
     """
-    for q in range(_NODES):
+    for q in range(NODES):
         z = max(exponents[q], _SMALLEST) / 2.0**_SQUARINGS
         e = 0.0
         for coefficient in _TAYLOR:
@@ -128,17 +148,17 @@ def _exponentiate(exponents: np.ndarray, factor: float) -> None:
 
 
 @inline_kernel
-def _integrate(density: np.ndarray, up_to: np.ndarray) -> None:
+def integrate(density: np.ndarray, up_to: np.ndarray) -> None:
     """Replace the probability of values up to the panel's top, up_to[0], by those to each node."""
     up_to[:], m = up_to[0], _FROM_NODE
-    for r in range(0, _NODES, 8):  # eight at once, in sums that do not wait for each other
+    for r in range(0, NODES, 8):  # eight at once, in sums that do not wait for each other
         a, b, c, d = density[r], density[r + 1], density[r + 2], density[r + 3]
         e, f, g, h = density[r + 4], density[r + 5], density[r + 6], density[r + 7]
-        for q in range(_NODES):
+        for q in range(NODES):
             left = (m[r, q] * a + m[r + 1, q] * b) + (m[r + 2, q] * c + m[r + 3, q] * d)
             right = (m[r + 4, q] * e + m[r + 5, q] * f) + (m[r + 6, q] * g + m[r + 7, q] * h)
             up_to[q] -= left + right
-    for q in range(_NODES):
+    for q in range(NODES):
         up_to[q] = max(up_to[q], _ZERO)
 
 
@@ -175,8 +195,8 @@ def normal_argmax_probabilities(means: np.ndarray, deviations: np.ndarray) -> np
 
 @kernel
 def _normal_coordinates(densities: _Normals, low: float, width: float, out: np.ndarray) -> None:
-    for node in range(_NODES):
-        out[0, node] = width * _NODE[node]
+    for node in range(NODES):
+        out[0, node] = width * NODE[node]
 
 
 @kernel
@@ -185,7 +205,7 @@ def _put_normal_exponent(
 ) -> None:
     steepness = 1.0 / densities.scale[arm]
     start = (low - densities.middle[arm]) * steepness
-    for node in range(_NODES):
+    for node in range(NODES):
         z = start + at[0, node] * steepness
         out[node] = -0.5 * z * z
 
@@ -223,13 +243,11 @@ def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray
     as that, with the same mean.
     """
     k, arms, counted = alpha.size, np.empty(alpha.size, np.int64), 0
-    shrink = np.minimum(1.0, (1.0 / alpha + 1.0 / beta) / _LEAST_VARIANCE)
-    alpha, beta = shrink * alpha, shrink * beta
-    n, p, q, height, high = np.empty((5, k))
-    middle, scale = np.empty(k + 1), np.empty(k + 1)
+    n, p, q = np.empty(k), np.empty(k), np.empty(k)
+    height, high, middle, scale = np.empty(k), np.empty(k), np.empty(k + 1), np.empty(k + 1)
     floor = _floor(alpha, beta)
     for arm in range(k):
-        a, b, i = alpha[arm], beta[arm], counted
+        (a, b), i = _shrunk(alpha[arm], beta[arm]), counted
         n[i], p[i], q[i], middle[i] = a + b, a / (a + b), b / (a + b), math.log(a / b)
         distance = floor - middle[i]
         if distance > 0.0 and n[i] * _bend(p[i], q[i], distance)[0] > _NEGLIGIBLE_LOG:
@@ -240,10 +258,19 @@ def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray
         high[i] = middle[i] + _reach(n[i], p[i], q[i])
         arms[i], counted = arm, counted + 1
     middle[counted], scale[counted] = 0.0, _BEND
-    ends, law, m = (middle[: counted + 1], scale[: counted + 1]), np.zeros(k), counted
-    bumps = _Bumps(n[:m], p[:m], q[:m], height[:m], high[:m], ends[0], ends[1])
-    law[arms[:m]] = _highest_probabilities(bumps, floor)
+    m, law = counted, np.zeros(k)
+    bumps = _Bumps(n[:m], p[:m], q[:m], height[:m], high[:m], middle[: m + 1], scale[: m + 1])
+    chances = _highest_probabilities(bumps, floor)
+    for i in range(m):
+        law[arms[i]] = chances[i]
     return law
+
+
+@inline_kernel
+def _shrunk(alpha: float, beta: float) -> tuple[float, float]:
+    """Return parameters of the same mean that are no larger than rounding allows."""
+    shrink = min(1.0, (1.0 / alpha + 1.0 / beta) / _LEAST_VARIANCE)
+    return shrink * alpha, shrink * beta
 
 
 @kernel
@@ -254,11 +281,11 @@ def _floor(alpha: np.ndarray, beta: np.ndarray) -> float:
     """
     best, highest = 0, -np.inf
     for arm in range(alpha.size):
-        a, b = alpha[arm], beta[arm]
+        a, b = _shrunk(alpha[arm], beta[arm])
         low = a / (a + b) - 6.0 * math.sqrt(a * b / (a + b)) / (a + b)
         if low > highest:
             best, highest = arm, low
-    a, b = alpha[best], beta[best]
+    a, b = _shrunk(alpha[best], beta[best])
     return math.log(a / b) - _reach(a + b, b / (a + b), a / (a + b))
 
 
@@ -305,8 +332,8 @@ def _bump_coordinates(bumps: _Bumps, low: float, width: float, out: np.ndarray) 
     odds = math.exp(-abs(low))
     less, more = odds / (1.0 + odds), 1.0 / (1.0 + odds)
     y, z = (more, less) if low > 0.0 else (less, more)
-    for node in range(_NODES):
-        out[0, node] = width * _NODE[node]
+    for node in range(NODES):
+        out[0, node] = width * NODE[node]
         out[1, node] = _bend(y, z, out[0, node])[0]
 
 
@@ -316,7 +343,7 @@ def _put_bump_exponent(
 ) -> None:
     n = bumps.n[arm]
     start, slope = _bend(bumps.p[arm], bumps.q[arm], low - bumps.middle[arm])
-    for node in range(_NODES):
+    for node in range(NODES):
         out[node] = -n * (start + slope * at[0, node] + at[1, node])
 
 

@@ -42,8 +42,9 @@ def argmax_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
 
     `ranking` is that of the arms which the values belong to, or empty.
     """
-    chances = np.zeros(values.size)
-    highest = values.max()
+    chances, highest = np.zeros(values.size), -np.inf
+    for value in values:
+        highest = max(highest, value)
     best, tied = -1, 0
     for arm in range(values.size):
         if values[arm] == highest:
@@ -54,8 +55,18 @@ def argmax_probabilities(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
     if ranking.size > 0:
         chances[:] = 0.0
         chances[best] = 1.0
-        return chances
-    return chances / tied
+    return normalised(chances)
+
+
+@kernel
+def normalised(chances: np.ndarray) -> np.ndarray:
+    """Divide chances by their sum, and return them."""
+    total = 0.0
+    for arm in range(chances.size):
+        total += chances[arm]
+    for arm in range(chances.size):
+        chances[arm] /= total
+    return chances
 
 
 class Standing(NamedTuple):
@@ -72,9 +83,15 @@ class Standing(NamedTuple):
 @kernel
 def before_all(n_arms: int, total: float) -> Standing:
     """Return the standing above all values, with this mass of each arm."""
-    up_to, here, share, chances = np.zeros((4, n_arms))
-    up_to[:] = total
-    return Standing(up_to, here, np.empty(n_arms, np.int64), share, chances, np.ones(1))
+    up_to, here, share, chances = (
+        np.empty(n_arms),
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+    )
+    up_to[:], none_above = total, np.empty(1)
+    none_above[0] = 1.0
+    return Standing(up_to, here, np.empty(n_arms, np.int64), share, chances, none_above)
 
 
 @inline_kernel
@@ -134,7 +151,7 @@ def argmax_probabilities_of_points(points: Points, n_arms: int, ranking: np.ndar
     """
     standing = before_all(n_arms, points.total)
     _award_all(standing, points, ranking)
-    return np.asarray(standing.chances / standing.chances.sum())
+    return normalised(standing.chances)
 
 
 @kernel
@@ -159,7 +176,9 @@ def _award_all(standing: Standing, points: Points, ranking: np.ndarray) -> None:
 @kernel
 def _by_lot(chances: np.ndarray, above: float, share: np.ndarray, tied: np.ndarray) -> None:
     """Add each tied arm's chance of winning at this value where ties are drawn."""
-    n, total, panels = 1, share.sum(), 1
+    n, total, panels = 1, 0.0, 1
+    for j in range(share.size):
+        total += share[j]
     while n < _NODES and 2 * n < share.size and total > _SUFFICES[n - 1]:
         n += 1
     if 2 * n < share.size:
@@ -197,7 +216,9 @@ _V, _WEIGHT, _SUFFICES = _rules()
 @kernel
 def _buckets(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the beginnings of buckets of nearly equal values, and their members, highest first."""
-    top, low = values.max(), values.min()
+    top, low = -np.inf, np.inf
+    for value in values:
+        top, low = max(top, value), min(low, value)
     spread = top - low if low > -np.inf and top < np.inf else 0.0
     n = max(1, values.size // _PER_BUCKET) if 0.0 < spread < np.inf else 1
     scale = (1.0 - 1e-9) * n / spread if n > 1 else 0.0

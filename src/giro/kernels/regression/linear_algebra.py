@@ -110,19 +110,6 @@ def solve(factor: np.ndarray, vector: np.ndarray) -> None:
 
 
 @kernel
-def inverse_from(factor: np.ndarray, out: np.ndarray) -> None:
-    """Write the inverse of U'U into `out`, symmetric to the last digit."""
-    d = out.shape[0]
-    for i in range(d):
-        out[i] = 0.0
-        out[i, i] = 1.0
-        solve(factor, out[i])
-    for i in range(d):
-        for j in range(i):
-            out[i, j] = out[j, i]
-
-
-@kernel
 def log_det(factor: np.ndarray) -> float:
     """Return the logarithm of the determinant of U'U."""
     total = 0.0

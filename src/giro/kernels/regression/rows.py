@@ -9,6 +9,9 @@ then cost as much as the changes, and are exactly the sums over full rows: over 
     Σ w x x' = W base base' + base c' + c base' + Σ w δ δ'   with  W = Σ w,  c = Σ w δ,
 
 between a dense column with values n and the sparse ones Σ w n x' = (Σ w n) base' + Σ w n δ'.
+
+Models that only look back now and then need not keep every row: `keep_row` keeps the newest row of
+an arm and a uniform sample of those before it (Vitter 1985, Algorithm R).
 """
 
 from typing import NamedTuple
@@ -16,33 +19,41 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import kernel
+from giro.kernels.draws.uniform import integer_below
 from giro.kernels.giro.history import History, append, empty_history, rewards_of
 from giro.kernels.regression.linear_algebra import add_multiple, assign
 
 _FIRST_ENCODING = 8  # rows before the first search for the most common values
+_LAST_ENCODING = 4096  # and at the last one, as each goes through all rows
 _DENSE = 0.5  # a column is dense if at least this share of rows differs from the base
 
 
 class Rows(NamedTuple):
-    """All observations so far. `positions_of(rows, i)` are the numbers of arm i's rows."""
+    """Observations. `positions_of(rows, i)` are the numbers of arm i's rows.
+
+    A row's changes in sparse columns are at first[row], ..., middle[row] - 1. If rows are `spaced`,
+    each has room for a change in every column, so that another row can take its place.
+    """
 
     contexts: np.ndarray  # [row, feature]
     rewards: np.ndarray  # [row]
     of_arm: History  # row numbers of each arm
     base: np.ndarray  # [feature] the most common value
-    first: np.ndarray  # [row] where the row's changes begin; they end where the next row's begin
-    middle: np.ndarray  # [row] where its changes in dense columns begin
+    first: np.ndarray  # [row] where the row's changes begin
+    middle: np.ndarray  # [row] where they end
     column: np.ndarray  # [change]
     change: np.ndarray  # [change] context minus base
     packed: np.ndarray  # [row * k + i] the row's entries in the k dense columns
     dense: np.ndarray  # [i] dense columns, ascending
     is_dense: np.ndarray  # [feature]
-    filled: np.ndarray  # [2] rows so far, dense columns
+    filled: np.ndarray  # [3] rows so far, dense columns, entries that differ from the base
+    spaced: bool
 
     def trimmed(self) -> "Rows":
         """Return the part in use, at least one row."""
         n = max(int(self.filled[0]), 1)
-        changes = int(self.first[self.filled[0]])
+        is_dense = self.filled[1] == self.base.size  # without a sparse column there are no changes
+        changes = 0 if is_dense else int(self.first[self.filled[0]])
         return self._replace(
             contexts=self.contexts[:n],
             rewards=self.rewards[:n],
@@ -53,9 +64,21 @@ class Rows(NamedTuple):
             packed=self.packed[: n * int(self.filled[1])],
         )
 
+    def widened(self, old: "Rows") -> None:
+        """Move the changes of spaced rows to where wider rows have theirs."""
+        if not self.spaced:
+            return
+        n, before, now = int(self.filled[0]), old.base.size, self.base.size
+        for ours, theirs in ((self.column, old.column), (self.change, old.change)):
+            ours[: n * now] = 0
+            ours[: n * now].reshape(n, now)[:, :before] = theirs[: n * before].reshape(n, before)
+        self.middle[:n] += np.arange(n) * (now - before)
+        self.first[: n + 1] = np.arange(n + 1) * now
 
-def empty_rows(n_arms: int, n_features: int, capacity: int) -> Rows:
+
+def empty_rows(n_arms: int, n_features: int, capacity: int, *, spaced: bool = False) -> Rows:
     """Return empty rows with room for `capacity`. Memory is used as it fills."""
+    changes = np.zeros if spaced else np.empty
     return Rows(
         np.zeros((capacity, n_features)),  # a column that comes later was 0 until then
         np.empty(capacity),
@@ -63,29 +86,60 @@ def empty_rows(n_arms: int, n_features: int, capacity: int) -> Rows:
         np.zeros(n_features),
         np.zeros(capacity + 1, np.int64),
         np.zeros(capacity, np.int64),
-        np.empty(capacity * n_features, np.int32),
-        np.empty(capacity * n_features),
+        changes(capacity * n_features, np.int32),
+        changes(capacity * n_features),
         np.empty(capacity * n_features),
         np.zeros(n_features, np.int64),
         np.zeros(n_features, np.bool_),
-        np.zeros(2, np.int64),
+        np.zeros(3, np.int64),
+        spaced,
     )
 
 
 @kernel
 def append_row(rows: Rows, context: np.ndarray, arm: int, reward: float) -> None:
-    """Add the observation of one round. At 8, 16, 32, ... rows, find better bases."""
+    """Add the observation of one round. At 8, 16, 32, ... 4096 rows, find better bases."""
     row = rows.filled[0]
-    assign(rows.contexts[row], context)
-    rows.rewards[row] = reward
     rows.filled[0] = row + 1
     append(rows.of_arm, arm, row)
-    _encode(rows, row)
-    if row + 1 >= _FIRST_ENCODING and (row & (row + 1)) == 0:
+    _write(rows, row, context, reward)
+    if _FIRST_ENCODING <= row + 1 <= _LAST_ENCODING and (row & (row + 1)) == 0:
         _find_bases(rows)
         _find_dense(rows)
+        rows.filled[2] = 0
         for encoded in range(row + 1):
             _encode(rows, encoded)
+
+
+@kernel
+def keep_row(
+    rows: Rows,
+    context: np.ndarray,
+    arm: int,
+    reward: float,
+    seen: int,
+    most: int,
+    rng: np.random.Generator,
+) -> None:
+    """Add an arm's row number `seen`, from 1, and keep at most `most` of its rows.
+
+    The last of its positions is the newest row. The others are a uniform sample of those before.
+    """
+    positions = positions_of(rows, arm)
+    if positions.size < most:
+        append_row(rows, context, arm, reward)
+        return
+    last, place = most - 1, integer_below(seen - 1, rng)
+    if place < last:  # the row before this one takes the place of another
+        positions[place], positions[last] = positions[last], positions[place]
+    _write(rows, positions[last], context, reward)
+
+
+@kernel
+def _write(rows: Rows, row: int, context: np.ndarray, reward: float) -> None:
+    assign(rows.contexts[row], context)
+    rows.rewards[row] = reward
+    _encode(rows, row)
 
 
 @kernel
@@ -104,24 +158,26 @@ def set_only_row(rows: Rows, context: np.ndarray, reward: float) -> None:
 @kernel
 def _encode(rows: Rows, row: int) -> None:
     """Write the row's dense entries, and its changes behind those of the rows before it."""
-    end = _write_changes(rows, row, rows.first[row], False)
+    end, k = _write_changes(rows, row), rows.filled[1]
     rows.middle[row] = end
-    rows.first[row + 1] = _write_changes(rows, row, end, True)
-    k = rows.filled[1]
+    rows.first[row + 1] = (row + 1) * rows.base.size if rows.spaced else end
     for i in range(k):
         rows.packed[row * k + i] = rows.contexts[row, rows.dense[i]]
 
 
 @kernel
-def _write_changes(rows: Rows, row: int, end: int, dense: bool) -> int:
-    """Write the changes in the dense or in the sparse columns, and return where they end."""
+def _write_changes(rows: Rows, row: int) -> int:
+    """Write the changes in the sparse columns, and return where they end."""
+    end = rows.first[row]
     for j in range(rows.base.size):
         value = rows.contexts[row, j]
-        if rows.is_dense[j] == dense and value != rows.base[j]:
-            rows.column[end] = j
-            rows.change[end] = value - rows.base[j]
-            end += 1
-    return end
+        if value != rows.base[j]:
+            rows.filled[2] += 1
+            if not rows.is_dense[j]:
+                rows.column[end] = j
+                rows.change[end] = value - rows.base[j]
+                end += 1
+    return int(end)
 
 
 @kernel
@@ -158,7 +214,7 @@ def _find_dense(rows: Rows) -> None:
 @kernel
 def is_sparse(rows: Rows) -> bool:
     """Return whether most entries of the rows equal the base."""
-    return bool(rows.first[rows.filled[0]] < 0.5 * rows.filled[0] * rows.base.size)
+    return bool(rows.filled[2] < 0.5 * rows.filled[0] * rows.base.size)
 
 
 @kernel

@@ -2,8 +2,8 @@
 
 Contexts are kept as bin numbers, one byte each, so that trees find their splits by counting. As
 long as a feature has at most 255 different values, each has its own bin, and nothing is lost. After
-that, neighbours share a bin. Bins are made again at 256, 512, 1024, ... rows, with about as many
-rows each.
+that, neighbours share a bin. Bins are made again at 256, 512, ... 4096 rows, with about as many
+rows each, for a few features with each row that follows.
 
 A tree is fitted to a bootstrap sample and predicts for one context, often only once. So a fit only
 records the sample, and a node is split when a context first reaches it. Predictions are those of
@@ -20,6 +20,8 @@ from giro.kernels.regression.linear_algebra import assign
 # -- bins ------------------------------------------------------------------------------------------
 
 MOST = 255
+_LAST_REBINNING = 4096  # rows
+_REBINNED = 16_384  # values that are divided among bins with one row
 WEIGHT, TOTAL, SQUARES = 0, 1, 2  # columns of a row's mass: draws, and sums of rewards and squares
 BETTER = 1.0 + 1e-12  # least factor between the scores of two splits; less is rounding
 
@@ -32,7 +34,11 @@ class Bins(NamedTuple):
     high: np.ndarray  # [feature, bin] largest
     used: np.ndarray  # [feature] number of bins
     shared: np.ndarray  # [feature] whether some bin holds several values
-    taken: np.ndarray  # [1] number of rows added
+    taken: np.ndarray  # [2] rows added, features whose bins are still to be made again
+
+    def trimmed(self) -> "Bins":
+        """Return the part in use."""
+        return self._replace(of_row=self.of_row[: self.taken[0]])
 
     def widened(self, old: "Bins") -> None:
         """Fill in new columns, in which all rows so far are 0."""
@@ -41,6 +47,8 @@ class Bins(NamedTuple):
             self.of_row[: self.taken[0], new] = 0
             self.low[new, 0] = self.high[new, 0] = 0.0
             self.used[new] = 1
+            if self.taken[1] > 0:
+                self.taken[1] += self.used.size - old.used.size
 
 
 def empty_bins(n_features: int, capacity: int) -> Bins:
@@ -51,7 +59,7 @@ def empty_bins(n_features: int, capacity: int) -> Bins:
         np.empty((n_features, MOST)),
         np.zeros(n_features, np.int64),
         np.zeros(n_features, np.bool_),
-        np.zeros(1, np.int64),
+        np.zeros(2, np.int64),
     )
 
 
@@ -62,7 +70,9 @@ def take_in(bins: Bins, contexts: np.ndarray, count: int) -> None:
         for j in range(bins.used.size):
             bins.of_row[row, j] = _bin_for(bins, j, contexts[row, j], row)
         bins.taken[0] = row + 1
-        if row >= MOST and (row & (row + 1)) == 0:
+        if MOST <= row < _LAST_REBINNING and (row & (row + 1)) == 0:
+            bins.taken[1] = bins.used.size
+        if bins.taken[1] > 0:
             _rebin(bins, contexts)
 
 
@@ -113,11 +123,15 @@ def _insert(bins: Bins, j: int, position: int, value: float, rows: int) -> None:
 
 @kernel
 def _rebin(bins: Bins, contexts: np.ndarray) -> None:
-    """Divide the rows evenly among bins, for features whose bins hold several values."""
-    for j in range(bins.used.size):
+    """Divide the rows evenly among bins, for some features whose bins hold several values."""
+    rows, effort = bins.taken[0], _REBINNED
+    while bins.taken[1] > 0 and effort > 0:
+        bins.taken[1] -= 1
+        j = bins.used.size - 1 - bins.taken[1]
         if bins.shared[j]:
-            _share_out(bins, j, _in_order(contexts[: bins.taken[0], j]))
-            for row in range(bins.taken[0]):
+            effort -= rows
+            _share_out(bins, j, _in_order(contexts[:rows, j]))
+            for row in range(rows):
                 high = bins.high[j, : bins.used[j]]
                 bins.of_row[row, j] = _first_from(high, contexts[row, j])
 

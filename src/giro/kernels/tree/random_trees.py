@@ -1,7 +1,7 @@
-"""Trees of random splits, grown completely, one after the other, in a pool of nodes.
+"""Trees of random splits, each grown completely, by and by if need be, in a pool of nodes.
 
-A tree's nodes lie together. When a tree is grown again, its nodes are written behind all others.
-The space of old trees is reclaimed when the pool is full.
+Nodes come in pairs of siblings; a root has none. The pairs of a tree are a list, so that those of
+an old tree are free at once when the new one is complete, and nothing is ever moved.
 """
 
 from typing import NamedTuple
@@ -9,42 +9,52 @@ from typing import NamedTuple
 import numpy as np
 
 from giro.compiling import borrowed, kernel
-from giro.kernels.tree.grow import BETTER, SQUARES, TOTAL, WEIGHT, Bins
+from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
+from giro.kernels.regression.linear_algebra import assign
+from giro.kernels.tree.grow import BETTER, MOST, SQUARES, TOTAL, WEIGHT, Bins
 
-_LEAF = -1  # instead of a child
+_NONE = -1  # instead of a child, a pair, a root or a tree
 _PURE = 2.0**-40  # a variance that is only rounding
-_NODES = 2  # of a tree, at most, for each of its rows
 _DIGITS = 4  # candidates from one random number: each takes 8 of its 53 bits
-_SPARE = 1024  # nodes that old trees may always leave behind
+_NODE_COST = 8  # rows that take as long as what a node costs whatever its rows
+
+TREE, STACK, ROOT, LAST = range(4)  # places in `Growth.at`
 
 
 class Pool(NamedTuple):
     """Nodes of all trees. A row goes right if its feature is above the threshold."""
 
-    root: np.ndarray  # [tree] the first node
-    size: np.ndarray  # [tree] number of nodes
+    root: np.ndarray  # [tree] the first node, -1 for a tree not grown yet
+    last: np.ndarray  # [tree] the last of its pairs
+    next: np.ndarray  # [pair] the next one of the same tree, or of those that are free
     child: np.ndarray  # [node] the left one, the right one is next to it
     feature: np.ndarray  # [node]
     threshold: np.ndarray  # [node]
     mass: np.ndarray  # [node, 2] weight and sum of rewards
-    used: np.ndarray  # [1] nodes so far
+    used: np.ndarray  # [2] pairs so far, the first that is free again
 
     def trimmed(self) -> "Pool":
         """Return the part in use."""
-        n = int(self.used[0])
+        pairs = int(self.used[0])
         return self._replace(
-            child=self.child[:n],
-            feature=self.feature[:n],
-            threshold=self.threshold[:n],
-            mass=self.mass[:n],
+            next=self.next[:pairs],
+            child=self.child[: 2 * pairs],
+            feature=self.feature[: 2 * pairs],
+            threshold=self.threshold[: 2 * pairs],
+            mass=self.mass[: 2 * pairs],
         )
 
 
-class TreeWorkspace(NamedTuple):
-    """Workspace for growing one tree."""
+class Growth(NamedTuple):
+    """A tree that is being grown, with copies of all that it is grown on, and workspace."""
 
-    rows: np.ndarray  # [i] numbers of the rows, those of a node together
-    mass: np.ndarray  # [row, column] see `WEIGHT`
+    at: np.ndarray  # [4] the tree or -1, nodes on the stack, its root, the last of its pairs
+    size: np.ndarray  # [1] rows of it
+    codes: np.ndarray  # [i, feature] bin of the i-th row
+    mass: np.ndarray  # [i, column] see `WEIGHT`
+    below: np.ndarray  # [feature, bin] lowest value in it
+    above: np.ndarray  # [feature, bin] highest
+    rows: np.ndarray  # [i] numbers of its rows, those of a node together
     begin: np.ndarray  # [i] stack of nodes to be split
     end: np.ndarray
     node: np.ndarray
@@ -54,127 +64,181 @@ class TreeWorkspace(NamedTuple):
     weights: np.ndarray  # [candidate, feature] of the left side
     totals: np.ndarray  # [candidate, feature]
 
+    def trimmed(self) -> "Growth":
+        """Return the part in use."""
+        n = int(self.size[0])
+        stack = max(int(self.at[STACK]), 0)
+        return self._replace(
+            codes=self.codes[:n],
+            mass=self.mass[:n],
+            rows=self.rows[:n],
+            begin=self.begin[:stack],
+            end=self.end[:stack],
+            node=self.node[:stack],
+        )
 
-def empty_pool(trees: int, capacity: int) -> Pool:
-    """Return empty trees with room for `capacity` rows each. Memory is used as it fills."""
-    live = _NODES * (trees * capacity + trees)
-    nodes = live + live // 2 + _NODES * capacity + _SPARE  # see `grow_tree`
-    pool = Pool(
-        np.arange(trees),
-        np.ones(trees, np.int64),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.empty(nodes),
-        np.empty((nodes, 2), np.float32),
-        np.array([trees]),
+    def widened(self, old: "Growth") -> None:
+        """Fill in new columns, in which all rows so far are 0, of the first bin."""
+        self.codes[: self.size[0], old.codes.shape[1] :] = 0
+
+
+def empty_pool(trees: int, pairs: int) -> Pool:
+    """Return trees not grown yet, with room for so many pairs. Memory is used as it fills."""
+    return Pool(
+        np.full(trees, _NONE),
+        np.full(trees, _NONE),
+        np.empty(pairs, np.int32),
+        np.empty(2 * pairs, np.int32),
+        np.empty(2 * pairs, np.int32),
+        np.empty(2 * pairs),
+        np.empty((2 * pairs, 2), np.float32),
+        np.array([0, _NONE]),
     )
-    pool.child[:trees] = _LEAF
-    pool.mass[:trees] = 0.0
-    return pool
 
 
-def empty_tree_workspace(n_features: int, capacity: int, candidates: int) -> TreeWorkspace:
-    """Return a workspace for trees of up to `capacity` rows."""
-    return TreeWorkspace(
-        np.empty(capacity, np.int32),
-        np.empty((capacity, 3)),
-        np.empty(capacity + 1, np.int32),
-        np.empty(capacity + 1, np.int32),
-        np.empty(capacity + 1, np.int32),
-        np.empty(n_features, np.uint8),
-        np.empty(n_features, np.uint8),
-        np.empty((candidates, n_features), np.uint8),
-        np.empty((candidates, n_features), np.float32),
-        np.empty((candidates, n_features), np.float32),
+def no_growth(n_features: int, most: int, candidates: int) -> Growth:
+    """Return room for a tree of up to `most` rows."""
+    return Growth(
+        np.array([_NONE, 0, _NONE, _NONE]),
+        np.zeros(1, np.int64),
+        np.empty((most, n_features), np.uint8),
+        np.empty((most, 3)),
+        np.zeros((n_features, MOST)),
+        np.zeros((n_features, MOST)),
+        np.empty(most, np.int32),
+        np.empty(most + 1, np.int32),
+        np.empty(most + 1, np.int32),
+        np.empty(most + 1, np.int32),
+        np.zeros(n_features, np.uint8),
+        np.zeros(n_features, np.uint8),
+        np.zeros((candidates, n_features), np.uint8),
+        np.zeros((candidates, n_features), np.float32),
+        np.zeros((candidates, n_features), np.float32),
     )
 
 
 @kernel
 def leaf_of(pool: Pool, tree: int, context: np.ndarray) -> int:
-    """Return the leaf that a context reaches."""
+    """Return the leaf that a context reaches, in a tree that was grown."""
     node = pool.root[tree]
-    while pool.child[node] != _LEAF:
+    while pool.child[node] != _NONE:
         goes_right = context[pool.feature[node]] > pool.threshold[node]
         node = pool.child[node] + (1 if goes_right else 0)
     return int(node)
 
 
 @kernel
-def grow_tree(
+def begin_tree(
     pool: Pool,
+    growth: Growth,
     tree: int,
     bins: Bins,
     positions: np.ndarray,
-    workspace: TreeWorkspace,
-    least: float,
-    rng: np.random.Generator,
-) -> None:
-    """Grow a tree again on these rows, whose masses are in the workspace."""
-    n = 0
-    for i in range(positions.size):
-        if workspace.mass[positions[i], WEIGHT] > 0.0:
-            workspace.rows[n] = positions[i]
+    counts: np.ndarray,
+    rewards: np.ndarray,
+) -> int:
+    """Begin to grow a tree again on these rows, and return how many were looked at.
+
+    If there are more than it has room for, it takes some in equal distances. A tree that was being
+    grown is given up.
+    """
+    if growth.at[TREE] != _NONE:
+        _free(pool, growth.at[ROOT], growth.at[LAST])
+    taken, n = min(positions.size, growth.rows.size), 0
+    for k in range(taken):
+        i = k * positions.size // taken
+        row = positions[i]
+        weight = counts[i, REAL] + counts[i, ONE] + counts[i, ZERO]
+        if weight > 0:
+            growth.rows[n] = n
+            assign(growth.codes[n], bins.of_row[row])
+            growth.mass[n, WEIGHT] = weight
+            growth.mass[n, TOTAL] = counts[i, REAL] * rewards[row] + counts[i, ONE]
+            growth.mass[n, SQUARES] = counts[i, REAL] * rewards[row] * rewards[row] + counts[i, ONE]
             n += 1
-    live = pool.size.sum()
-    if pool.used[0] > live + live // 2 + _SPARE:  # a third of the nodes belongs to no tree
-        _take_back(pool)
-    pool.root[tree] = pool.used[0]
-    stack = 1
-    _push(workspace, 0, _add_node(pool), 0, n)
-    while stack > 0:
-        stack -= 1
-        node, begin, end = workspace.node[stack], workspace.begin[stack], workspace.end[stack]
-        middle = _split(pool, node, bins, begin, end, workspace, least, rng)
+    for j in range(bins.used.size):
+        for b in range(bins.used[j]):
+            growth.below[j, b], growth.above[j, b] = bins.low[j, b], bins.high[j, b]
+    pair = _new_pair(pool)
+    growth.size[0] = n
+    growth.at[TREE], growth.at[STACK] = tree, 1
+    growth.at[ROOT], growth.at[LAST] = 2 * pair, pair
+    _push(growth, 0, 2 * pair, 0, n)
+    return int(taken)
+
+
+@kernel
+def grow_on(pool: Pool, growth: Growth, least: float, effort: int, rng: np.random.Generator) -> int:
+    """Split nodes until the tree is complete or the effort is spent, and return the effort left.
+
+    The effort is in rows. The last node may take more than is left. A complete tree takes the place
+    of the old one.
+    """
+    at = growth.at
+    while at[STACK] > 0 and effort > 0:
+        at[STACK] -= 1
+        stack = at[STACK]
+        node, begin, end = growth.node[stack], growth.begin[stack], growth.end[stack]
+        effort -= int(end - begin) + _NODE_COST
+        middle = _split(pool, node, begin, end, growth, least, rng)
         if middle > begin:
-            left, right = _add_node(pool), _add_node(pool)
-            pool.child[node] = left
-            _push(workspace, stack, right, middle, end)
-            _push(workspace, stack + 1, left, begin, middle)
-            stack += 2
-    pool.size[tree] = pool.used[0] - pool.root[tree]
+            pair = _new_pair(pool)
+            pool.next[at[LAST]] = pair
+            at[LAST] = pair
+            pool.child[node] = 2 * pair
+            _push(growth, stack, 2 * pair + 1, middle, end)
+            _push(growth, stack + 1, 2 * pair, begin, middle)
+            at[STACK] = stack + 2
+    if at[STACK] == 0:
+        tree = at[TREE]
+        if pool.root[tree] != _NONE:
+            _free(pool, pool.root[tree], pool.last[tree])
+        pool.root[tree], pool.last[tree] = at[ROOT], at[LAST]
+        at[TREE] = _NONE
+        growth.size[0] = 0
+    return effort
 
 
 @kernel
-def _push(workspace: TreeWorkspace, at: int, node: int, begin: int, end: int) -> None:
-    workspace.node[at], workspace.begin[at], workspace.end[at] = node, begin, end
+def _push(growth: Growth, at: int, node: int, begin: int, end: int) -> None:
+    growth.node[at], growth.begin[at], growth.end[at] = node, begin, end
 
 
 @kernel
-def _add_node(pool: Pool) -> int:
-    node = int(pool.used[0])
-    pool.child[node] = _LEAF
-    pool.used[0] = node + 1
-    return node
+def _new_pair(pool: Pool) -> int:
+    """Return a pair of leaves, the last of its list."""
+    pair = int(pool.used[1])
+    if pair != _NONE:
+        pool.used[1] = pool.next[pair]
+    else:
+        pair = int(pool.used[0])
+        pool.used[0] = pair + 1
+    pool.next[pair] = _NONE
+    for node in range(2 * pair, 2 * pair + 2):
+        pool.child[node], pool.feature[node] = _NONE, 0
+        pool.threshold[node] = pool.mass[node, 0] = pool.mass[node, 1] = 0.0
+    return pair
 
 
 @kernel
-def _take_back(pool: Pool) -> None:
-    """Move all trees to the front of the pool."""
-    n, used = pool.used[0], 0
-    child, feature = pool.child[:n].copy(), pool.feature[:n].copy()
-    threshold, mass = pool.threshold[:n].copy(), pool.mass[:n].copy()
-    for tree in range(pool.root.size):
-        first, size = pool.root[tree], pool.size[tree]
-        for i in range(size):
-            inner = child[first + i]
-            pool.child[used + i] = inner if inner == _LEAF else inner - first + used
-            pool.feature[used + i] = feature[first + i]
-            pool.threshold[used + i] = threshold[first + i]
-            pool.mass[used + i, 0] = mass[first + i, 0]
-            pool.mass[used + i, 1] = mass[first + i, 1]
-        pool.root[tree] = used
-        used += size
-    pool.used[0] = used
+def _free(pool: Pool, root: int, last: int) -> None:
+    """Put all pairs of a tree in front of those that are free."""
+    pool.next[last] = pool.used[1]
+    pool.used[1] = root // 2
+
+
+@kernel
+def _is_full(pool: Pool) -> bool:
+    return bool(pool.used[1] == _NONE and pool.used[0] == pool.next.size)
 
 
 @kernel
 def _split(
     pool: Pool,
     node: int,
-    bins: Bins,
     begin: int,
     end: int,
-    workspace: TreeWorkspace,
+    growth: Growth,
     least: float,
     rng: np.random.Generator,
 ) -> int:
@@ -182,7 +246,7 @@ def _split(
 
     It returns `begin` for a leaf.
     """
-    rows, mass = workspace.rows[begin:end], workspace.mass
+    rows, mass = growth.rows[begin:end], growth.mass
     weight, total, squares = 0.0, 0.0, 0.0
     for row in rows:
         weight += mass[row, WEIGHT]
@@ -191,21 +255,23 @@ def _split(
     pool.mass[node, 0], pool.mass[node, 1] = weight, total
     if weight < 2.0 * least or squares * weight - total * total <= _PURE * squares * weight:
         return begin
-    _draw_bounds(bins, rows, workspace, rng)
-    _weigh(bins, rows, workspace)
-    candidate, feature = _best(workspace, weight, total, least)
+    if _is_full(pool):  # as may be with very many replicas
+        return begin
+    _draw_bounds(rows, growth, rng)
+    _weigh(rows, growth)
+    candidate, feature = _best(growth, weight, total, least)
     if feature < 0:
         return begin
-    bound = workspace.bounds[candidate, feature]
+    bound = growth.bounds[candidate, feature]
     front, below, above = 0, -np.inf, np.inf
     for i in range(rows.size):
-        b = bins.of_row[rows[i], feature]
+        b = growth.codes[rows[i], feature]
         if b <= bound:
-            below = max(below, bins.high[feature, b])
+            below = max(below, growth.above[feature, b])
             rows[i], rows[front] = rows[front], rows[i]
             front += 1
         else:
-            above = min(above, bins.low[feature, b])
+            above = min(above, growth.below[feature, b])
     middle = below / 2 + above / 2
     pool.feature[node] = feature
     pool.threshold[node] = middle if below <= middle < above else below
@@ -213,54 +279,52 @@ def _split(
 
 
 @kernel
-def _draw_bounds(
-    bins: Bins, rows: np.ndarray, workspace: TreeWorkspace, rng: np.random.Generator
-) -> None:
+def _draw_bounds(rows: np.ndarray, growth: Growth, rng: np.random.Generator) -> None:
     """Draw each feature's candidates uniformly from the bins below the highest of the rows."""
-    low, high, rng = workspace.low, workspace.high, borrowed(rng)
+    low, high, rng = growth.low, growth.high, borrowed(rng)
     low[:] = 255
     high[:] = 0
     for row in rows:
-        values = bins.of_row[row]
+        values = growth.codes[row]
         for j in range(low.size):
             low[j] = min(low[j], values[j])
             high[j] = max(high[j], values[j])
     for j in range(low.size):
         span, place = float(high[j]) - float(low[j]), 0.0
-        for candidate in range(workspace.bounds.shape[0]):
+        for candidate in range(growth.bounds.shape[0]):
             if candidate % _DIGITS == 0 and span > 0.0:
                 place = rng.random() * span
-            workspace.bounds[candidate, j] = low[j] + int(place)
+            growth.bounds[candidate, j] = low[j] + int(place)
             place = (place - int(place)) * span  # the remaining digits
 
 
 @kernel
-def _weigh(bins: Bins, rows: np.ndarray, workspace: TreeWorkspace) -> None:
+def _weigh(rows: np.ndarray, growth: Growth) -> None:
     """Sum the weights and rewards to the left of each candidate."""
     nothing = np.float32(0.0)
-    for candidate in range(workspace.bounds.shape[0]):
-        bounds = workspace.bounds[candidate]
-        weights, totals = workspace.weights[candidate], workspace.totals[candidate]
+    for candidate in range(growth.bounds.shape[0]):
+        bounds = growth.bounds[candidate]
+        weights, totals = growth.weights[candidate], growth.totals[candidate]
         weights[:] = nothing
         totals[:] = nothing
         for row in rows:
-            values = bins.of_row[row]
-            w, z = np.float32(workspace.mass[row, WEIGHT]), np.float32(workspace.mass[row, TOTAL])
+            values = growth.codes[row]
+            w, z = np.float32(growth.mass[row, WEIGHT]), np.float32(growth.mass[row, TOTAL])
             for j in range(bounds.size):
                 weights[j] += w if values[j] <= bounds[j] else nothing
                 totals[j] += z if values[j] <= bounds[j] else nothing
 
 
 @kernel
-def _best(workspace: TreeWorkspace, weight: float, total: float, least: float) -> tuple[int, int]:
+def _best(growth: Growth, weight: float, total: float, least: float) -> tuple[int, int]:
     """Return the candidate and feature that leave the least variance, or feature -1 if none."""
     best, feature, highest = 0, -1, 0.0
-    for candidate in range(workspace.bounds.shape[0]):
-        for j in range(workspace.low.size):
-            if workspace.low[j] == workspace.high[j]:
+    for candidate in range(growth.bounds.shape[0]):
+        for j in range(growth.low.size):
+            if growth.low[j] == growth.high[j]:
                 continue
-            w = np.float64(workspace.weights[candidate, j])  # float() would keep single precision
-            s = np.float64(workspace.totals[candidate, j])
+            w = np.float64(growth.weights[candidate, j])  # float() would keep single precision
+            s = np.float64(growth.totals[candidate, j])
             if w >= least and weight - w >= least:
                 score = s * s / w + (total - s) * (total - s) / (weight - w)
                 if score > highest * BETTER:

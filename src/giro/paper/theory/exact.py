@@ -142,18 +142,6 @@ def linear_regret_bound(means: Means, rounds: int, pulls: int = 1) -> float:
     return 0.5 * (1 - mean) ** pulls * gap * (rounds - pulls)
 
 
-def sharper_linear_regret_bound(means: Means, rounds: int, pulls: int = 1) -> float:
-    """Return the bound of Lemma 1 with the forced pulls of the second arm counted in full.
-
-    The second arm is pulled min(rounds - pulls, pulls) times in any case. The paper counts these
-    pulls only after a bad start: gap (forced + 0.5 (1 - mu_1)^pulls (rounds - 2 pulls)).
-    """
-    linear_regret_bound(means, rounds, pulls)  # checks the arguments
-    mean, gap = _best_and_gap(means)
-    forced = min(max(rounds - pulls, 0), pulls)
-    return gap * (forced + 0.5 * (1 - mean) ** pulls * max(rounds - 2 * pulls, 0))
-
-
 def linear_regret_rows(means: Means, rounds: int, pulls: int = 1) -> list[LinearRegretRow]:
     """Return the exact regret and its bound for n = 1..rounds, at the cost of `exact_regret`."""
     exact = exact_bootstrap_regret(means, rounds, pulls)

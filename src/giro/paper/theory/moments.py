@@ -60,11 +60,6 @@ def bootstrap_moments(s: int, v: float, a: float) -> Moments:
     return Moments(v, v * (1 - v / ((2 * a + 1) * s)))
 
 
-def history_mean_moments(s: int, mean: float, a: float) -> Moments:
-    """Return the moments of V / (alpha s), the mean reward in the history."""
-    return _scaled(history_moments(s, mean, a), (2 * a + 1) * s)
-
-
 def conditional_value_moments(s: int, v: float, a: float) -> Moments:
     """Return the moments of the arm's value U / (alpha s) given V = v."""
     return _scaled(bootstrap_moments(s, v, a), (2 * a + 1) * s)
@@ -86,12 +81,6 @@ def smallest_value_variance(s: int, a: float) -> float:
     """Return a (a + 1) / (alpha^3 s), the smallest variance of the value given V."""
     check_trials(s, 0.5)
     return a * (a + 1) / ((2 * a + 1) ** 3 * s)
-
-
-def largest_history_variance(s: int, a: float) -> float:
-    """Return 1 / (4 alpha^2 s), the largest variance of V / (alpha s)."""
-    check_trials(s, 0.5)
-    return 1 / (4 * (2 * a + 1) ** 2 * s)
 
 
 def moment_checks(s: int, mean: float, a: float) -> list[Check]:

@@ -11,9 +11,8 @@ compares two rates of decay (`optimism_exponent`), and needs less than the paper
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
-from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -43,7 +42,6 @@ from giro.paper.theory.terms import (
     Check,
     Floats,
     check_at_least,
-    check_at_most,
     check_pseudo_rewards,
     check_trials,
     is_whole,
@@ -57,17 +55,6 @@ from giro.tables import Column, Record, fixed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-
-class OptimismRow(NamedTuple):
-    """Both sides of Theorem 4, as logarithms, and whether it holds."""
-
-    n: int
-    p: float
-    a: float
-    log_w: float
-    log_bound: float
-    holds: bool
 
 
 def log_inverse_optimism(n: int, p: float, a: float) -> float:
@@ -111,17 +98,6 @@ def log_optimism(n: int, p: float, a: float, x: float) -> float:
     return log_binomial_tail(k + rounded_up(p * n), m, min((k + x) / m, 1.0))
 
 
-def optimism_grid(
-    n_values: Iterable[int], p_values: Iterable[float], a_values: Iterable[float]
-) -> list[OptimismRow]:
-    """Return both sides of Theorem 4 for every combination. Each a n must be an integer."""
-    rows = []
-    for n, p, a in product(n_values, p_values, a_values):
-        check = check_at_most("Theorem 4", log_inverse_optimism(n, p, a), log_c(a))
-        rows.append(OptimismRow(n, p, a, check.lhs, check.rhs, check.holds))
-    return rows
-
-
 # -- the informal argument -------------------------------------------------------------------------
 
 
@@ -159,15 +135,6 @@ def informal_optimism_checks(s: int, mean: float, a: float) -> list[Check]:
         for x in unfavourable
         if chances[x] > -np.inf
     ]
-
-
-def informal_optimism_failures(
-    s_values: Iterable[int], means: Iterable[float], a: float
-) -> list[Check]:
-    """Return where Equation 7 is wrong, without pairs (s, a) whose product is not an integer."""
-    places = [(s, mean) for s, mean in product(s_values, means) if is_whole(a * s)]
-    checks = (check for s, mean in places for check in informal_optimism_checks(s, mean, a))
-    return [check for check in checks if not check.holds]
 
 
 def optimism_exponent(a: float, mean: ArrayLike, observed: ArrayLike) -> Floats:

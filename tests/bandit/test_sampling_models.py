@@ -4,11 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bandit.clock import Clock, bandit_of, counted
+from bandit.clock import Clock, bandit_of, chances_of, counted
 from laws import assert_follows
 from sklearn.neighbors import KNeighborsRegressor
 
 from giro import Bandit, Policy
+from giro.models import Linear
 from giro.offer import NO_CONTEXT, offer_of
 from giro.policies.epsilon_greedy import EpsilonGreedy
 from giro.policy import Case, Shape, choose, learn, start
@@ -65,28 +66,35 @@ MODELS: dict[str, tuple[Any, Any, int]] = {
 }
 
 
+def law_of(policy: Policy, state: Any) -> np.ndarray:
+    """Return the probabilities of all arms, which the policy knows."""
+    propensities = policy.functions().propensities
+    assert propensities is not None
+    return np.asarray(propensities(state, OFFER))
+
+
 @pytest.mark.parametrize("which", MODELS)
 def test_epsilon_greedy_takes_the_arm_whose_model_expects_most(which: str, seed: int) -> None:
     model, fit, draws = MODELS[which]
     policy = EpsilonGreedy(epsilon=0.3, model=model)
     state, values = informed(policy, seed), expected_by(fit, seed)
     best = np.isclose(values, values.max(), atol=1e-9)
-    law = policy.functions().propensities(state, OFFER)
+    law = law_of(policy, state)
     assert law == pytest.approx(0.1 + 0.7 * best / best.sum(), abs=1e-12)
     rng = stream(seed, 2)
     assert_follows([choose(state, OFFER, rng) for _ in range(draws)], law)
 
 
 def test_untried_arms_share_what_is_not_explored() -> None:
-    policy = EpsilonGreedy(epsilon=0.3, model="linear")
+    policy = EpsilonGreedy(epsilon=0.3, model=Linear())
     state = start(policy, SHAPE, stream(0))
     learn(state, Case(CONTEXT, NO_CONTEXT), 1, 1.0, stream(1))
-    assert policy.functions().propensities(state, OFFER) == pytest.approx([0.45, 0.1, 0.45])
+    assert law_of(policy, state) == pytest.approx([0.45, 0.1, 0.45])
 
 
 def test_epsilon_falls_in_the_law_of_models_too(seed: int) -> None:
-    policy = EpsilonGreedy(b=6.1, model="linear")
-    law = policy.functions().propensities(informed(policy, seed), OFFER)
+    policy = EpsilonGreedy(b=6.1, model=Linear())
+    law = law_of(policy, informed(policy, seed))
     assert sorted(law)[:2] == pytest.approx([0.1 / 3] * 2)  # in round 61
 
 
@@ -105,7 +113,7 @@ def test_the_law_of_an_ensemble_counts_its_models(seed: int) -> None:
         gram = rows.T @ rows + np.eye(3)  # the prior is as wide as the noise
         values[:, arm] = np.linalg.solve(gram, state.moment[arm].T).T @ with_one(CONTEXT[None])[0]
     shares = np.bincount(values.argmax(axis=1), minlength=N_ARMS) / 50
-    law = policy.functions().propensities(state, OFFER)
+    law = law_of(policy, state)
     assert law == pytest.approx(shares, abs=1e-12)
     rng = stream(seed, 2)
     assert_follows([choose(state, OFFER, rng) for _ in range(3_000)], law)
@@ -131,7 +139,7 @@ def test_asking_for_probabilities_changes_nothing(which: str, seed: int) -> None
     policy = IN_A_BANDIT[which]
     asked, silent = taught(policy, seed), taught(policy, seed)
     for context in (CONTEXT, -CONTEXT):
-        law = asked.decide(context).propensities
+        law = chances_of(asked.decide(context))
         silent.decide(context)
         assert sum(law.values()) == pytest.approx(1.0)
     again = Bandit.replay(asked.events(), policy, clock=Clock())

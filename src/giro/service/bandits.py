@@ -1,0 +1,199 @@
+"""Bandits of a store: opened when they are needed, once in each process, and made ready aside."""
+
+import asyncio
+import logging
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from typing import Any
+
+import msgspec
+
+import giro
+from giro import Ask, Bandit, Decision, GiroError, Records
+from giro.service.about import KIND, About, about_of, changed, retired
+from giro.service.batches import Lane
+from giro.service.errors import Problem
+
+_LOGGER = logging.getLogger("giro.service")
+_LONGEST_PREFIX = 200  # characters of a name that ids can begin with: they have 256 at most
+_COMPILE = "import os; os.nice(5); from giro.cli.main import main; main()"
+
+
+class Running:
+    """An open bandit: requests from all callers are decided and rewarded in groups."""
+
+    def __init__(self, bandit: Bandit, about: About, pool: Executor, *, queue: int) -> None:
+        """Prepare the lanes."""
+        self.bandit, self.about, self._pool = bandit, about, pool
+        self.name = str(bandit.name)
+        self._decisions: Lane[Ask, list[Decision]] = Lane(
+            bandit.decide_each, pool, most=queue, side_by_side=2
+        )
+        self._rewards: Lane[tuple[str, float], None] = Lane(
+            bandit.reward_each, pool, most=queue, side_by_side=2
+        )
+        self._preparing: asyncio.Task[None] | None = None
+
+    async def decide(self, ask: Ask) -> list[Decision]:
+        """Return the decision, or one for each slot, when they are durable."""
+        decisions = await self._decisions.put(ask)
+        if not self.bandit.is_ready and self._preparing is None:
+            self._preparing = asyncio.create_task(self._prepare(ask))
+        return decisions
+
+    async def reward(self, id: str, value: float) -> None:
+        """Report a reward, and return when it is durable."""
+        await self._rewards.put((id, value))
+
+    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the result of a function that may take a while, from another thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, function, *arguments)
+
+    @property
+    def waiting(self) -> int:
+        """The number of requests that wait for a thread."""
+        return len(self._decisions) + len(self._rewards)
+
+    async def _prepare(self, ask: Ask) -> None:
+        """Compile the policy in another process, for the cache that all share, and then use it.
+
+        Here it would hold up the event loop. If that process fails, this one compiles.
+        """
+        try:
+            await _compile_aside(self.bandit, ask)
+            await self.call(self.bandit.get_ready)
+        except GiroError as error:
+            _LOGGER.warning("the bandit %s goes on choosing at random: %s", self.name, error)
+
+    async def prepared(self) -> None:
+        """Wait until the policy is compiled, or cannot be."""
+        if self._preparing is not None:
+            await asyncio.wait([self._preparing])
+
+    async def close(self) -> None:
+        """Answer all that wait, keep a snapshot, and close the bandit."""
+        await self._decisions.drain()
+        await self._rewards.drain()
+        if self._preparing is not None:
+            self._preparing.cancel()
+            await asyncio.wait([self._preparing])
+        await self.call(self.bandit.close)
+
+
+async def _compile_aside(bandit: Bandit, ask: Ask) -> None:
+    """Run `giro warm-up` for requests like this one."""
+    has_features = isinstance(ask.arms, Mapping) or bandit.setting["open_arms"]
+    sides = ["--features", "0" if ask.context is None else "1"]
+    sides += ["--arm-features", "1" if has_features else "0"]
+    words = ["-c", _COMPILE, "warm-up", bandit.policy.text, *sides]
+    program = sys.executable
+    child = await asyncio.create_subprocess_exec(program, *words, stdout=DEVNULL, stderr=PIPE)
+    try:
+        _, complaint = await child.communicate()
+    except asyncio.CancelledError:
+        child.kill()
+        await child.wait()
+        raise
+    if child.returncode != 0:
+        _LOGGER.info("giro warm-up: %s", complaint.decode(errors="replace").strip())
+
+
+class Bandits:
+    """The bandits of a store, in this process."""
+
+    def __init__(self, store: str, records: Records, pool: Executor, *, queue: int) -> None:
+        """Begin with none of them open."""
+        self.store, self._records, self._pool, self._queue = store, records, pool, queue
+        self._open: dict[str, asyncio.Task[Running]] = {}
+
+    async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
+
+    async def names(self) -> list[str]:
+        """Return the names of all bandits in the store, those that are retired as well."""
+        return list(await self._call(Bandit.names, self.store))
+
+    async def get(self, name: str) -> Running:
+        """Return a bandit, after opening it if need be."""
+        task = self._open.get(name)
+        if task is None:
+            task = self._open[name] = asyncio.create_task(self._call(self._opened, name))
+        try:
+            return await asyncio.shield(task)
+        except BaseException:
+            if task.done():
+                self._open.pop(name, None)
+            raise
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether a bandit is open."""
+        return name in self._open
+
+    def running(self) -> list[Running]:
+        """Return the bandits that are open."""
+        done = (task for task in self._open.values() if task.done() and not task.cancelled())
+        return [task.result() for task in done if task.exception() is None]
+
+    def _opened(self, name: str) -> Running:
+        if name not in Bandit.names(self.store):
+            raise Problem(404, f"there is no bandit '{name}'")
+        bandit = Bandit.open(self.store, name, ids=_ids(name), at_once=True)
+        return Running(bandit, about_of(self._records, name), self._pool, queue=self._queue)
+
+    async def create(self, name: str, parameters: Mapping[str, Any], about: About) -> bool:
+        """Make a bandit, and return whether it is new: the same parameters again change nothing."""
+        if name in await self.names():
+            await self._call(self._check_same, name, parameters)
+            return False
+        await self._call(self._made, name, parameters, about)
+        return True
+
+    def _made(self, name: str, parameters: Mapping[str, Any], about: About) -> None:
+        self._records.put(KIND, name, msgspec.to_builtins(about))
+        Bandit(name=name, store=self.store, ids=_ids(name), at_once=True, **parameters).close()
+
+    def _check_same(self, name: str, parameters: Mapping[str, Any]) -> None:
+        try:
+            Bandit(name=name, store=self.store, ids=_ids(name), at_once=True, **parameters).close()
+        except giro.BadParameter as error:
+            raise Problem(409, str(error)) from None
+
+    async def retire(self, name: str) -> None:
+        """Decide no more with a bandit."""
+        await self.change(name, retired)
+
+    async def change(self, name: str, change: Callable[[About], None]) -> About:
+        """Change the service's settings of a bandit, whoever else changes them at the same time."""
+        about: About = await self._call(changed, self._records, name, change)
+        for running in self.running():
+            if running.name == name:
+                running.about = about
+        return about
+
+    async def follow(self) -> None:
+        """Take over settings that were changed elsewhere."""
+        records = await self._call(self._records.all, KIND)
+        for running in self.running():
+            if running.name in records:
+                running.about = msgspec.convert(records[running.name].value, About)
+
+    async def close(self) -> None:
+        """Close all bandits."""
+        for running in self.running():
+            await running.close()
+        self._open.clear()
+
+
+def _ids(name: str) -> Callable[[], str]:
+    """Return a source of ids that say which bandit a decision belongs to."""
+    prefix = f"{name}." if len(name) <= _LONGEST_PREFIX else ""
+    return lambda: prefix + os.urandom(12).hex()
+
+
+def bandit_in(id: str) -> str:
+    """Return the bandit that an id of this service belongs to, nothing for an id of others."""
+    return id.rpartition(".")[0]

@@ -1,0 +1,230 @@
+"""Endpoint: from a request to a handler and back, the same for all doors.
+
+A door is a module with a function `routes(service)` that returns Starlette's routes, and makes them
+of endpoints. An endpoint finds the key, reads and checks the body, and writes the answer, or the
+problem, as its door wants it.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from giro.service.errors import Problem, problem_of
+from giro.service.keys import Key
+from giro.service.service import Service
+
+_LOGGER = logging.getLogger("giro.service")
+_JSON = "application/json"
+_encode = msgspec.json.Encoder().encode
+
+
+class Answer(NamedTuple):
+    """An answer: plain data or a struct, text of another type, or parts of such a text."""
+
+    content: Any = None
+    status: int = 200
+    headers: Mapping[str, str] = {}
+    media_type: str = _JSON
+
+
+class Call(NamedTuple):
+    """A request, after its key was found and its body was read."""
+
+    key: Key
+    path: Mapping[str, Any]  # parameters of the path
+    query: Mapping[str, str]
+    headers: Mapping[str, str]  # in lower case
+    body: Any
+
+
+Handler: TypeAlias = Callable[[Call], Awaitable[Any]]
+
+
+class Door(NamedTuple):
+    """The manners of a door: where it finds keys, and how it writes problems."""
+
+    key_in: Callable[[Mapping[str, str]], str | None]
+    written: Callable[[Problem], Answer]
+
+
+def bearer_or_api_key(headers: Mapping[str, str]) -> str | None:
+    """Return the key in `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
+    kind, _, key = headers.get("authorization", "").partition(" ")
+    return key.strip() if kind.lower() == "bearer" else headers.get("x-api-key")
+
+
+def problem_json(problem: Problem) -> Answer:
+    """Return a problem as RFC 9457 has it."""
+    media_type = "application/problem+json"
+    return Answer(problem.to_json(), problem.status, problem.headers, media_type)
+
+
+OWN = Door(bearer_or_api_key, problem_json)
+_NOBODY = Key("", "", scopes=())
+
+
+class Endpoint:
+    """An ASGI application for one method of one path."""
+
+    def __init__(
+        self,
+        service: Service,
+        handler: Handler,
+        *,
+        body: Any = None,
+        answer: Any = None,
+        status: int = 200,
+        door: Door = OWN,
+        needs_key: bool = True,
+    ) -> None:
+        """Call `handler`, with a body of the type `body` if there is one.
+
+        `answer` and `status` are for the document of the API.
+        """
+        self.service, self.handler, self.door, self.needs_key = service, handler, door, needs_key
+        self.body, self.answer, self.status = body, answer, status
+        self._decoder = None if body is None else msgspec.json.Decoder(body)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        try:
+            answer = await self._answered(scope, receive)
+        except Exception as error:
+            problem = problem_of(error)
+            if problem.status == 500:
+                _LOGGER.exception("%s %s failed", scope["method"], scope["path"])
+            answer = self.door.written(problem)
+        await _send(answer, send)
+
+    async def _answered(self, scope: Scope, receive: Receive) -> Answer:
+        headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
+        key = self.service.keys.key_of(self.door.key_in(headers)) if self.needs_key else _NOBODY
+        raw = await self._read(headers, receive)
+        body = None if self._decoder is None else self._decoded(raw)
+        query = (
+            dict(parse_qsl(scope["query_string"].decode("latin-1")))
+            if scope["query_string"]
+            else {}
+        )
+        result = await self.handler(Call(key, scope["path_params"], query, headers, body))
+        if isinstance(result, Answer):
+            return result
+        return Answer(result, 204 if result is None else self.status)
+
+    async def _read(self, headers: Mapping[str, str], receive: Receive) -> bytes:
+        limits = self.service.settings.limits
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length) > limits.body:
+            raise Problem(413, f"a body has at most {limits.body} bytes, got {length}")
+        message = await receive()
+        body: bytes = message.get("body", b"")
+        if message.get("more_body"):
+            try:
+                async with asyncio.timeout(limits.seconds):
+                    body = await _rest(body, receive, limits.body)
+            except TimeoutError:
+                raise Problem(408, f"the body took longer than {limits.seconds:g} s") from None
+        return body
+
+    def _decoded(self, raw: bytes) -> Any:
+        limits = self.service.settings.limits
+        if raw.count(b"[") + raw.count(b"{") > limits.depth and _depth(raw) > limits.depth:
+            raise Problem(422, f"JSON is nested at most {limits.depth} levels deep here")
+        assert self._decoder is not None
+        try:
+            return self._decoder.decode(raw)
+        except msgspec.ValidationError as error:
+            raise Problem(422, f"the body is not as wanted: {error}") from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise Problem(400, f"the body is not JSON: {error}") from None
+
+
+async def _rest(body: bytes, receive: Receive, most: int) -> bytes:
+    parts, size = [body], len(body)
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Problem(400, "the body ended early")
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > most:
+            raise Problem(413, f"a body has at most {most} bytes")
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+def _depth(raw: bytes) -> int:
+    """Return how deep brackets are nested, outside of strings."""
+    deepest = depth = 0
+    is_text = is_escaped = False
+    for byte in raw:
+        if is_text:
+            is_text = is_escaped or byte != 0x22
+            is_escaped = byte == 0x5C and not is_escaped
+        elif byte == 0x22:
+            is_text = True
+        elif byte in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif byte in b"]}":
+            depth -= 1
+    return deepest
+
+
+async def _send(answer: Answer, send: Send) -> None:
+    content, status, headers, media_type = answer
+    lines = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
+    if isinstance(content, AsyncIterator):
+        lines.append((b"content-type", media_type.encode()))
+        await send({"type": "http.response.start", "status": status, "headers": lines})
+        async for part in content:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
+        return await send({"type": "http.response.body", "body": b""})
+    body = b"" if content is None else content if isinstance(content, bytes) else _encode(content)
+    if body:
+        lines.append((b"content-type", media_type.encode()))
+    if status != 204:
+        lines.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": lines})
+    await send({"type": "http.response.body", "body": body})
+
+
+class _Route(Route):
+    """A route that refuses other methods as everything else is refused."""
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] in (self.methods or ()):
+            await self.app(scope, receive, send)
+        else:
+            problem = Problem(405, f"{scope['method']} is not possible here")
+            allowed = {"allow": ", ".join(sorted(self.methods or ()))}
+            await _send(problem_json(problem)._replace(headers=allowed), send)
+
+
+def route(method: str, path: str, endpoint: Endpoint) -> Route:
+    """Return a route to an endpoint."""
+    return _Route(path, endpoint, methods=[method])
+
+
+async def nowhere(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer requests for paths that there are not."""
+    await _send(problem_json(Problem(404, f"there is nothing at {scope['path']}")), send)
+
+
+__all__ = [
+    "OWN",
+    "Answer",
+    "Call",
+    "Door",
+    "Endpoint",
+    "bearer_or_api_key",
+    "nowhere",
+    "problem_json",
+    "route",
+]

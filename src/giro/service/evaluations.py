@@ -1,0 +1,109 @@
+"""Evaluations of policies by a bandit's log: in a process of their own, the result kept.
+
+Run as a program, it reads an order from its input and writes the result.
+"""
+
+import asyncio
+import math
+import secrets
+import sys
+import time
+from asyncio.subprocess import PIPE
+from typing import Any
+
+import msgspec
+
+import giro
+from giro.service.errors import problem_of
+from giro.service.service import Service
+
+KIND = "evaluation"
+
+
+class Evaluations:
+    """The evaluations that this process begins, one after the other, and those that are kept."""
+
+    def __init__(self, service: Service) -> None:
+        """Begin without any."""
+        self._service = service
+        self._turn = asyncio.Semaphore(1)
+        self._running: set[asyncio.Task[None]] = set()
+        service.on_close.append(self.close)
+
+    async def begin(self, bandit: str, policy: str, options: dict[str, Any]) -> dict[str, Any]:
+        """Begin an evaluation, and return its record."""
+        id = secrets.token_hex(8)
+        record = {"id": id, "status": "running", "policy": policy, "created": time.time()}
+        await self._service.put(KIND, f"{bandit}/{id}", record)
+        order = {
+            "store": self._service.settings.store,
+            "bandit": bandit,
+            "policy": policy,
+            "options": options,
+        }
+        task = asyncio.create_task(self._run(order, record))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        return record
+
+    async def _run(self, order: dict[str, Any], record: dict[str, Any]) -> None:
+        async with self._turn:
+            result = await in_another_process(order)
+        await self._service.put(KIND, f"{order['bandit']}/{record['id']}", record | result)
+
+    async def all(self, bandit: str) -> list[dict[str, Any]]:
+        """Return the evaluations of a bandit, the newest first."""
+        records = await self._service.call(self._service.records.all, KIND)
+        own = [each.value for name, each in records.items() if name.startswith(f"{bandit}/")]
+        return sorted(own, key=lambda value: -value["created"])
+
+    async def get(self, bandit: str, id: str) -> dict[str, Any] | None:
+        """Return an evaluation."""
+        record = await self._service.get(KIND, f"{bandit}/{id}")
+        return None if record is None else record.value
+
+    async def close(self) -> None:
+        """End all that runs. It stays written down as running."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+
+async def in_another_process(order: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of an order. Its store may have a password, so it is no argument."""
+    program = (sys.executable, "-m", "giro.service.evaluations")
+    child = await asyncio.create_subprocess_exec(*program, stdin=PIPE, stdout=PIPE)
+    try:
+        answer, _ = await child.communicate(msgspec.json.encode(order))
+    except asyncio.CancelledError:
+        child.kill()
+        await child.wait()
+        raise
+    if child.returncode != 0:
+        return {"status": "failed", "detail": "the process that evaluates has failed"}
+    result: dict[str, Any] = msgspec.json.decode(answer)
+    return result
+
+
+def evaluated(order: dict[str, Any]) -> dict[str, Any]:
+    """Return the rows of an evaluation as plain data, or the error."""
+    try:
+        with giro.Bandit.open(order["store"], order["bandit"], at_once=True) as bandit:
+            events = bandit.events()
+        rows = giro.evaluate(events, order["policy"], **order["options"]).records()
+    except giro.GiroError as error:
+        return {"status": "failed", "detail": problem_of(error).detail}
+    return {
+        "status": "done",
+        "rows": [{key: _json(value) for key, value in row.items()} for row in rows],
+    }
+
+
+def _json(value: Any) -> Any:
+    """Return a value of a row, with null for numbers that are not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+if __name__ == "__main__":
+    result = evaluated(msgspec.json.decode(sys.stdin.buffer.read()))
+    sys.stdout.buffer.write(msgspec.json.encode(result))

@@ -1,0 +1,68 @@
+"""`giro serve`: a server, from its settings to its end."""
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import uvicorn
+
+from giro import BadParameter, Records
+from giro.service.app import application
+from giro.service.keys import all_keys, create_key
+from giro.service.settings import Settings
+
+_SETTINGS = "GIRO_SERVE_SETTINGS"  # in the environment of workers
+_ADMIN_KEY = "GIRO_ADMIN_KEY"
+_PATIENCE = 15  # seconds in which requests under way are answered at the end
+
+
+def serve(settings: Settings, tell: Callable[[str], None]) -> None:
+    """Serve until a signal comes. `tell` gets the lines to show at the start."""
+    tell_of_key(settings, tell)
+    where = f"unix:{settings.uds}" if settings.uds else f"http://{settings.host}:{settings.port}"
+    tell(f"giro serves {_without_password(settings.store)} at {where}   API: {where}/docs")
+    options: dict[str, Any] = {
+        "uds": settings.uds,
+        "host": settings.host,
+        "port": settings.port,
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": False,  # nothing here depends on who the caller is
+        "timeout_graceful_shutdown": _PATIENCE,
+    }
+    if settings.workers == 1:
+        uvicorn.run(application(settings), **options)
+        return
+    os.environ[_SETTINGS] = json.dumps(msgspec.to_builtins(settings))
+    worker = "giro.service.run:application_of_worker"
+    uvicorn.run(worker, factory=True, workers=settings.workers, **options)
+
+
+def application_of_worker() -> Any:
+    """Return the application in one of several processes."""
+    return application(msgspec.convert(json.loads(os.environ[_SETTINGS]), Settings))
+
+
+def tell_of_key(settings: Settings, tell: Callable[[str], None]) -> None:
+    """Make the first key and show it this once, unless there are keys or it is given."""
+    given = os.environ.pop(_ADMIN_KEY, None)
+    with Records(settings.store) as records:
+        if given is not None:
+            create_key(records, secret=given, note=_ADMIN_KEY)
+        elif not all_keys(records):
+            if not settings.is_local:
+                raise BadParameter(
+                    f"giro serve needs a key to listen on {settings.host}: set {_ADMIN_KEY}, or "
+                    "make one by giro key create"
+                )
+            _, secret = create_key(records, note="the first key")
+            tell(f"key   {secret}   (shown this once: keep it)")
+
+
+def _without_password(store: str) -> str:
+    """Return an address of a store without the user and the password."""
+    scheme, _, rest = store.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"

@@ -1,0 +1,242 @@
+"""Service: the keys, bandits and records that all doors share."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any, TypeVar
+
+from giro import Ask, Bandit, Decision, GiroError, Record, Records, UnknownDecision
+from giro.service.bandits import Bandits, Running, bandit_in
+from giro.service.batches import Lane
+from giro.service.errors import Problem
+from giro.service.keys import Key, KeyRing, all_keys
+from giro.service.settings import Settings
+
+_LOGGER = logging.getLogger("giro.service")
+_THREADS = 32
+_FOLLOWING = 2.0  # seconds between looks at keys and settings that others change
+STICKY, DEFERRED = "sticky", "deferred"  # kinds of records
+_QUEUE = 10_000  # records that wait to be read or written
+_DAY = 86400.0
+T = TypeVar("T")
+
+
+class Service:
+    """All that a door needs: `keys`, `bandits`, `records`, and decisions across them."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Prepare. `start` opens the store."""
+        self.settings = settings
+        self.keys = KeyRing(rate=settings.limits.rate, workers=settings.workers)
+        self.pool = ThreadPoolExecutor(_THREADS, "giro")
+        self.is_ready = self.is_closing = False
+        self.on_close: list[Callable[[], Awaitable[None]]] = []  # of doors
+        self._reads: dict[str, Lane[str, Record | None]] = {}
+        self._writes: dict[tuple[str, float | None], Lane[tuple[str, Any], None]] = {}
+        self._following: asyncio.Task[None] | None = None
+
+    # -- starting and ending -----------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Open the store, know the keys, and make the bandits of the settings."""
+        settings = self.settings
+        self.records = await self.call(Records, settings.store)
+        self.bandits = Bandits(settings.store, self.records, self.pool, queue=settings.limits.queue)
+        await self.follow_once()
+        self._following = asyncio.create_task(self._follow())
+
+    async def _follow(self) -> None:
+        """Keep up with keys and settings that are changed elsewhere."""
+        while True:
+            await asyncio.sleep(_FOLLOWING)
+            try:
+                await self.follow_once()
+            except GiroError as error:
+                _LOGGER.warning("keys and settings cannot be read: %s", error)
+
+    async def follow_once(self) -> None:
+        """Take over keys and settings as they are now."""
+        self.keys.replace(await self.call(all_keys, self.records))
+        await self.bandits.follow()
+
+    async def close(self) -> None:
+        """Answer all that waits, and close everything."""
+        self.is_closing = True
+        if self._following is not None:
+            self._following.cancel()
+        for function in self.on_close:
+            await function()
+        for lane in self._writes.values():
+            await lane.drain()
+        await self.bandits.close()
+        await self.call(self.records.close)
+        self.pool.shutdown()
+
+    async def call(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Return the result of a function that may wait, from another thread."""
+        return await asyncio.get_running_loop().run_in_executor(self.pool, function, *arguments)
+
+    # -- decisions ---------------------------------------------------------------------------
+
+    async def bandit(self, name: str, key: Key, scope: str) -> Running:
+        """Return a bandit, if the key allows this with it."""
+        key.check(scope, name)
+        return await self.bandits.get(name)
+
+    async def decide(
+        self, running: Running, ask: Ask, *, activates: bool = False
+    ) -> list[Decision]:
+        """Return the decisions on a request. Those that are deferred are kept until `activate`.
+
+        If it `activates`, a reward does the same as `activate`.
+        """
+        if running.about.retired:
+            raise Problem(410, f"the bandit '{running.name}' is retired")
+        if not ask.deferred:
+            return await running.decide(ask)
+        kept = None if ask.id is None else await self.get(DEFERRED, _first_id(ask))
+        if kept is not None:
+            texts = kept.value["texts"]
+            return [await self.call(running.bandit.decision_in, text, ask) for text in texts]
+        decisions = await running.decide(ask)
+        texts = [decision.text for decision in decisions]
+        seconds = running.bandit.setting["reward_wait"] or _DAY
+        for decision in decisions:
+            value = {
+                "bandit": running.name,
+                "texts": texts,
+                "activates": activates,
+                "rewards": [],
+            }
+            await self.put(DEFERRED, decision.id, value, seconds=seconds)
+        return decisions
+
+    async def activate(self, id: str, key: Key) -> None:
+        """Enter a deferred decision, and those of the same ranking, with the rewards so far.
+
+        Activating twice changes nothing.
+        """
+        kept = await self.get(DEFERRED, id)
+        if kept is None:
+            await self._owner(id, key)
+            return
+        running = await self.bandit(kept.value["bandit"], key, "reward")
+        await self._activate(running, kept.value["texts"])
+
+    async def _activate(self, running: Running, texts: Sequence[str]) -> None:
+        decisions = await self.call(running.bandit.activate, texts)
+        ids = [decision.id for decision in decisions]
+        records = await self.call(self.records.get_many, DEFERRED, ids)
+        for id, record in records.items():
+            for value in record.value["rewards"]:
+                await running.reward(id, value)
+        await self.call(self.records.delete, DEFERRED, *ids)
+
+    # -- rewards -----------------------------------------------------------------------------
+
+    async def reward(self, id: str, value: float, key: Key) -> None:
+        """Report the reward of a decision of any bandit that the key may reward.
+
+        An id that the service made begins with the name of its bandit. Others are looked up in all
+        bandits, which takes longer the more there are.
+        """
+        name = bandit_in(id)
+        if name in self.bandits and key.may("reward", name):
+            try:
+                return await self.reward_in(await self.bandits.get(name), id, value)
+            except UnknownDecision:
+                pass
+        await self.reward_in(await self._owner(id, key), id, value)
+
+    async def reward_in(self, running: Running, id: str, value: float) -> None:
+        """Report the reward of a decision of a bandit, or of one that is deferred."""
+        try:
+            await running.reward(id, value)
+        except UnknownDecision:
+            kept = await self.get(DEFERRED, id)
+            if kept is None or kept.value["bandit"] != running.name:
+                raise
+            if kept.value["activates"]:
+                await self._activate(running, kept.value["texts"])
+                return await running.reward(id, value)
+            await self._reward_later(id, value)
+
+    async def _reward_later(self, id: str, value: float) -> None:
+        """Keep the reward of a deferred decision with it."""
+        while (kept := await self.get(DEFERRED, id)) is not None:
+            more = kept.value | {"rewards": [*kept.value["rewards"], value]}
+            if await self.call(self._replaced, DEFERRED, id, more, kept.version):
+                return
+
+    def _replaced(self, kind: str, name: str, value: Any, version: int) -> bool:
+        return self.records.put(kind, name, value, expected=version, seconds=_DAY)
+
+    async def _owner(self, id: str, key: Key) -> Running:
+        """Return the bandit that has a decision, among those that the key may reward."""
+        kept = await self.get(DEFERRED, id)
+        if kept is not None:
+            return await self.bandit(kept.value["bandit"], key, "reward")
+        owners = []
+        for name in await self.bandits.names():
+            if key.may("reward", name):
+                running = await self.bandits.get(name)
+                if await self.call(_has, running.bandit, id):
+                    owners.append(running)
+        if not owners:
+            raise UnknownDecision(id)
+        if len(owners) > 1:
+            names = ", ".join(owner.name for owner in owners)
+            raise Problem(409, f"the bandits {names} have a decision '{id}': name the bandit")
+        return owners[0]
+
+    # -- decisions by targetingKey -----------------------------------------------------------
+
+    async def stick(self, bandit: str, targeting_key: str, value: Any, *, seconds: float) -> None:
+        """Remember a decision under a targetingKey: plain data that has at least its `id`."""
+        await self.put(STICKY, f"{bandit}/{targeting_key}", value, seconds=seconds)
+
+    async def stuck(self, bandit: str, targeting_key: str) -> Any:
+        """Return the plain data remembered under a targetingKey, or None."""
+        record = await self.get(STICKY, f"{bandit}/{targeting_key}")
+        return None if record is None else record.value
+
+    # -- records -----------------------------------------------------------------------------
+
+    async def get(self, kind: str, name: str) -> Record | None:
+        """Return a record. Those that are asked for at once are read together."""
+        lane = self._reads.get(kind)
+        if lane is None:
+            lane = self._reads[kind] = Lane(partial(self._read, kind), self.pool, most=_QUEUE)
+        return await lane.put(name)
+
+    def _read(self, kind: str, names: Sequence[str]) -> list[Record | None]:
+        records = self.records.get_many(kind, names)
+        return [records.get(name) for name in names]
+
+    async def put(self, kind: str, name: str, value: Any, *, seconds: float | None = None) -> None:
+        """Write a record. Those of a kind that are written at once share a commit."""
+        lane = self._writes.get((kind, seconds))
+        if lane is None:
+            lane = Lane(partial(self._write, kind, seconds), self.pool, most=_QUEUE)
+            self._writes[kind, seconds] = lane
+        await lane.put((name, value))
+
+    def _write(
+        self, kind: str, seconds: float | None, items: Sequence[tuple[str, Any]]
+    ) -> list[None]:
+        self.records.put_many(kind, dict(items), seconds=seconds)
+        return [None] * len(items)
+
+
+def _first_id(ask: Ask) -> str:
+    return f"{ask.id}/0" if ask.slots is not None else str(ask.id)
+
+
+def _has(bandit: Bandit, id: str) -> bool:
+    try:
+        bandit.decision(id)
+    except UnknownDecision:
+        return False
+    return True

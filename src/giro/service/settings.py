@@ -1,0 +1,70 @@
+"""Settings: options of `giro serve`, a file giro.toml, and the environment."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from giro import BadFile, BadParameter
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The most of everything that a caller may ask for."""
+
+    body: int = 1_048_576  # bytes
+    depth: int = 20  # of JSON
+    arms: int = 1000  # of a request
+    batch: int = 1000  # decisions or rewards of a request
+    queue: int = 1000  # requests that wait for one bandit
+    rate: float | None = None  # requests a second of a key that says nothing else
+    seconds: float = 10.0  # for the rest of a body to come
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All that `giro serve` can be told. Secrets come from the environment only."""
+
+    store: str = "sqlite:///giro.db"
+    host: str = "127.0.0.1"
+    port: int = 8720
+    uds: str | None = None
+    workers: int = 1
+    limits: Limits = Limits()
+    bandits: list[dict[str, Any]] = []  # made at the start, as POST /v1/bandits does
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only programs of this machine can connect."""
+        return self.uds is not None or self.host in ("127.0.0.1", "::1", "localhost")
+
+
+def settings_from(path: Path | None, options: Mapping[str, Any]) -> Settings:
+    """Return the settings of a file, with those options in their place that are not None.
+
+    The environment variable GIRO_STORE is the store if nothing else names one: an address may hold
+    a password.
+    """
+    plain: dict[str, Any] = {}
+    if "GIRO_STORE" in os.environ:
+        plain["store"] = os.environ["GIRO_STORE"]
+    if path is not None:
+        plain |= _read(path)
+    plain |= {name: value for name, value in options.items() if value is not None}
+    try:
+        settings = msgspec.convert(plain, Settings)
+    except msgspec.ValidationError as error:
+        raise BadParameter(f"the settings of giro serve are wrong: {error}") from None
+    if settings.workers < 1:
+        raise BadParameter(f"giro serve needs workers >= 1, got {settings.workers}")
+    return settings
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise BadFile(f"there is no file {path}") from None
+    except (OSError, ValueError) as error:
+        raise BadFile(f"{path} cannot be read as settings: {error}") from None

@@ -1,0 +1,99 @@
+"""Bandits in a process of the service."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from service.conftest import Client
+
+from giro import Ask, Bandit, GiroError
+from giro.service import bandits as module
+from giro.service.about import About
+from giro.service.bandits import bandit_in
+from giro.service.errors import Problem
+
+Served = Callable[..., None]
+
+
+def test_a_bandit_is_opened_once_and_one_that_is_not_there_is_a_problem(served: Served) -> None:
+    async def game(ask: Client) -> None:
+        bandits = ask.service.bandits
+        with pytest.raises(Problem, match="no bandit 'x'"):
+            await bandits.get("x")
+        assert await bandits.create("x", {"arms": ["a", "b"], "policy": "ucb1"}, About())
+        assert not await bandits.create("x", {"arms": ["a", "b"], "policy": "ucb1"}, About())
+        first, second = await asyncio.gather(bandits.get("x"), bandits.get("x"))
+        assert first is second
+        assert bandits.running() == [first]
+
+    served(game)
+
+
+def test_a_bandit_decides_at_once_and_with_its_policy_when_that_is_compiled(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    async def compile_aside(bandit: Bandit, ask: Ask) -> None:
+        asked.append(ask)
+
+    monkeypatch.setattr(module, "_compile_aside", compile_aside)
+
+    async def game(ask: Client) -> None:
+        bandits = ask.service.bandits
+        await bandits.create("x", {"arms": ["a", "b"], "policy": "ucb1"}, About())
+        running = await bandits.get("x")
+        (decision,) = await running.decide(Ask())
+        assert decision.propensities == {"a": 0.5, "b": 0.5}
+        await running.reward(decision.id, 1.0)
+        await running.prepared()
+        assert running.bandit.is_ready
+        (decision,) = await running.decide(Ask())
+        assert decision.propensity == 1.0
+        assert asked == [Ask()]
+        assert bandit_in(decision.id) == "x"
+
+    served(game)
+
+
+def test_a_policy_that_cannot_be_compiled_leaves_chance_at_work(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(bandit: Bandit) -> None:
+        raise GiroError("no compiler")
+
+    async def compile_aside(bandit: Bandit, ask: Ask) -> None:
+        pass
+
+    monkeypatch.setattr(Bandit, "get_ready", fail)
+    monkeypatch.setattr(module, "_compile_aside", compile_aside)
+
+    async def game(ask: Client) -> None:
+        await ask.service.bandits.create("x", {"arms": ["a", "b"], "policy": "ucb1"}, About())
+        running = await ask.service.bandits.get("x")
+        await running.decide(Ask())
+        await running.prepared()
+        (decision,) = await running.decide(Ask())
+        assert decision.propensity == 0.5
+
+    served(game)
+
+
+@pytest.mark.parametrize(
+    ("id", "name"), [("button.00ff", "button"), ("a.b.00ff", "a.b"), ("mine", ""), ("", "")]
+)
+def test_an_id_says_which_bandit_it_belongs_to(id: str, name: str) -> None:
+    assert bandit_in(id) == name
+
+
+def test_settings_that_others_change_are_followed(served: Served) -> None:
+    async def game(ask: Client) -> None:
+        service: Any = ask.service
+        await service.bandits.create("x", {"arms": ["a", "b"], "policy": "ucb1"}, About())
+        running = await service.bandits.get("x")
+        service.records.put("bandit", "x", {"retired": True})
+        await service.follow_once()
+        assert running.about.retired
+
+    served(game)

@@ -1,0 +1,115 @@
+"""What endpoints refuse, whatever the door."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+from service.conftest import SECRET, Client
+
+from giro import StoreError
+from giro.service.settings import Limits
+
+Served = Callable[..., None]
+D = "/v1/bandits/b/decisions"
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (b"", 400),
+        (b"{", 400),
+        (b"\xff\xfe", 400),
+        (b'{"context": NaN}', 400),
+        (b"[" * 100_000, 422),
+        (b'{"context": {"a": ' + b"[" * 30 + b"]" * 30 + b"}}", 422),
+        (b'{"contxt": 1}', 422),
+        (b'{"context": 1}', 422),
+        (b'{"id": ""}', 422),
+        (b'{"id": "' + b"x" * 257 + b'"}', 422),
+        (b'{"arms": ["' + b'","'.join([b"a"] * 1001) + b'"]}', 422),
+        (b" " * 1_048_577, 413),
+    ],
+)
+def test_bodies_that_are_wrong_are_refused(served: Served, content: bytes, status: int) -> None:
+    async def game(ask: Client) -> None:
+        await ask.post("/v1/bandits", {"name": "b", "arms": ["a", "b"], "policy": "ucb1"})
+        answer = await ask("POST", D, content=content)
+        assert (answer.status_code, answer.json()["status"]) == (status, status)
+        assert answer.headers["content-type"] == "application/problem+json"
+
+    served(game)
+
+
+def test_brackets_in_words_are_not_deep(served: Served) -> None:
+    async def game(ask: Client) -> None:
+        await ask.post("/v1/bandits", {"name": "b", "arms": ["a", "b"], "policy": "lin-ucb"})
+        text = b'{"context": {"a": "' + b'[{\\"' * 50 + b'"}}'
+        assert (await ask("POST", D, content=text)).status_code == 200
+
+    served(game)
+
+
+def test_a_body_without_a_length_is_measured(served: Served) -> None:
+    async def parts() -> AsyncIterator[bytes]:
+        for _ in range(20):
+            yield b" " * 10
+
+    async def game(ask: Client) -> None:
+        assert (await ask("POST", D, content=parts())).status_code == 413
+
+    served(game, limits=Limits(body=100))
+
+
+def test_a_body_that_never_ends_is_given_up(served: Served) -> None:
+    async def parts() -> AsyncIterator[bytes]:
+        yield b"{"
+        await asyncio.sleep(3600)
+
+    async def game(ask: Client) -> None:
+        assert (await ask("POST", D, content=parts())).status_code == 408
+
+    served(game, limits=Limits(seconds=0.01))
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/", 404), ("POST", "/v1/bandits/", 404), ("PUT", "/v1/bandits", 405)],
+)
+def test_other_paths_and_methods_are_problems(
+    served: Served, method: str, path: str, status: int
+) -> None:
+    async def game(ask: Client) -> None:
+        answer = await ask(method, path)
+        assert (answer.status_code, answer.json()["status"]) == (status, status)
+
+    served(game)
+
+
+def test_both_headers_carry_a_key(served: Served) -> None:
+    async def game(ask: Client) -> None:
+        for headers in ({"X-API-Key": SECRET}, {"Authorization": f"bearer  {SECRET}"}):
+            answer = await ask.http.get("/v1/bandits", headers=headers)
+            assert answer.status_code == 200
+        basic = await ask.http.get("/v1/bandits", headers={"Authorization": f"Basic {SECRET}"})
+        assert (basic.status_code, basic.headers["www-authenticate"]) == (401, "Bearer")
+
+    served(game)
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(StoreError("secret"), 503), (OSError("secret"), 500)]
+)
+def test_a_failure_within_is_not_shown(
+    served: Served, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
+) -> None:
+    async def fail() -> Any:
+        raise error
+
+    async def game(ask: Client) -> None:
+        monkeypatch.setattr(ask.service.bandits, "names", fail)
+        answer = await ask("GET", "/v1/bandits")
+        assert answer.status_code == status
+        assert "secret" not in answer.text
+
+    served(game)

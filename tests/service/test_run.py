@@ -1,0 +1,101 @@
+"""A real server, from its first key to its graceful end."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from giro import BadParameter, Bandit, Records
+from giro.service.keys import all_keys, create_key
+from giro.service.run import tell_of_key
+from giro.service.settings import Settings
+
+KEY = "a key for everything"
+CODE = "from giro.cli.main import main; main()"
+
+
+@contextlib.contextmanager
+def server(folder: Path, *options: str) -> Iterator[httpx.Client]:
+    """Start `giro serve` on a unix socket, and end it by a signal."""
+    uds = folder / "s"
+    words = [sys.executable, "-c", CODE, "serve", "--uds", str(uds), *options]
+    environment = os.environ | {"GIRO_ADMIN_KEY": KEY}
+    process = subprocess.Popen(words, cwd=folder, env=environment, stderr=subprocess.PIPE)
+    transport = httpx.HTTPTransport(uds=str(uds), retries=0)
+    headers = {"Authorization": f"Bearer {KEY}"}
+    with httpx.Client(transport=transport, base_url="http://x", headers=headers, timeout=60) as ask:
+        try:
+            wait_for(uds, process)
+            assert ask.get("/readyz").status_code == 200
+            yield ask
+        finally:
+            process.send_signal(signal.SIGTERM)
+            _, said = process.communicate(timeout=60)
+    assert process.returncode in (0, -signal.SIGTERM), said
+    assert KEY.encode() not in said
+
+
+def wait_for(uds: Path, process: "subprocess.Popen[bytes]") -> None:
+    """Wait until somebody listens."""
+    while process.poll() is None:
+        with socket.socket(socket.AF_UNIX) as tried, contextlib.suppress(OSError):
+            tried.connect(str(uds))
+            return
+        time.sleep(0.02)
+    pytest.fail(f"it ended: {process.communicate()}")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_server_decides_evaluates_and_ends_without_losing_anything(
+    tmp_path: Path, workers: str
+) -> None:
+    with server(tmp_path, "--workers", workers) as ask:
+        body: dict[str, Any] = {"name": "b", "arms": ["x", "y"], "policy": "thompson"}
+        assert ask.post("/v1/bandits", json=body).status_code == 201
+        for i in range(10):
+            answer = ask.post("/v1/bandits/b/decisions", json={"id": str(i)})
+            assert answer.status_code == 200, answer.text
+            reward = ask.post(f"/v1/decisions/{i}/reward", json={"value": 1})
+            assert reward.status_code == 204, reward.text
+        result = ask.post("/v1/bandits/b/evaluations", json={"policy": "logged"}).json()
+        while result["status"] == "running" and workers == "1":
+            time.sleep(0.1)
+            result = ask.get(f"/v1/bandits/b/evaluations/{result['id']}").json()
+        assert workers != "1" or result["rows"][0]["value"] == 1.0
+    with Bandit.open(f"sqlite:///{tmp_path}/giro.db", "b") as bandit:
+        assert (bandit.n_decisions, bandit.n_rewards) == (10, 10)
+
+
+def test_the_first_key_is_shown_once(tmp_path: Path) -> None:
+    settings, lines = Settings(store=f"sqlite:///{tmp_path}/giro.db"), list[str]()
+    tell_of_key(settings, lines.append)
+    tell_of_key(settings, lines.append)
+    (line,) = lines
+    with Records(settings.store) as records:
+        (key,) = all_keys(records)
+        assert key.hash not in line and "giro_" in line
+
+
+def test_without_a_key_only_this_machine_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(store=f"sqlite:///{tmp_path}/giro.db", host="0.0.0.0")
+    with pytest.raises(BadParameter, match="needs a key"):
+        tell_of_key(settings, print)
+    monkeypatch.setenv("GIRO_ADMIN_KEY", KEY)
+    tell_of_key(settings, print)
+    assert "GIRO_ADMIN_KEY" not in os.environ  # children need not know it
+    tell_of_key(settings, print)
+    with Records(settings.store) as records:
+        assert len(all_keys(records)) == 1
+        create_key(records, secret=KEY)
+        assert len(all_keys(records)) == 1
