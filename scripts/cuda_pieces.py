@@ -163,7 +163,7 @@ def play(rows: Path, settings: Path, pieces: Path, begun: Path, seconds: str) ->
             ended.add(key, {name: getattr(trace, name) for name in ARRAYS})
         elif some.can_be_kept:
             under_way.add(key, some.kept())
-        print(f"{key}: {some.played} rounds, {some.seconds:.1f} s", flush=True)
+        sys.stderr.write(f"{key}: {some.played} rounds, {some.seconds:.1f} s\n")
 
     def in_stream() -> None:
         with cupy.cuda.Stream(non_blocking=True):

@@ -74,8 +74,8 @@ def plan_for(policy: Policy, problem: Problem, rounds: int) -> Plan:
     if plan is None:
         raise BadParameter(
             f"the engine cuda cannot play {policy}: it plays contextual-giro and epsilon-greedy "
-            "with the models linear, logistic, linear-sgd and network, giro-ensemble and poisson-bootstrap "
-            "with linear, lin-ucb, lin-ts and ucb-glm; use another engine"
+            "with the models linear, logistic, linear-sgd and network, giro-ensemble and "
+            "poisson-bootstrap with linear, lin-ucb, lin-ts and ucb-glm; use another engine"
         )
     return _completed(plan, shape)
 
