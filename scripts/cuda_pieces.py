@@ -6,9 +6,10 @@ Three steps, of which the second runs on that machine:
     python scripts/cuda_pieces.py play rows.npz settings.txt pieces.npz begun.npz 540
     python scripts/cuda_pieces.py keep results/contextual pieces.npz ...
 
-Each line of settings.txt has policy, problem, rounds, first run and number of runs. Several settings
-are played at once, in that order. After so many seconds the machine stops. Traces that have ended are
-in pieces.npz. Most of those under way are in begun.npz, with which the next call goes on.
+Each line of settings.txt has policy, problem, rounds, first run and number of runs. Several
+settings are played at once, in that order. After so many seconds the machine stops. Traces that
+have ended are in pieces.npz. Most of those under way are in begun.npz, with which the next call
+goes on.
 """
 
 import queue
@@ -126,50 +127,64 @@ class Begun:
         return self._device.get(self._table.arrays[name])
 
 
+class Session:
+    """Settings that are played until the time is over."""
+
+    def __init__(self, device: Any, lines: list[list[str]], pieces: Path, begun: Path) -> None:
+        """Put all rows on the device, and read what an earlier session has begun."""
+        self._device, problems = (
+            device,
+            [Problem.parse(text) for text in {line[1] for line in lines}],
+        )
+        self._rows = {problem.text: put_rows(device, problem) for problem in problems}
+        self._before = dict(np.load(begun)) if begun.exists() else {}
+        self._ended, self._under_way = Arrays(pieces), Arrays(begun)
+        self._waiting: queue.SimpleQueue[list[str]] = queue.SimpleQueue()
+        for line in lines:
+            self._waiting.put(line)
+
+    def work_on(self, stream: Any, end: float) -> None:
+        """Play one setting after the other in a stream of the device."""
+        with stream:
+            while time.monotonic() < end:
+                try:
+                    policy, problem, rounds, first, runs = self._waiting.get_nowait()
+                except queue.Empty:
+                    return
+                setting = make_setting(policy, problem, rounds=int(rounds), seed=SEED)
+                work = Work(Policy.parse(policy), Problem.parse(problem), setting)
+                self._play(work, range(int(first), int(first) + int(runs)), end)
+
+    def _play(self, work: Work, runs: range, end: float) -> None:
+        setting = work.setting
+        some = Begun(self._device, work, runs, self._rows[setting.problem])
+        key = f"{setting.policy}|{setting.problem}|{setting.rounds}|{runs[0]}"
+        if f"{key}|arms" in self._before:
+            names = (*MODELS, "arms", "seconds")
+            before = {name: self._before.get(f"{key}|{name}") for name in names}
+            some.resume({name: array for name, array in before.items() if array is not None})
+        while some.played < setting.rounds and time.monotonic() < end:
+            some.go_on(min(some.played + AT_A_TIME, setting.rounds))
+        if some.played == setting.rounds:
+            trace = some.trace()
+            self._ended.add(key, {name: getattr(trace, name) for name in ARRAYS})
+        elif some.can_be_kept:
+            self._under_way.add(key, some.kept())
+        sys.stderr.write(f"{key}: {some.played} rounds, {some.seconds:.1f} s\n")
+
+
 def play(rows: Path, settings: Path, pieces: Path, begun: Path, seconds: str) -> None:
     """Play the settings in a file until the time is over."""
     import cupy  # noqa: PLC0415  # this step alone has it
 
     from giro.simulation.engines.cuda import Gpu  # noqa: PLC0415
 
-    classification.load = lru_cache(lambda name: read_rows(rows, name))
     end = time.monotonic() + float(seconds)
-    before = dict(np.load(begun)) if begun.exists() else {}
-    ended, under_way = Arrays(pieces), Arrays(begun)
-    waiting: queue.SimpleQueue[list[str]] = queue.SimpleQueue()
+    classification.load = lru_cache(lambda name: read_rows(rows, name))
     lines = [line.split() for line in settings.read_text().splitlines() if line.strip()]
-    device, problems = Gpu(), {line[1]: Problem.parse(line[1]) for line in lines}
-    on_device = {problem.text: put_rows(device, problem) for problem in problems.values()}
-    for line in lines:
-        waiting.put(line)
-
-    def work_on() -> None:
-        while not waiting.empty() and time.monotonic() < end:
-            policy, problem, rounds, first, runs = waiting.get()
-            setting = make_setting(policy, problem, rounds=int(rounds), seed=SEED)
-            work = Work(Policy.parse(policy), problems[problem], setting)
-            key = f"{setting.policy}|{setting.problem}|{rounds}|{first}"
-            play_one(work, range(int(first), int(first) + int(runs)), key)
-
-    def play_one(work: Work, numbers: range, key: str) -> None:
-        some = Begun(device, work, numbers, on_device[work.setting.problem])
-        if f"{key}|arms" in before:
-            names = (*MODELS, "arms", "seconds")
-            some.resume({n: before[f"{key}|{n}"] for n in names if f"{key}|{n}" in before})
-        while some.played < work.setting.rounds and time.monotonic() < end:
-            some.go_on(min(some.played + AT_A_TIME, work.setting.rounds))
-        if some.played == work.setting.rounds:
-            trace = some.trace()
-            ended.add(key, {name: getattr(trace, name) for name in ARRAYS})
-        elif some.can_be_kept:
-            under_way.add(key, some.kept())
-        sys.stderr.write(f"{key}: {some.played} rounds, {some.seconds:.1f} s\n")
-
-    def in_stream() -> None:
-        with cupy.cuda.Stream(non_blocking=True):
-            work_on()
-
-    threads = [threading.Thread(target=in_stream) for _ in range(AT_ONCE)]
+    session = Session(Gpu(), lines, pieces, begun)
+    streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(AT_ONCE)]
+    threads = [threading.Thread(target=session.work_on, args=(s, end)) for s in streams]
     for thread in threads:
         thread.start()
     for thread in threads:

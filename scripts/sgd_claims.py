@@ -4,6 +4,7 @@ These runs of 10,000 rounds were played on a GPU (scripts/cuda_pieces.py). Their
 results/settings/sgd.csv.
 """
 
+import sys
 from pathlib import Path
 
 from giro.paper.claims import earns_more, p_value_of

@@ -107,6 +107,7 @@ def test_a_run_is_the_same_whatever_is_played_beside_it() -> None:
 
 
 @needs_compiler
+@pytest.mark.slow
 @pytest.mark.parametrize("text", POLICIES)
 def test_a_run_is_the_same_whichever_warps_are_ahead(text: str) -> None:
     work = work_of(text, some_rows(20), rounds := 12)
