@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import msgspec
 from starlette.routing import Route, Router
 
-from giro.service import api, openapi, openfeature
+from giro.service import administration, api, openapi, openfeature
 from giro.service import messages as m
 from giro.service.endpoint import Answer, Call, Endpoint, nowhere, route
 from giro.service.errors import Problem
@@ -15,7 +15,11 @@ from giro.service.service import Service
 from giro.service.settings import Settings
 
 RoutesOf: TypeAlias = Callable[[Service], list[Route]]
-DOORS: Sequence[RoutesOf] = (api.routes, openfeature.routes)  # other doors add themselves here
+DOORS: Sequence[RoutesOf] = (
+    api.routes,
+    administration.routes,
+    openfeature.routes,
+)  # other doors add themselves here
 
 
 def application(settings: Settings) -> Router:
