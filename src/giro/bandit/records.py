@@ -112,7 +112,7 @@ class Records:
         *,
         seconds: float | None = None,
     ) -> list[bool]:
-        """Write records, each a name, a value and what `put` calls `expected`, at once.
+        """Write records at once, each given by the `name`, `value` and `expected` of `put`.
 
         Return for each whether it was written.
         """

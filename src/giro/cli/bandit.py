@@ -144,7 +144,7 @@ def _names(where: str) -> list[str]:
 
 
 def _served(url: str, name: str) -> dict[str, Any]:
-    """Return what is shown of a bandit of a service."""
+    """Return a bandit of a service, as it is shown."""
     info = answer_of(url, "GET", "bandits", name)
     summary = answer_of(url, "GET", "bandits", name, "summary")
     counts = {key: info[key] for key in ("decisions", "rewards")}
@@ -152,7 +152,7 @@ def _served(url: str, name: str) -> dict[str, Any]:
 
 
 def _kept(where: str, name: str) -> dict[str, Any]:
-    """Return what is shown of a bandit in a file or store."""
+    """Return a bandit in a file or store, as it is shown."""
     bandit, policy = _opened(where, name)
     arms = bandit.summary().to_dicts()
     bandit.close()

@@ -32,7 +32,7 @@ _KNOWN = 100_000  # decisions that this process remembers as being in the log
 
 
 class Evaluation(Struct):
-    """A request: what is known about a visitor, with the targetingKey among it."""
+    """A request: all that is known about a visitor, with the targetingKey among it."""
 
     context: dict[str, Any] | None = None
 
@@ -135,10 +135,12 @@ class _Flags:
         most = self._service.settings.limits.batch
         if len(names) > most:
             raise Problem(422, f"{len(names)} flags are more than {most}: use a key for fewer")
-        found = await gathered([self._read(name, visitor, context) for name in names], lambda p: p)
+        answers = await gathered(
+            [self._read(name, visitor, context) for name in names], lambda p: p
+        )
         flags = [
             _failure(name, flag) if isinstance(flag, Problem) else flag
-            for name, flag in zip(names, found, strict=True)
+            for name, flag in zip(names, answers, strict=True)
             if flag is not None
         ]
         body = msgspec.json.encode(Flags(flags))

@@ -207,7 +207,7 @@ class Service:
         return await self.get(STICKY, _sticky_name(bandit, targeting_key))
 
     def forget(self, ids: Sequence[str]) -> None:
-        """Delete what is kept of decisions beside the log. This may wait."""
+        """Delete the records of decisions beside the log. This may wait."""
         sticky = self.records.all(STICKY).items()
         self.records.delete(STICKY, *(name for name, each in sticky if each.value["id"] in ids))
         self.records.delete(DEFERRED, *ids)
