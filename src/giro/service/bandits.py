@@ -35,18 +35,26 @@ class Running:
         self._rewards: Lane[tuple[str, float], None] = Lane(
             bandit.reward_each, pool, most=queue, side_by_side=2
         )
+        self._activations: Lane[str, Decision] = Lane(bandit.activate, pool, most=queue)
         self._preparing: asyncio.Task[None] | None = None
 
     async def decide(self, ask: Ask) -> list[Decision]:
-        """Return the decision, or one for each slot, when they are durable."""
+        """Return the decision, or one for each slot, when they are durable.
+
+        The first in the log shows the form of contexts, for which the policy is compiled then.
+        """
         decisions = await self._decisions.put(ask)
-        if not self.bandit.is_ready and self._preparing is None:
+        if not self.bandit.is_ready and self._preparing is None and self.bandit.n_decisions:
             self._preparing = asyncio.create_task(self._prepare(ask))
         return decisions
 
     async def reward(self, id: str, value: float) -> None:
         """Report a reward, and return when it is durable."""
         await self._rewards.put((id, value))
+
+    async def activate(self, text: str) -> None:
+        """Enter a deferred decision into the log, unless it is there."""
+        await self._activations.put(text)
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the result of a function that may take a while, from another thread."""
@@ -56,7 +64,7 @@ class Running:
     @property
     def waiting(self) -> int:
         """The number of requests that wait for a thread."""
-        return len(self._decisions) + len(self._rewards)
+        return len(self._decisions) + len(self._rewards) + len(self._activations)
 
     async def _prepare(self, ask: Ask) -> None:
         """Compile the policy in another process, for the cache that all share, and then use it.
@@ -78,6 +86,7 @@ class Running:
         """Answer all that wait, keep a snapshot, and close the bandit."""
         await self._decisions.drain()
         await self._rewards.drain()
+        await self._activations.drain()
         if self._preparing is not None:
             self._preparing.cancel()
             await asyncio.wait([self._preparing])
