@@ -295,10 +295,10 @@ class _Reader:
 
         Raises an error if there are fewer.
         """
-        part = self.bytes(np.dtype(kind).itemsize * count)
+        part = self.part(np.dtype(kind).itemsize * count)
         return np.frombuffer(part, kind).astype(kind[1:])
 
-    def bytes(self, size: int) -> bytes:
+    def part(self, size: int) -> bytes:
         """Return the next bytes, likewise."""
         part = self.data[self.position : self.position + size]
         if len(part) < size:
@@ -319,9 +319,9 @@ def _unpacked(id: str, time: float, data: bytes) -> Decided:
             place = int(arms.searchsorted(arm))
         else:
             arms, place = np.arange(n_arms), arm
-        written = reader.bytes(8 * n_chances)
-        own = reader.bytes(8) if flags & _OWN else _chosen(written, place, n_arms)
-        request = reader.bytes(8) if flags & _ASKED else b""
+        written = reader.part(8 * n_chances)
+        own = reader.part(8) if flags & _OWN else _chosen(written, place, n_arms)
+        request = reader.part(8) if flags & _ASKED else b""
         context, features = _rows(reader, flags, n_arms, n, k)
         rest = data[reader.position :]
         names = tuple(json.loads(rest)) if rest else ()
