@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 from service.conftest import Client
 
@@ -98,8 +99,6 @@ def test_a_worker_shows_the_counts_of_the_others_on_its_machine(served: Served) 
 
 
 def plain(metrics: Metrics) -> Any:
-    import msgspec
-
     return msgspec.to_builtins(metrics.now())
 
 

@@ -453,7 +453,7 @@ class BanditState:
         self.agreement = float(about["agreement"])
         self.alone = WeightedMean.restored(about["alone"])
         self.hours = {int(hour): Counter(dict(counts)) for hour, counts in about["hours"]}
-        self.watch = Watch(about["watch"])
+        self.watch = Watch(about.get("watch", ()))
 
 
 def _cold_start(setting: Setting) -> ColdStart:

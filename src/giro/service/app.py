@@ -105,7 +105,7 @@ def _about(service: Service, routes: Sequence[Route]) -> list[Route]:
         return Answer(page, media_type="text/html; charset=utf-8")
 
     async def metrics(call: Call) -> Answer:
-        """Show what the service does, for Prometheus. The key needs the scope read."""
+        """Show metrics for Prometheus. The key needs the scope read."""
         call.key.check("read")
         return Answer(await _metrics(service, call.key), media_type=MEDIA_TYPE)
 

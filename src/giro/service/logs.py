@@ -31,7 +31,7 @@ class JsonLines(logging.Formatter):
 
 
 def configuration(form: str) -> dict[str, Any]:
-    """Return what `logging.config.dictConfig` takes, for giro and its server."""
+    """Return the configuration of logs for giro and its server, for `logging.config.dictConfig`."""
     formats: dict[str, Any] = {"format": "%(levelname)s: %(message)s"}
     formatter = {"()": "giro.service.logs.JsonLines"} if form == "json" else formats
     own = {"handlers": ["error"], "propagate": False, "level": "WARNING"}

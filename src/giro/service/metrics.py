@@ -1,4 +1,4 @@
-"""Metrics: what this service does, in the text format of Prometheus.
+"""Metrics: figures of this service, in the text format of Prometheus.
 
 Each process counts the requests that it answers itself. With several, each keeps its counts among
 the records of the store every few seconds, so any of them can show all, with a label `worker`. What
@@ -65,7 +65,7 @@ class Counts(msgspec.Struct):
 
 
 class Metrics:
-    """Counts what this process does."""
+    """Counts the work of this process."""
 
     def __init__(self) -> None:
         """Begin with nothing."""

@@ -64,7 +64,7 @@ class Service:
                 _LOGGER.warning("keys and settings cannot be read: %s", error)
 
     async def follow_once(self) -> None:
-        """Take over keys and settings as they are now, and show others what was counted."""
+        """Take over keys and settings as they are now, and show others the counts."""
         self.keys.replace(await self.call(all_keys, self.records))
         await self.bandits.follow()
         if self.settings.workers > 1:
