@@ -66,6 +66,8 @@ torture: $(READY)
 evidence: demo
 	$(BIN)/giro reproduce linear-regret
 	$(BIN)/giro theory all --out results/theory
+	$(BIN)/giro reproduce family --rounds 10000 --runs 20
+	$(BIN)/python scripts/delayed.py
 	$(BIN)/python scripts/tables.py
 	$(BIN)/python -m pytest tests/law --thorough
 	$(BIN)/python -m pytest -n 2 -m slow

@@ -3,12 +3,13 @@
     python benchmarks/stores.py [--events 10_000_000] [--seconds 3] [--stores sqlite,postgres]
 
 Writes results/bandit/stores.json: decisions with rewards a second, beside plain inserts of the same
-rows, taken in turns; how long decisions take while several processes
+rows, taken in turns; how many bytes a round takes; how long decisions take while several processes
 write; what idle bandits cost; and how long calls take when the log is long. Then
 `python scripts/tables.py` writes it into docs/production.md.
 """
 
 import argparse
+import contextlib
 import functools
 import json
 import multiprocessing
@@ -206,6 +207,73 @@ def plain_in_threads(n: int, kind: str, where: str, seconds: float) -> float:
     return sum(done) / seconds
 
 
+# -- bytes -----------------------------------------------------------------------------------
+
+ON_OFFER = 20
+WORDS = {"topic": 6, "language": 3, "section": 8, "author": 200, "source": 30}
+NUMBERS = {"price": 1_000, "age": 100, "length": 3_000, "images": 9, "links": 40}
+
+
+def articles(rng: np.random.Generator) -> dict[str, Any]:
+    """Return arms with ten features each."""
+    every = (*WORDS.items(), *NUMBERS.items())
+    arms = {}
+    for _ in range(ON_OFFER):
+        numbers = {name: int(rng.integers(n)) for name, n in every}
+        words = {name: f"{name} {numbers[name]}" for name in WORDS}
+        arms[f"article {rng.integers(10**6)}"] = numbers | words
+    return arms
+
+
+def play(bandit: Bandit, rounds: int, rng: np.random.Generator) -> None:
+    """Play rounds, with features of arms where the bandit has no arms of its own."""
+    for _ in range(rounds):
+        context = {"country": f"c{rng.integers(30)}", "age": 31, "hour": int(rng.integers(24))}
+        is_open = bandit.setting["open_arms"]
+        shown = bandit.decide(context, arms=articles(rng)) if is_open else bandit.decide()
+        bandit.reward(shown.id, float(rng.random() < 0.3))
+
+
+def sizes(kind: str) -> list[dict[str, Any]]:
+    """Return how many bytes the events of a round take, with their indexes."""
+    rows = []
+    for policy, arms, rounds in ((POLICY, ARMS, 2_000), ("giro-ensemble:model=hashed", None, 400)):
+        with tempfile.TemporaryDirectory() as folder:
+            where = address(kind, folder)
+            with Bandit(arms, policy, name="b", store=where) as bandit:
+                play(bandit, rounds, stream(1))
+                events = bandit._store.read(0, 10 * rounds)
+            data = [len(row_of(e).data or b"") for e in events if isinstance(e, Decided)]
+            row = {
+                "store": kind,
+                "policy": policy,
+                "arms": len(ARMS) if arms else ON_OFFER,
+                "bytes_per_round": round(_bytes_of_events(kind, where) / rounds),
+                "bytes_of_a_decision": round(float(np.mean(data))),
+            }
+        rows.append(row)
+        print(row, flush=True)
+    return rows
+
+
+def _bytes_of_events(kind: str, where: str) -> int:
+    """Return the bytes of the table of events and its indexes, without free room."""
+    if kind == "sqlite":
+        query = (
+            "SELECT sum(pgsize) FROM dbstat WHERE name IN"
+            " (SELECT name FROM sqlite_schema WHERE tbl_name = 'giro_events')"
+        )
+        with contextlib.closing(sqlite3.connect(where.removeprefix("sqlite:///"))) as connection:
+            connection.execute("VACUUM")
+            return int(connection.execute(query).fetchone()[0])
+    import psycopg  # noqa: PLC0415  # an extra
+
+    with psycopg.connect(where, autocommit=True) as connection:
+        connection.execute("VACUUM FULL giro_events")
+        row = connection.execute("SELECT pg_total_relation_size('giro_events')").fetchone()
+    return int(row[0]) if row else 0
+
+
 # -- several processes, many bandits ---------------------------------------------------------
 
 
@@ -353,15 +421,21 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--stores", default="sqlite,postgres")
+    parser.add_argument("--only", help="take one of the measures again, and keep the others")
     options = parser.parse_args()
     command = f"python benchmarks/stores.py --events {options.events} --stores {options.stores}"
     content: dict[str, Any] = {"made_by": stamp(command)._asdict()}
     measures: dict[str, Callable[[str], list[dict[str, Any]]]] = {
         "throughput": lambda kind: throughput(kind, options.seconds),
+        "bytes": sizes,
         "tails": tails,
         "idle": idle,
         "large log": lambda kind: large_log(kind, options.events),
     }
+    if options.only:
+        measures = {options.only: measures[options.only]}
+        content = json.loads(RESULTS.read_text())
+        content[f"{options.only} made by"] = stamp(f"{command} --only {options.only}")._asdict()
     for name, measure in measures.items():
         content[name] = [row for kind in options.stores.split(",") for row in measure(kind)]
         RESULTS.write_text(json.dumps(content, indent=1) + "\n")

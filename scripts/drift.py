@@ -1,9 +1,12 @@
-"""Play worlds with and without a switch: figure and numbers of docs/howto/drift.md.
+"""Play worlds that switch, drift or stay: figures and numbers of docs/howto/drift.md.
 
-`python scripts/drift.py` writes docs/pictures/drift.png, and results/bandit/drift.csv and
-drift-regret.csv, from which `python scripts/tables.py` writes the table of the page.
+`python scripts/drift.py` writes docs/pictures/drift.png and drift-contexts.png, and under
+results/bandit drift.csv, drift-regret.csv, drift-contexts.csv and drift-half-lives.csv, from which
+`python scripts/tables.py` writes the tables of the page. `... plain` and `... contexts` write what
+has no contexts, or what has them.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -30,6 +33,24 @@ FAMILIES = {
     "thompson": ("thompson", f"thompson:{WINDOW}", f"thompson:{HALF_LIFE}"),
     "ucb1": ("ucb1", f"ucb1:{WINDOW}", f"ucb1:{HALF_LIFE}"),
 }
+
+CONTEXT_RUNS, CONTEXT_ROUNDS, CONTEXT_BLOCK = 10, 8_000, 500
+ARMS = "linear:n_arms=5,dimension=5"  # with other parameters in each place
+WORLDS = {
+    "switch": f"switching:first=[{ARMS}],second=[{ARMS}],at={CONTEXT_ROUNDS // 2}",
+    "drift": "news:n_arms=200,on_offer=10,topics=5,kinds=3,drift=0.2",
+    "steady": f"switching:first=[{ARMS}],second=[{ARMS}],at={CONTEXT_ROUNDS}",
+}
+IN_CONTEXT = (
+    "default",
+    "rand-ucb",
+    "lin-ucb:scale=0.3",
+    "giro-ensemble",
+    "giro-ensemble:model=hashed",
+    "squarecb",
+    "epsilon-greedy:epsilon=0.05,model=linear",
+)
+HALF_LIVES = (100, 200, 500, 1_000, 2_000, 5_000)
 
 
 def world(switch: int) -> str:
@@ -97,8 +118,99 @@ def regret_records(switched: Sequence[Trace], steady: Sequence[Trace]) -> Iterat
         yield record
 
 
-def main() -> None:
-    """Write both files and the picture."""
+# -- with contexts -------------------------------------------------------------------------------
+
+
+def forgetting(policy: str) -> str:
+    """Return the policy with a half-life."""
+    return f"{policy}{',' if ':' in policy else ':'}{HALF_LIFE}"
+
+
+def in_context(world: str, runs: int = CONTEXT_RUNS) -> Iterator[tuple[str, bool, np.ndarray]]:
+    """Yield policy, whether it forgets, and regret per round in each block, [run, block]."""
+    rounds, blocks = CONTEXT_ROUNDS, CONTEXT_ROUNDS // CONTEXT_BLOCK
+    for policy in IN_CONTEXT:
+        for text in (policy, forgetting(policy)):
+            trace = giro.simulate(
+                text, WORLDS[world], rounds=rounds, runs=runs, seed=1, points=blocks
+            )
+            at = np.searchsorted(trace.checkpoints, CONTEXT_BLOCK * np.arange(1, blocks + 1))
+            regret = np.diff(trace.regret[:, at], axis=1, prepend=0) / CONTEXT_BLOCK
+            yield policy, text != policy, regret
+
+
+def context_records() -> Iterator[Record]:
+    """Yield the regret per round in each block, and half the width of its 95 % interval."""
+    for world in WORLDS:
+        for policy, forgets, regret in in_context(world):
+            total = estimate(regret.sum(axis=1) * CONTEXT_BLOCK)
+            whole = {"regret": f"{total.mean:.2f}", "half": f"{total.high - total.mean:.2f}"}
+            for i, mean in enumerate(regret.mean(axis=0)):
+                block = {"from": i * CONTEXT_BLOCK, "per_round": f"{mean:.5f}"}
+                yield {"world": world, "policy": policy, "forgets": int(forgets)} | block | whole
+
+
+def half_life_records() -> Iterator[Record]:
+    """Yield the regret of one policy with several half-lives, with half its 95 % interval."""
+    for world, problem in WORLDS.items():
+        for half_life in HALF_LIVES:
+            policy = f"rand-ucb:half_life={half_life}"
+            trace = giro.simulate(
+                policy, problem, rounds=CONTEXT_ROUNDS, runs=CONTEXT_RUNS, seed=1, points=2
+            )
+            regret = estimate(trace.regret[:, -1])
+            numbers = {"regret": regret.mean, "half": regret.high - regret.mean}
+            yield {"world": world, "half_life": half_life} | {
+                name: f"{number:.2f}" for name, number in numbers.items()
+            }
+
+
+def context_figure(records: Sequence[Record]) -> Figure:
+    """Return a row of panels for each world: regret per round, with and without forgetting."""
+    with mpl.rc_context({**STYLE, "legend.frameon": False}):
+        drawn = Figure(figsize=(10.5, 4.6), layout="constrained")
+        panels = drawn.subplots(2, len(IN_CONTEXT), sharex=True, sharey="row")
+        for row, world in zip(panels, ("switch", "drift"), strict=True):
+            for panel, policy in zip(row, IN_CONTEXT, strict=True):
+                for forgets, label in enumerate(("every reward counts", HALF_LIFE)):
+                    mine = [
+                        record
+                        for record in records
+                        if (record["world"], record["policy"]) == (world, policy)
+                        and record["forgets"] == forgets
+                    ]
+                    x = [int(str(record["from"])) + CONTEXT_BLOCK / 2 for record in mine]
+                    y = [float(str(record["per_round"])) for record in mine]
+                    panel.plot(
+                        x, y, label=label, color=COLOURS[2 * forgets], linestyle=DASHES[2 * forgets]
+                    )
+                panel.set(xlim=(0, CONTEXT_ROUNDS))
+                panel.set_xticks([0, 4_000, 8_000], ["0", "4", "8"])
+                if world == "switch":
+                    name, _, more = policy.partition(":")
+                    panel.set_title(f"{name}\n{more.rpartition(',')[2]}", fontsize="small")
+            row[0].set(ylabel=f"{world}: regret per round", ylim=(0, None))
+        drawn.supxlabel("thousand rounds", fontsize="small")
+        lines, labels = panels[0, 0].get_legend_handles_labels()
+        drawn.legend(lines, labels, loc="outside lower right", ncols=2)
+    return drawn
+
+
+def main(what: Sequence[str]) -> None:
+    """Write the files and pictures."""
+    if "contexts" not in what:
+        write_plain()
+    if "plain" not in what:
+        records = list(context_records())
+        note = str(stamp("python scripts/drift.py"))
+        write_csv(CSV.with_name("drift-contexts.csv"), records, note=note)
+        lives = list(half_life_records())
+        write_csv(CSV.with_name("drift-half-lives.csv"), lives, note=note)
+        save(context_figure(records), PICTURE.with_name("drift-contexts.png"))
+
+
+def write_plain() -> None:
+    """Write the files and the picture of worlds without contexts."""
     switched, steady = played(SWITCH), played(ROUNDS)
     note = str(stamp("python scripts/drift.py"))
     write_csv(CSV, list(share_records(switched)), note=note)
@@ -108,4 +220,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

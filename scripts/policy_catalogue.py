@@ -1,6 +1,7 @@
 """Write docs/policies.md: every policy, model and problem, with its source and its cost.
 
-Parameters, descriptions and sources come from the code. The costs of a round are in this file.
+Parameters, descriptions and sources come from the code. Costs of a round, guarantees and advice are
+in this file.
 """
 
 import inspect
@@ -29,16 +30,23 @@ POLICY_COSTS = {
     "giro-ensemble": "K predictions to choose; with `linear` O(B d²) to learn, whatever s is",
     "glm-ucb": "O(K d²) to choose; a fit to the arm's past, starting from the last, to learn",
     "greedy": "as `epsilon-greedy`",
+    "imed": "O(K), and logarithms for arms that could have the least index",
     "kl-ucb": "O(K), and solving for the bounds that could be the highest",
     "lin-phe": "O(t d + K d²)",
-    "lin-ts": "O(K d²); with a `half_life` O(K d³) to learn",
-    "lin-ucb": "O(K d²); with a `half_life` O(K d³) to learn",
+    "lin-ts": "O(K d²); where it forgets O(K d³) to choose",
+    "lin-ucb": "O(K d²); where it forgets O(K d³) to choose",
     "log-phe": "K fits to all of the past, a few passes each",
+    "maillard": "O(K), and logarithms for the few arms that could be drawn",
+    "npts": "at most O(K) for rewards 0 and 1, whatever s is; O(t) for others",
     "online-bootstrap": "O(K) to choose, O(B) to learn",
     "phe": "at most O(K), whatever s is",
     "poisson-bootstrap": "as `giro-ensemble`",
-    "rand-ucb": "O(K d²); with a model also K predictions, and its cost to learn",
+    "rand-ucb": "O(K d²), where it forgets O(K d³); with a model also K predictions, and its cost "
+    "to learn",
     "randomized": "K calls of your function, each with s rewards; not compiled",
+    "reboot": "K normal draws, whatever s is",
+    "sda": "K - 1 duels: O(1) each with `last`, `random` and, of rewards 0 and 1, `sample`, else "
+    "O(s) of the shorter history; with `worst` O(log t) on average",
     "squarecb": "K predictions to choose, and the model's cost to learn",
     "thompson": "at most O(K), whatever s is",
     "tree-bootstrap": "a few passes through all of the past",
@@ -47,6 +55,25 @@ POLICY_COSTS = {
     "uniform": "O(1)",
     "weighted-bootstrap": "O(K), whatever s is; O(t) for `exponential` weights of rewards other "
     "than 0 and 1",
+}
+
+# What is proven of the regret after n rounds. "limit": that of Lai and Robbins.
+GUARANTEES = {
+    "besa": "logarithmic for two arms",
+    "bootstrap": "linear: it can fail for ever",
+    "epsilon-greedy": "logarithmic with `b`",
+    "giro": "logarithmic for 0 and 1, `a` > 1/√2",
+    "greedy": "linear: it can fail for ever",
+    "imed": "the limit for 0 and 1, else logarithmic",
+    "kl-ucb": "the limit for 0 and 1, else logarithmic",
+    "maillard": "the limit for 0 and 1, else logarithmic",
+    "npts": "the limit for rewards in [0, 1]",
+    "phe": "logarithmic, `a` > 1",
+    "reboot": "logarithmic for normal rewards",
+    "sda": "the limit for 0 and 1, and for many families that need not be known",
+    "thompson": "the limit for 0 and 1, else logarithmic",
+    "ucb1": "logarithmic",
+    "uniform": "linear",
 }
 
 # Fitting to n rows of d features, and whether one more row can be learned without the others.
@@ -76,6 +103,29 @@ HEAD = """\
 without a default is given from Python.
 """
 
+WHICH = """
+## Which one when
+
+| you have | take | because |
+| --- | --- | --- |
+| no idea | `default` | it is `giro` without contexts, and weighs several models with them |
+| clicks or sales, no contexts | `thompson`, `maillard` | near the [limit](family.md), and exact \
+propensities at little cost |
+| ratings, revenue: rewards inside (0, 1) | `giro:a=1/10`, `sda`, `npts` | they use the whole \
+distribution of rewards; `npts` is slow in long runs |
+| rewards that come late or in batches | `giro`, `thompson`, `maillard` | they go on exploring \
+[meanwhile](production.md#rewards-that-come-late); `ucb1`, `kl-ucb` and `imed` repeat one arm |
+| a choice that anybody can repeat by hand | `imed`, `kl-ucb` | no randomness but in ties |
+| a world that changes | `thompson`, `ucb1`, `lin-ucb` with `half_life` or `window` | they \
+[forget](howto/drift.md) |
+| contexts in columns | `default`, `rand-ucb`, `lin-ucb` | best in the [bake-off](bakeoff.md) |
+| arms with features, words, arms that come and go | `default`, `giro-ensemble:model=hashed` | \
+one model of [all arms](howto/arms-with-features.md) |
+| your own model | `epsilon-greedy`, `giro-ensemble`, `contextual-giro` | they \
+[wrap](howto/own-model.md) any estimator |
+| your own way to explore | `randomized` | a function of the rewards of an arm |
+"""
+
 POLICIES = """
 ## Policies
 
@@ -90,10 +140,11 @@ one over that number is logged. With `votes=100`, a `floor` or a `share`, the pr
 arms are estimated instead.
 
 Costs are those of a round with K arms, s rewards of an arm and t of all arms so far, d features and
-B replicas or models.
+B replicas or models. **Regret** is what is proven of its growth for policies without contexts: see
+[how far from the limit](family.md) they are.
 
-| policy | contexts | features of arms | propensities | cost of a round |
-| --- | --- | --- | --- | --- |
+| policy | contexts | features of arms | propensities | regret | cost of a round |
+| --- | --- | --- | --- | --- | --- |
 """
 
 MODELS = """
@@ -123,7 +174,7 @@ def catalogue(listed: str | None = None) -> str:
         for kind in (Policy, Model)
     )
     parts = [
-        HEAD + POLICIES + "".join(map(_policy_row, policies)),
+        HEAD + WHICH + POLICIES + "".join(map(_policy_row, policies)),
         *map(_entry, policies),
         MODELS + "".join(f"| `{m.name}` | {MODEL_COSTS.get(m.name, '')} |\n" for m in models),
         *map(_entry, models),
@@ -148,6 +199,7 @@ def _policy_row(cls: type[Policy]) -> str:
         _contexts(cls),
         _arm_features(cls),
         _propensities(cls),
+        GUARANTEES.get(cls.name, ""),
         POLICY_COSTS.get(cls.name, ""),
     )
     return f"| {' | '.join(cells)} |\n"

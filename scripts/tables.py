@@ -362,6 +362,67 @@ def drift() -> str:
     return markdown(["policy", *head, "regret", "regret without a switch"], body)
 
 
+def delayed() -> str:
+    """Return regrets for each kind of delay and lag."""
+    found = rows("bandit/delayed")
+    cells = {(row["policy"], row["delay"], row["lag"]): row for row in found}
+    policies = list(dict.fromkeys(row["policy"] for row in found))
+    delays = [
+        key for key in dict.fromkeys((row["delay"], row["lag"]) for row in found) if key[1] != "1"
+    ]
+    body = [
+        [f"{delay}, {int(lag):,}" if int(lag) else "none"]
+        + [_regret(cells[policy, delay, lag], "regret_half") for policy in policies]
+        for delay, lag in delays
+    ]
+    return markdown(["delay, rounds", *(f"`{policy}`" for policy in policies)], body)
+
+
+def _regret(row: Row, margin: str) -> str:
+    return f"{float(row['regret']):,.0f} ± {float(row[margin]):,.0f}"
+
+
+def family(key: str, error: str, arms: str) -> str:
+    """Return a number of each policy on each problem with this many arms."""
+    found = [row for row in rows("family/finals") if row["problem"].endswith(f" {arms} arms")]
+    digits = 2 if key == "over_limit" else 0
+
+    def cell(row: Row) -> str:
+        text = f"{float(row[key]):,.{digits}f}"
+        return f"{text} ± {float(row[error]):,.{digits}f}" if error else text
+
+    return crossed(found, cell, lambda problem: problem.rpartition(",")[0])
+
+
+def drift_in_context() -> str:
+    """Return regret with contexts, with and without forgetting, in each world."""
+    found = {
+        (row["policy"], row["world"], row["forgets"]): (
+            f"{float(row['regret']):,.0f} ± {float(row['half']):,.0f}"
+        )
+        for row in rows("bandit/drift-contexts")
+    }
+    policies = list(dict.fromkeys(policy for policy, _, _ in found))
+    cells = [(world, forgets) for world in ("switch", "drift", "steady") for forgets in "01"]
+    body = [[f"`{policy}`", *(found[policy, *cell] for cell in cells)] for policy in policies]
+    names = {"switch": "a switch", "drift": "drift", "steady": "no change"}
+    head = [names[world] + ", forgetting" * (forgets == "1") for world, forgets in cells]
+    return markdown(["policy", *head], body)
+
+
+def drift_by_half_life() -> str:
+    """Return regret with several half-lives in each world."""
+    found = rows("bandit/drift-half-lives")
+    cells = {
+        (row["half_life"], row["world"]): f"{float(row['regret']):,.0f} ± {float(row['half']):,.0f}"
+        for row in found
+    }
+    lives = list(dict.fromkeys(row["half_life"] for row in found))
+    worlds = ("switch", "drift", "steady")
+    body = [[f"{int(life):,}", *(cells[life, world] for world in worlds)] for life in lives]
+    return markdown(["half-life", "a switch", "drift", "no change"], body)
+
+
 def scaling(first: str, of: Sequence[str], heads: dict[str, tuple[str, str, str]]) -> str:
     """Return a row for each policy or engine; a column is a name, workers and a unit."""
     found = {
@@ -406,6 +467,11 @@ TABLES: dict[str, Callable[[], str]] = {
         {"store": "store", "from": "from", "rounds_per_second": "rounds a second"}
         | {"plain_inserts": "plain inserts", "ratio": "ratio"},
     ),
+    "bytes": lambda: stores(
+        "bytes",
+        {"store": "store", "policy": "policy", "arms": "arms"}
+        | {"bytes_per_round": "bytes a round", "bytes_of_a_decision": "of these a decision's data"},
+    ),
     "tails": lambda: stores(
         "tails",
         {"store": "store", "processes": "processes", "rounds_per_second": "rounds a second"}
@@ -446,6 +512,19 @@ TABLES: dict[str, Callable[[], str]] = {
     "arms features": lambda: arms_growth("features not zero"),
     "arms stream": arms_stream,
     "drift": drift,
+    "delayed": delayed,
+    "family command": partial(command, "family/finals"),
+    **{
+        f"family {what}, {arms} arms": partial(family, key, error, arms)
+        for arms in ("10", "100")
+        for what, key, error in (
+            ("slope", "over_limit", "over_limit_se"),
+            ("regret", "regret", "regret_se"),
+            ("ns", "ns_per_round", ""),
+        )
+    },
+    "drift-contexts": drift_in_context,
+    "drift-half-lives": drift_by_half_life,
     "coverage": coverage,
     "scaling policies": lambda: scaling(
         "policy",

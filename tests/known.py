@@ -23,7 +23,7 @@ def bootstrap_mean(history: np.ndarray, rng: np.random.Generator) -> float:
 FROM_PYTHON: dict[str, Callable[[], Policy]] = {"randomized": lambda: Randomized(bootstrap_mean)}
 
 # problems that cannot be made without parameters, or are large: they are among the others below
-NEEDS_TEXT = ("news", "sleeping", "switching")
+NEEDS_TEXT = ("delayed", "news", "sleeping", "switching")
 
 # values that take another way through a policy than its defaults
 ALSO = (
@@ -36,6 +36,9 @@ ALSO = (
     "ucb1:window=12",
     "lin-ucb:half_life=7",
     "lin-ts:window=12",
+    "rand-ucb:half_life=7",
+    "giro-ensemble:replicas=3,window=12",
+    "epsilon-greedy:b=5,half_life=7",
 )
 
 
@@ -44,11 +47,15 @@ WITH_MODELS = (
     "contextual-giro:model=logistic",
     "epsilon-greedy:epsilon=0.1,model=online-logistic",
     "giro-ensemble:model=[hashed:bits=10],replicas=3",
+    "squarecb:model=[hashed:bits=10],half_life=7",
 )
 SLOW_WITH_MODELS = (  # the default has a network and trees, too
     "contextual-giro:model=network",
     "epsilon-greedy:epsilon=0.1,model=linear-sgd",
     "giro-ensemble:model=tree,replicas=2",
+    "epsilon-greedy:epsilon=0.1,model=logistic,window=12",
+    "rand-ucb:model=auto,half_life=7",
+    "rand-ucb:model=auto,window=12",
 )
 
 # the simulator's loop takes a second or more to compile: quick tests do so for policies of each
@@ -122,6 +129,7 @@ def policies() -> list[Policy]:
 IN_CONTEXT = "linear:n_arms=3,dimension=4"
 OF_ARMS = "linear:n_arms=3,dimension=4,shared=true"
 SWITCHING = "switching:first=[bernoulli:means=[0.7,0.4]],second=[beta:means=[0.3,0.6]],at=60"
+DELAYED = "delayed:problem=[linear:n_arms=3,dimension=2],lag=7,delay=random"
 NEWS = "news:n_arms=9,on_offer=4,lifetime=6,topics=3,kinds=2,drift=0.5"
 PLAYED = (
     "bernoulli",
@@ -162,6 +170,7 @@ def all_problems() -> list[Problem]:
         "movielens:ids=false",
         NEWS,
         SWITCHING,
+        DELAYED,
         "switching:first=[logistic:n_arms=3,dimension=2],second=[linear:n_arms=3,dimension=2],at=9",
     )
     texts = (*(name for name in Problem.known() if name not in NEEDS_TEXT), *also)

@@ -1,15 +1,24 @@
 """Problem: the contract of a problem, parameters and three functions of an instance."""
 
-from typing import Any, ClassVar, TypeAlias
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from giro.compiling import bind, dispatched, in_python, is_kernel, plain
 from giro.errors import BadParameter
 from giro.named import Named
-from giro.offer import Offer
+from giro.offer import Offer, Shape
 
 Means: TypeAlias = np.ndarray  # [arm] expected reward of every arm in this round
+
+
+class Law(NamedTuple):
+    """The distribution of an arm's rewards, or points of its density and their weights."""
+
+    values: np.ndarray  # [i]
+    weights: np.ndarray  # [i] they add up to 1
 
 
 class Problem(Named, kind="problem", home="giro.problems"):
@@ -40,10 +49,35 @@ class Problem(Named, kind="problem", home="giro.problems"):
         """Return a reward in [0, 1] for pulling `arm` in this round."""
         raise NotImplementedError("a problem needs a function reward")
 
+    def withhold(
+        self, state: Any, shape: Shape, rng: np.random.Generator, *, compiled: bool
+    ) -> Any:
+        """Return the state that the loop plays: the policy's, or one that keeps rewards back."""
+        return state
+
+    def law(self, instance: Any, arm: int) -> Law:
+        """Return the distribution of the arm's rewards, for problems in which it never changes."""
+        raise BadParameter(f"{self} has no limit: its arms have no fixed distribution of rewards")
+
     @property
     def compiled(self) -> bool:
         """Whether loops that reveal and reward can be compiled."""
         return is_kernel(self.reveal) and is_kernel(self.reward)
+
+
+@functools.cache
+def _rule() -> tuple[np.ndarray, np.ndarray]:
+    """Return the 64 nodes of Gauss and Legendre on [-1, 1], and their weights."""
+    nodes, weights = np.polynomial.legendre.leggauss(64)
+    return nodes, weights
+
+
+def density_law(density: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> Law:
+    """Return a distribution by its density on [low, high], up to a factor (Gauss and Legendre)."""
+    nodes, weights = _rule()
+    values = low + (high - low) * (nodes + 1.0) / 2.0
+    masses = weights * density(values)
+    return Law(values, masses / masses.sum())
 
 
 @dispatched

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from cli.conftest import Giro
 
-from giro import evaluate
+from giro import Bandit, evaluate
 from giro.seeds import stream
 
 ARMS = ("red", "green")
@@ -175,3 +175,23 @@ def test_an_open_bandit_folder_or_file_is_evaluated(giro: Giro, tmp_path: Path) 
         done = giro("evaluate", path, "--policy", "always:1", "--estimator", "snips", "--json")
         assert done.status == 0
         assert [record["value"] for record in done.records] == [1.0]
+
+
+def test_contexts_that_are_named_one_by_one_all_count(giro: Giro, log: Path) -> None:
+    words = ("evaluate", log, "--policy", "lin-ucb", "--json", "--estimator", "dr")
+    together = giro(*words, "--context", "context_x,context_y").records
+    assert giro(*words, "--context", "context_x", "--context", "context_y").records == together
+    assert giro(*words, "--context", "context_y").records != together
+
+
+def test_a_bandit_in_a_store_is_evaluated(giro: Giro, tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/shop.db"
+    with Bandit(ARMS, "uniform", name="button", store=store) as bandit:
+        bandit.reward_many([(decision.id, 1.0) for decision in bandit.decide_many(20)])
+        wanted = [row.value for row in evaluate(bandit.events(), "always:red").rows]
+    words = ("evaluate", store, "--policy", "always:red", "--json")
+    assert [record["value"] for record in giro(*words).records] == wanted
+    Bandit(ARMS, name="other", store=store).close()
+    assert [record["value"] for record in giro(*words, "--name", "button").records] == wanted
+    refused = giro(*words)
+    assert (refused.status, "there are ['button', 'other']" in refused.error) == (2, True)

@@ -12,6 +12,7 @@ from giro.cli import output
 from giro.cli.simulate import result_record
 from giro.seeds import stream
 from giro.simulation import play
+from giro.simulation.limit import lai_robbins, slope
 from giro.simulation.metrics import best_share, final_record, final_regret, mean_reward
 from giro.version import __version__
 
@@ -177,3 +178,26 @@ def test_the_records_of_the_command_line_are_the_same_and_what_made_them() -> No
     trace = small_trace()
     added = {"seconds": 1.0, "version": trace.setting.version}
     assert result_record(trace) == final_record(trace) | added
+
+
+def test_the_limit_is_shown_with_the_slope_of_regret_over_it(giro: Giro, tmp_path: Path) -> None:
+    words = ("--problem", "bernoulli:means=[0.9,0.1]", *SMALL, "--limit")
+    done = giro("simulate", "ucb1", *words, "--plot", tmp_path / "x.svg")
+    lines, limit = done.out.splitlines(), lai_robbins("bernoulli:means=[0.9,0.1]")
+    assert lines[2] == f"limit    {limit:.4g} log n"
+    assert "slope/limit" in lines[4]
+    assert "<!-- limit -->" in (tmp_path / "x.svg").read_text()
+    (record,) = giro("simulate", "ucb1", *words, "--json").records
+    trace = simulate("ucb1", "bernoulli:means=[0.9,0.1]", rounds=50, runs=4, seed=3)
+    assert record["limit"] == pytest.approx(limit)
+    assert record["over_limit"] == pytest.approx(slope(trace).mean / limit)
+    refused = giro("simulate", "ucb1", "--problem", "linear", *SMALL, "--limit")
+    assert refused.status == 2
+    assert "has no limit" in refused.error
+
+
+def test_late_rewards_are_played_from_the_command_line(giro: Giro) -> None:
+    late = "delayed:problem=[bernoulli:means=[0.9,0.1]],lag=100"
+    (record,) = giro("simulate", "ucb1", "--problem", late, *SMALL, "--json").records
+    assert record["problem"] == f"{late},delay=fixed"
+    assert 0.1 < record["best_share"] < 0.9, "nothing is learned in 50 rounds"

@@ -21,6 +21,10 @@ PROVEN = {
     "besa": "Baransi et al. 2014, for two arms",
     "phe": "Kveton et al. 2019 (IJCAI), for a > 1",
     "giro": "Kveton et al. 2019, Theorem 2, for a > 1 / sqrt(2)",
+    "imed": "Honda and Takemura 2015, for rewards in [0, 1]",
+    "maillard": "Qin, Jun and Zhang 2023, for rewards in [0, 1]",
+    "npts": "Riou and Honda 2020, for rewards in [0, 1]",
+    "sda": "Baudry, Kaufmann and Maillard 2020, Theorem 3.1",
 }
 
 

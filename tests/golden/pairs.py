@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numba
 import numpy as np
-from known import NEWS, SWITCHING, policies, policies_with_models
+from known import DELAYED, NEWS, SWITCHING, policies, policies_with_models
 
 from giro import Policy, Problem
 from giro.model import Model
@@ -18,6 +18,7 @@ SEED, RUNS, CHECKPOINTS = 11, 2, np.arange(20, 301, 20)
 
 # where the default is larger than it need be
 SMALLER = {
+    "delayed": DELAYED,
     "linear": "linear:n_arms=3,dimension=4",
     "logistic": "logistic:n_arms=3,dimension=4",
     "movielens": "movielens:ids=false",
@@ -37,6 +38,7 @@ def pairs() -> dict[str, tuple[Policy, Problem]]:
         for policy in policies()
         for problem in problems
         if policy.uses_arm_features or problem.n_arm_features == 0
+        if "ties=" not in str(policy) or problem.name == "bernoulli"  # where ties show
     ]
     models = (*policies_with_models(), *_each_model())
     with_models = {str(policy): policy for policy in models}

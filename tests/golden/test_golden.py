@@ -38,8 +38,6 @@ def _is_quick(name: str) -> bool:
 def _is_quick_in_steps(name: str) -> bool:
     """Tell whether other tests compile the same kernels; rows to be classified need their own."""
     policy, problem = PAIRS[name]
-    if "ties=" in str(policy):  # which shows on one problem
-        return problem.name == "bernoulli"
     return str(policy) in COMPILED_ANYWAY and problem.name != "classification"
 
 

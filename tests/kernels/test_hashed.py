@@ -17,10 +17,12 @@ from giro.kernels.hashed import (
     TableRows,
     empty_table,
     expected_by_replica,
+    pass_time,
     round_entries,
     scales_of,
     update_table,
 )
+from giro.kernels.memory import Everything, exchange, half_life_memory
 from giro.offer import Case, Offer, SparseRow, SparseRows
 from giro.policies._arm_models import learned_row, offered_rows
 from giro.seeds import stream
@@ -34,7 +36,12 @@ class Twin:
     def __init__(self) -> None:
         self.weights: dict[object, list[float]] = defaultdict(lambda: [0.0] * REPLICAS)
         self.squares: dict[object, float] = defaultdict(float)
-        self.rows, self.lengths = 0, 0.0
+        self.rows, self.lengths = 0.0, 0.0
+
+    def fade(self, factor: float) -> None:
+        self.rows, self.lengths = factor * self.rows, factor * self.lengths
+        for name in self.squares:
+            self.squares[name] *= factor
 
     def row(self, context: dict[int, float], arm: dict[int, float]) -> dict[object, float]:
         found: dict[object, float] = {"constant": 1.0}
@@ -97,7 +104,9 @@ def learned(table: Table, case: Case, arm: int) -> TableRows:
 
 
 @pytest.mark.parametrize("compiled", [True, False])
-def test_replicas_are_those_of_a_twin_with_names(compiled: bool) -> None:
+@pytest.mark.parametrize("half_life", [None, 1.0, 15.0])  # with 1 sums are divided at row 50
+def test_replicas_are_those_of_a_twin_with_names(compiled: bool, half_life: float | None) -> None:
+    memory = half_life_memory(half_life) if half_life else Everything()
     form = (lambda f: f) if compiled else plain
     rng, twin, table = stream(5), Twin(), empty_table(20, REPLICAS, RATE, OFFSET)
     table.weights[:, LARGEST] = 1.0  # as the twin takes them
@@ -115,6 +124,9 @@ def test_replicas_are_those_of_a_twin_with_names(compiled: bool) -> None:
                 np.testing.assert_allclose(found, shrunk, atol=2e-5)
         counts, reward = rng.integers(0, 3, (REPLICAS, 3)).astype(np.int32), rng.random()
         row = form(learned)(table, Case(sparse(context), sparse(arms[0])), 0)
+        exchange(memory, 0, reward)
+        form(pass_time)(table, table.seen, memory)
+        twin.fade(memory.factor)
         form(update_table)(table, row, reward, counts)
         if counts.sum():
             twin.learn(twin.row(context, arms[0]), reward, counts)

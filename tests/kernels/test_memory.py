@@ -23,6 +23,8 @@ from giro.kernels.memory import (
     fade,
     half_life_memory,
     memory_of,
+    now,
+    trusted_since,
 )
 from giro.offer import Shape, offer_of
 from giro.policies.giro import Giro
@@ -97,6 +99,16 @@ def test_after_a_half_life_sums_have_lost_half_of_what_they_were_above_the_start
         fade(empty_window(2, 2), window, 1.0)
     np.testing.assert_allclose(sums, [5.0, 1.0, -1.0], rtol=1e-12)
     assert (forever[0], window[0]) == (9.0, 9.0)
+
+
+def test_sums_without_rows_to_take_back_fade_once_a_window_is_full() -> None:
+    memory, left = empty_window(4, 20), []
+    for _ in range(7):
+        before = now(memory)
+        exchange(memory, 0, 1.0)
+        left.append(trusted_since(memory, before))
+    assert left == [1.0] * 4 + [0.75] * 3
+    assert trusted_since(memory, 0) == pytest.approx(0.75**3)
 
 
 # -- windows ------------------------------------------------------------------------------------

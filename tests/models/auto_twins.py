@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from giro.kernels.memory import exchange, half_life_memory, note_row
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Sample, partial_fit, refit, start, value
 from giro.models.auto import Auto
@@ -156,3 +157,20 @@ def test_members_of_next_to_no_weight_are_not_asked(seed: int) -> None:
 
 
 # -- members -----------------------------------------------------------------------------------
+
+
+def test_squared_errors_fade_with_the_rewards_of_all_slots(seed: int) -> None:
+    model = Auto(members=(Linear(), Linear(penalty=50.0)), eta=1.0).forgetting(windowed=False)
+    rows, rng, memory = two_slots(60, seed), stream(seed, 1), half_life_memory(10.0, kept=60)
+    state, losses = start(model, SLOTS, D, 60, rng), np.zeros(2)
+    for row in range(60):
+        slot, x = slot_of(rows, row), rows.contexts[row]
+        exchange(memory, slot, 0.0)
+        note_row(memory, row)
+        sample = up_to(rows, slot, row)._replace(memory=memory)
+        losses *= memory.factor
+        if sample.positions.size > 1:
+            expected = np.array([value(member, slot, x) for member in state.members])
+            losses += (expected - rows.rewards[row]) ** 2
+        partial_fit(state, slot, sample, rng)
+        np.testing.assert_allclose(state.loss, losses, rtol=1e-9, atol=1e-12)

@@ -14,6 +14,7 @@ from models.contexts import (
 from scipy.special import expit
 
 from giro.errors import BadParameter
+from giro.kernels.memory import exchange, half_life_memory
 from giro.model import Sample
 from giro.models.online_logistic import OnlineLogistic
 from giro.seeds import stream
@@ -66,6 +67,30 @@ def test_rows_are_taken_in_one_after_the_other_shown_all_or_only_the_last(seed: 
     assert np.array_equal(shown_all.theta, refitted.theta)
     assert np.array_equal(shown_one.theta, refitted.theta)
     assert np.array_equal(shown_one.factor, refitted.factor)
+
+
+def test_with_a_half_life_the_curvature_fades_but_not_its_penalty(seed: int) -> None:
+    X, y = cases(seed)["dense"]
+    counts, memory, penalty = drawn_counts(80, seed), half_life_memory(20.0), 0.7
+    state, theta, others = (
+        OnlineLogistic(penalty=penalty).start(1, 5, 80, stream(0)),
+        np.zeros(5),
+        3,
+    )
+    curvature = penalty * np.eye(5)
+    for n in range(80):
+        for _ in range(others + 1):  # rewards of other arms come in between
+            exchange(memory, 0, y[n])
+        only = Sample(rows_of(X[n : n + 1], y[n : n + 1]), np.zeros(1, np.int64), counts[n : n + 1])
+        OnlineLogistic.partial_fit(state, 0, only._replace(memory=memory), stream(0))
+        left = 0.5 ** ((others + 1) / 20.0)
+        curvature = left * curvature + (1.0 - left) * penalty * np.eye(5)
+        theta = theta - np.linalg.solve(curvature, (1.0 - left) * penalty * theta)
+        w, p = counts[n].sum(), expit(X[n] @ theta)
+        curvature = curvature + w * p * (1.0 - p) * np.outer(X[n], X[n])
+        slope = counts[n, 0] * y[n] + counts[n, 1] - w * p
+        theta = theta + np.linalg.solve(curvature, slope * X[n])
+        np.testing.assert_allclose(state.theta[0], theta, rtol=1e-9, atol=1e-9)
 
 
 def test_a_row_not_drawn_changes_nothing(seed: int) -> None:

@@ -10,6 +10,7 @@ from models.contexts import dense, drawn_counts
 
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below, shuffle
+from giro.kernels.memory import empty_window, exchange, half_life_memory, note_row
 from giro.kernels.network import NetworkWeights, entries_of
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Sample
@@ -85,6 +86,27 @@ def test_the_other_rows_of_a_step_are_drawn_uniformly_with_replacement(seed: int
     assert_follows(of_step[:, 1:].ravel(), [1 / n] * n)
     different = np.array([np.unique(several).size for several in of_step[:, 1:]])
     assert_follows(different - 1, different_values(n, batch - 1))
+
+
+def test_where_rewards_are_forgotten_the_other_rows_are_drawn_by_how_much_they_count(
+    seed: int,
+) -> None:
+    model, rng, n = OnlineNetwork(copies=1, steps=1, batch=16), stream(seed, 2), 9
+    fading, window = half_life_memory(3.0, kept=2 * n), empty_window(7, 2 * n, kept=2 * n)
+    for row in range(2 * n):
+        for memory in (fading, window):
+            exchange(memory, 0, 0.5)
+            note_row(memory, row)
+    sample, state = sample_of_arm(some_rows(2 * n, seed), 0), started(model, seed)
+    ages = sample.positions[-1] - sample.positions  # every other row, the last is the newest
+    weights = 0.5 ** (ages / 3.0)
+    laws = (fading, weights / weights.sum()), (window, (ages < 7) / (ages < 7).sum())
+    for memory, law in laws:
+        drawn = []
+        for _ in range(1_000):
+            OnlineNetwork.partial_fit(state, 0, sample._replace(memory=memory), rng)
+            drawn.append(np.searchsorted(sample.positions, state.batch[1:n] // 4))
+        assert_follows(np.array(drawn).ravel(), law)
 
 
 def different_values(n: int, draws: int) -> np.ndarray:

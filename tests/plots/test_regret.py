@@ -31,6 +31,18 @@ def test_every_problem_has_a_panel_and_every_policy_a_curve_with_a_band(
     assert [text.get_text() for text in legend.get_texts()] == ["ucb1", "greedy", "uniform"]
 
 
+def test_limits_are_lines_of_the_log_of_rounds_in_their_panels(traces: list[Trace]) -> None:
+    text = traces[0].setting.problem
+    figure = regret_figure(traces, limits={text: 7.0}, names={text: "zeros and ones"})
+    with_limit, without = figure.axes
+    assert [len(panel.lines) for panel in figure.axes] == [4, 3]
+    limit = with_limit.lines[-1]
+    x, y = np.asarray(limit.get_xdata()), np.asarray(limit.get_ydata())
+    assert y == pytest.approx(7.0 * np.log(x))
+    assert figure.legends[0].get_texts()[-1].get_text() == "limit"
+    assert without.get_title().startswith("beta")
+
+
 def test_two_runs_have_no_band_and_bands_do_not_stretch_the_axis_of_rewards() -> None:
     two = small_trace([[0.0, 0.0], [9.0, 9.0]])
     assert len(regret_figure([two]).axes[0].collections) == 0

@@ -1,5 +1,7 @@
 """Models of arms, one each or one for all: probabilities, and rows in any form."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from laws import assert_follows
@@ -78,12 +80,12 @@ def test_greedy_takes_what_its_model_expects_most_of(model: str) -> None:
 MOST = 20  # rows of an arm
 
 
-def with_few_rows() -> Policy:
+def with_few_rows(**memory: Any) -> Policy:
     """Return the default around models that look back to few rows."""
     members = (OnlineNetwork(copies=1, steps=1, batch=4), ExtraTrees(trees=2))
     for member in members:
         object.__setattr__(member, "most_rows", MOST)  # a constant of the class, in giro
-    return RandUcb(model=Auto(members=(Linear(), *members)))
+    return RandUcb(model=Auto(members=(Linear(), *members)), **memory)
 
 
 def live_with(policy: Policy, *, capacity: int) -> LivePolicy:
@@ -104,8 +106,16 @@ def laws_of(live: LivePolicy, rounds: range) -> list[list[float]]:
     return laws
 
 
-def test_with_some_rows_kept_growing_and_saving_change_nothing() -> None:
-    policy, grown = with_few_rows(), live_with(with_few_rows(), capacity=4)
+@pytest.mark.parametrize(
+    "memory",
+    [
+        {},
+        pytest.param({"half_life": 30.0}, marks=pytest.mark.slow),
+        pytest.param({"window": 70}, marks=pytest.mark.slow),
+    ],
+)
+def test_with_some_rows_kept_growing_and_saving_change_nothing(memory: dict[str, Any]) -> None:
+    policy, grown = with_few_rows(**memory), live_with(with_few_rows(**memory), capacity=4)
     laws = laws_of(live_with(policy, capacity=1000), range(150))
     assert laws_of(grown, range(100)) == laws[:100]
     snapshot = grown.snapshot()

@@ -14,6 +14,15 @@ def test_without_contexts_it_is_giro_and_otherwise_rand_ucb_around_several_model
     assert Default().resolved(contextual=True).text == Policy.parse("rand-ucb:model=auto").text
 
 
+def test_its_memory_is_that_of_both_and_a_window_for_giro_instead_of_a_half_life() -> None:
+    with_window, with_half_life = Default(window=50), Default(half_life=500)
+    assert with_window.resolved(contextual=False) == Policy.parse("giro:window=50")
+    assert with_window.resolved(contextual=True) == Policy.parse("rand-ucb:model=auto,window=50")
+    assert with_half_life.resolved(contextual=False) == Policy.parse("giro:window=721")
+    contextual = Policy.parse("rand-ucb:model=auto,half_life=500")
+    assert with_half_life.resolved(contextual=True) == contextual
+
+
 @pytest.mark.parametrize(
     ("shape", "played"),
     [

@@ -98,7 +98,7 @@ def test_models_that_do_not_absorb_are_refitted_ever_less_often() -> None:
     refits, n = [], 1
     while n < 1_000:
         refits.append(n)
-        n = next_refit(n, 1.1)
+        n = next_refit(n, n, 1.1)
     assert refits[:9] == [1, 2, 3, 4, 5, 6, 7, 8, 9]
     assert all(after <= math.ceil(before * 1.1) for before, after in itertools.pairwise(refits))
     assert len(refits) < 60

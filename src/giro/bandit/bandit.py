@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -42,9 +43,11 @@ from giro.bandit.opening import (
     check_same,
     checked_clock,
     checked_names,
+    retained,
     seconds,
     source_of_ids,
 )
+from giro.bandit.retention import copy_log
 from giro.bandit.rewarding import report, report_each
 from giro.bandit.setting import Setting
 from giro.bandit.stand_in import StandIn
@@ -125,6 +128,8 @@ class Bandit:
       when their events are durable.
     - `sync_arms`: whether a bandit that is in the store gets the arms that it does not have yet,
       and retires those that are not listed any more. Otherwise another list of arms is an error.
+    - `retain`: how long events stay in the log, a timedelta or a number of rewards. The state keeps
+      what it learned from those that leave (up to a quarter later), see `docs/production.md`.
     - `clock`: where the time comes from, in seconds; `time.time` by default.
     - `ids`: where ids of decisions come from. A decision draws its randomness from its id. By
       default ids are random, so that no two bandits ever give the same. With "numbered" they are 0,
@@ -159,6 +164,7 @@ class Bandit:
         name: str | None = None,
         store: str | os.PathLike[str] | None = None,
         sync_arms: bool = False,
+        retain: int | timedelta | None = None,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
         at_once: bool = False,
@@ -183,6 +189,7 @@ class Bandit:
             interactions=interactions,
             open_arms=arms is None,
             max_columns=max_columns,
+            **retained(retain),
         )
         names = [] if arms is None else checked_names(arms)
         self._store: Store = MemoryStore() if store is None else opened(store, name)
@@ -198,6 +205,7 @@ class Bandit:
         name: str,
         policy: Policy | str | None = None,
         *,
+        retain: int | timedelta | None = None,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
         at_once: bool = False,
@@ -205,12 +213,13 @@ class Bandit:
         """Return the bandit that is kept in a store under this name.
 
         A `policy` that is given takes the place of the one at work, in all processes, and learns
-        all rewards from the beginning; it must be given again if it holds Python objects. With
-        `at_once` arms are chosen uniformly until `get_ready`, unless there is a snapshot.
+        all rewards that the log still has; it must be given again if it holds Python objects.
+        `retain` replaces how long events stay in the log. With `at_once` arms are chosen uniformly
+        until `get_ready`, unless there is a snapshot.
         """
         if name not in names_in(store):
             raise BadParameter(f"the store has no bandit '{name}'; it has {names_in(store)}")
-        return cls._of(opened(store, name), policy, clock, ids, at_once=at_once)
+        return cls._of(opened(store, name), policy, clock, ids, retain=retain, at_once=at_once)
 
     @staticmethod
     def names(store: str | os.PathLike[str]) -> list[str]:
@@ -225,12 +234,17 @@ class Bandit:
         clock: Callable[[], float],
         ids: Ids,
         *,
+        retain: int | timedelta | None = None,
         at_once: bool = False,
     ) -> Self:
         bandit = cls.__new__(cls)
         bandit._open(store, policy, clock, ids, at_once=at_once)
-        setting = bandit._state.setting
-        if setting.policy.text != bandit._state.logged_policy:  # the log says which is at work
+        before = setting = bandit._state.setting
+        if retain is not None:
+            none = {"retain_rewards": None, "retain_seconds": None}
+            setting = replace(setting, **(none | retained(retain)))
+        is_other = setting.policy.text != bandit._state.logged_policy
+        if is_other or setting != before:  # the log says what is at work
             bandit._follower.append([Began(clock(), json.dumps(setting.to_json()))])
         return bandit
 
@@ -623,46 +637,64 @@ class Bandit:
 
     # -- the log and files -------------------------------------------------------------------
 
-    def events(self, *, since: int = 0, limit: int | None = None) -> "pl.DataFrame":
+    def events(self, *, since: int | None = None, limit: int | None = None) -> "pl.DataFrame":
         """Return the log behind the position `since`, one row an event, in order.
 
-        No more than `limit` events, or all of them.
+        No more than `limit` events, or all of them. Of events that have left the log (`retain`) the
+        numbers are missing; if `since` is given and events behind it have left, that is an error.
 
         Columns: `number` (the position), `kind` (setting, form, decision, report, reward, expired,
-        arm_added, arm_retired, erased, rebuilt), `id` of the decision, `time`, `arm`, `reward` as
-        reported, and of decisions `propensity` (of the chosen arm), `arms` (that could be chosen),
-        `propensities` (of these), `context` (its features), `features` (of these arms), `own` (the
-        probability before a baseline was mixed in) and `seen` (rewards learned before). `setting`
+        arm_added, arm_retired, erased, rebuilt, left), `id` of the decision, `time`, `arm`,
+        `reward` as reported, and of decisions `propensity` (of the chosen arm), `arms` (that could
+        be chosen), `propensities` (of these), `context` (its features), `features` (of these arms),
+        `own` (the probability before a baseline was mixed in) and `seen` (rewards learned before;
+        of `left` the number up to which events have left). `setting`
         holds settings and forms. Decisions go on meanwhile.
         """
         import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
         tables, chosen = [], dict[str, str]()
-        for first, events in self._parts(since, _TABLE_PART, limit):
+        for rows in self._parts(since or 0, _TABLE_PART, limit):
+            if since is not None and rows[-1][0] - since != len(rows):
+                self._say_gone(since)
+            numbers, events = [number for number, _ in rows], [event for _, event in rows]
+            since = None if since is None else rows[-1][0]
             decided = {event.id for event in events if isinstance(event, Decided)}
             rewarded = {event.id for event in events if isinstance(event, Rewarded | Reported)}
             earlier = self._store.find([id for id in rewarded - decided if id not in chosen])
             chosen |= {id: self._decision(each.decision).arm for id, each in earlier.items()}
-            tables.append(events_table(events, self._state.arms, first, chosen))
-        return pl.concat(tables or [events_table([], [], 1, {})], rechunk=True)
+            tables.append(events_table(events, self._state.arms, numbers, chosen))
+        return pl.concat(tables or [events_table([], [], [], {})], rechunk=True)
 
-    def _events(self, since: int) -> Iterator[Event]:
-        for _, events in self._parts(since, _PART):
-            yield from events
+    def _say_gone(self, since: int) -> NoReturn:
+        base = self._store.base()
+        raise BadParameter(
+            f"the log retains events behind {base.position if base else 0}, got since={since}: "
+            "those before have left; without since come all that are there"
+        )
+
+    def _rows(self) -> Iterator[tuple[int, Event]]:
+        """Yield the events that are in the log now, with their positions."""
+        for rows in self._parts(0, _PART):
+            yield from rows
 
     def _parts(
         self, since: int, size: int, limit: int | None = None
-    ) -> Iterator[tuple[int, list[Event]]]:
-        """Yield events behind a position, some at a time, and the position of the first."""
-        last = self._store.last()
-        end = last if limit is None else min(last, since + limit)
-        while since < end:
-            events = self._store.read(since, min(size, end - since))
-            yield since + 1, events
-            since += len(events)
+    ) -> Iterator[list[tuple[int, Event]]]:
+        """Yield events behind a position with their positions, some at a time."""
+        end, left = self._store.last(), self._store.last() if limit is None else limit
+        while since < end and left > 0:
+            rows = [row for row in self._store.rows(since, min(size, left)) if row[0] <= end]
+            if not rows:
+                return
+            yield rows
+            since, left = rows[-1][0], left - len(rows)
 
-    def write_events(self, path: str | os.PathLike[str], *, since: int = 0) -> None:
-        """Write the table of `events` to a file: .parquet, or .jsonl with a JSON object a line."""
+    def write_events(self, path: str | os.PathLike[str], *, since: int | None = None) -> None:
+        """Write the table of `events` to a file: .parquet, or .jsonl with a JSON object a line.
+
+        Either holds checksums: `replay` and `giro.read_log` refuse a file that was damaged since.
+        """
         write_events(self.events(since=since), Path(path))
 
     @classmethod
@@ -705,10 +737,7 @@ class Bandit:
         else:
             with self._follower.lock:
                 snapshot = self._state.snapshot()
-            copy = MemoryStore()
-            for event in self._events(0):
-                copy.append([event])
-            content = packed(copy, snapshot)
+            content = packed(MemoryStore.holding(self._rows(), self._store.base()), snapshot)
         write_bandit(Path(path), content)
 
     @classmethod
@@ -738,9 +767,7 @@ class Bandit:
         if name in names_in(store):
             raise BadParameter(f"the store already has a bandit '{name}'")
         target = opened(store, name)
-        events = list(bandit._events(0))
-        for begin in range(0, len(events), GROUP):
-            target.append(events[begin : begin + GROUP])
+        copy_log(bandit._store, target, clock())
         bandit._follower.keep_snapshot(target)
         return cls._of(target, bandit.policy, clock, ids)
 
@@ -757,8 +784,8 @@ class Bandit:
         This is for a bandit that was opened `at_once`: others may decide meanwhile. Return whether
         it is ready: not before its first decision, which shows the form of contexts.
         """
-        parts = (event for _, part in self._parts(0, _TABLE_PART) for event in part)
-        decision = next((event for event in parts if isinstance(event, Decided)), None)
+        decisions = (event for _, event in self._rows() if isinstance(event, Decided))
+        decision = next(decisions, None)
         if decision is None or self._state.schema is None:
             return self.is_ready
         compile_for(decision, self._state)

@@ -7,6 +7,7 @@ bandit returns of the event that it decided: with names instead of numbers.
 import base64
 import json
 import struct
+import zlib
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -133,8 +134,15 @@ class Rebuilt(NamedTuple):
     time: float
 
 
+class Left(NamedTuple):
+    """Older events have left the log, except those that are still needed, see `retention`."""
+
+    time: float
+    until: int  # position up to which they left
+
+
 Event: TypeAlias = (
-    Began | Formed | ArmAdded | ArmRetired | Decided | Reported | Rewarded | Erased | Rebuilt
+    Began | Formed | ArmAdded | ArmRetired | Decided | Reported | Rewarded | Erased | Rebuilt | Left
 )
 KINDS: Final = (  # by number, in every store; new ones come at the end
     "setting",
@@ -147,28 +155,32 @@ KINDS: Final = (  # by number, in every store; new ones come at the end
     "expired",
     "erased",
     "rebuilt",
+    "left",
 )
 DECISION: Final = KINDS.index("decision")
 FORM: Final = KINDS.index("form")
+_KIND_OF: Final[dict[type, int]] = {
+    Began: 0,
+    Formed: 1,
+    ArmAdded: 2,
+    ArmRetired: 3,
+    Decided: 4,
+    Reported: 5,
+    Rewarded: 6,
+    Erased: 8,
+    Rebuilt: 9,
+    Left: 10,
+}
 _TEXTS: Final = (Began, Formed, ArmAdded, ArmRetired)
-_HEAD: Final = struct.Struct("<iiiiiq8s?")
+# Flags of the parts of a decision. What most decisions have in common is left out.
+_SPARSE, _LONG_CODES, _WIDE, _SOME, _OWN, _ASKED, _ZIPPED = (1 << bit for bit in range(7))
+_COUNTS: Final = (struct.Struct("<5BI"), struct.Struct("<5iq"))
+_LONG = 256  # bytes that are worth compressing
 
 
 def kind_of(event: Event) -> int:
     """Return the number of an event's kind."""
-    match event:
-        case Decided():
-            return DECISION
-        case Rewarded():
-            return 7 if event.expired else 6
-        case Reported():
-            return 5
-        case Erased():
-            return 8
-        case Rebuilt():
-            return 9
-        case _:
-            return _TEXTS.index(type(event))
+    return 7 if type(event) is Rewarded and event.expired else _KIND_OF[type(event)]
 
 
 class EventRow(NamedTuple):
@@ -186,16 +198,17 @@ def row_of(event: Event) -> EventRow:
     kind = kind_of(event)
     match event:
         case Decided():
-            return EventRow(kind, event.id, event.time, event.own, _packed(event))
+            return EventRow(kind, event.id, event.time, None, _packed(event))
         case Rewarded() | Reported():
             return EventRow(kind, event.id, event.time, event.value, None)
         case Erased() | Rebuilt():
             return EventRow(kind, None, event.time, None, None)
+        case Left():
+            return EventRow(kind, None, event.time, float(event.until), None)
         case Formed():
             return EventRow(kind, None, event.time, float(event.version), event.text.encode())
         case _:
-            version = float(event.version) if isinstance(event, Formed) else None
-            return EventRow(kind, None, event.time, version, event.text.encode())
+            return EventRow(kind, None, event.time, None, event.text.encode())
 
 
 def event_of(row: EventRow) -> Event:
@@ -205,13 +218,13 @@ def event_of(row: EventRow) -> Event:
     """
     kind, id, time, value, data = row
     if kind == DECISION:
-        return _unpacked(str(id), time, float(value or 0.0), bytes(data or b""))
+        return _unpacked(str(id), time, bytes(data or b""))
     if kind in (6, 7):
         return Rewarded(str(id), time, float(value or 0.0), kind == 7)
     if kind == 5:
         return Reported(str(id), time, float(value or 0.0))
-    if kind in (8, 9):
-        return (Erased, Rebuilt)[kind - 8](time)
+    if kind in (8, 9, 10):
+        return Left(time, int(value or 0)) if kind == 10 else (Erased, Rebuilt)[kind - 8](time)
     if kind == FORM:
         return Formed(time, bytes(data or b"").decode(), int(value or 1))
     if 0 <= kind < len(_TEXTS):
@@ -220,32 +233,55 @@ def event_of(row: EventRow) -> Event:
 
 
 def _packed(event: Decided) -> bytes:
-    """Return a decision as bytes: sizes, arms, probabilities, the rows, and names if there are."""
-    context, features = event.context, event.features
-    is_sparse = isinstance(context, SparseRow)
-    rows: tuple[np.ndarray, ...]
-    if is_sparse:
-        sizes = context.column.size, features.column.size
-        rows = (context.column, context.value, features.begin, features.column, features.value)
-    else:
-        sizes = context.size, features.shape[1] if features.size else 0
-        rows = (context, features)
-    head = _HEAD.pack(
-        event.arm,
-        event.arms.size,
-        event.propensities.size,
-        *sizes,
-        event.seen,
-        event.request,
-        is_sparse,
-    )
-    parts = (event.arms.astype("<i4"), event.propensities, *rows)
-    numbers = (
-        np.ascontiguousarray(part, f"<{part.dtype.kind}{part.dtype.itemsize}").tobytes()
-        for part in parts
-    )
-    names = json.dumps(event.names, ensure_ascii=False).encode() if event.names else b""
-    return b"".join((head, *numbers, names))
+    """Return a decision as bytes: flags that say which parts there are, and these parts."""
+    arms, chances = event.arms, event.propensities
+    flags, rows, sizes = _packed_rows(event.context, event.features)
+    counts = (event.arm, arms.size, chances.size, *sizes)
+    flags |= _WIDE if max(counts) > 255 or event.seen >= 2**32 else 0
+    parts = [_COUNTS[bool(flags & _WIDE)].pack(*counts, event.seen)]
+    if arms.size == 0 or arms[-1] != arms.size - 1:  # they ascend
+        flags |= _SOME
+        parts.append(arms.astype("<i4").tobytes())
+    parts.append(chances.astype("<f8").tobytes())
+    own = struct.pack("<d", event.own)
+    if own != _chosen(parts[-1], event.position, arms.size):
+        flags |= _OWN
+        parts.append(own)
+    if event.request:
+        flags |= _ASKED
+        parts.append(event.request)
+    parts += rows
+    if event.names:
+        parts.append(json.dumps(event.names, ensure_ascii=False).encode())
+    data = b"".join(parts)
+    if len(data) >= _LONG:
+        short = zlib.compress(data, 1)
+        if len(short) < len(data):
+            return bytes((flags | _ZIPPED,)) + short
+    return bytes((flags,)) + data
+
+
+def _chosen(chances: bytes, position: int, n_arms: int) -> bytes:
+    """Return the probability of the chosen arm as it was written, nothing if it is not known."""
+    at = 8 * position if len(chances) == 8 * n_arms else 0
+    return chances[at : at + 8]
+
+
+def _packed_rows(context: AnyRow, features: AnyRows) -> tuple[int, list[bytes], tuple[int, int]]:
+    """Return flags, and the rows with their sizes."""
+    if not isinstance(context, SparseRow):
+        k = features.shape[1] if features.size else 0
+        sides = [part for part in (context, features) if part.size]
+        rows = [np.ascontiguousarray(part, "<f8").tobytes() for part in sides]
+        return 0, rows, (context.size, k)
+    codes = np.concatenate([context.column, features.column])
+    is_short = codes.max(initial=0) < 2**32
+    values = np.concatenate([context.value, features.value])
+    widths = np.diff(features.begin)
+    kinds = ((codes, "<u4" if is_short else "<i8"), (values, "<f8"), (widths, "<u4"))
+    rows = [part.astype(kind).tobytes() for part, kind in kinds]
+    sizes = context.column.size, features.column.size
+    return _SPARSE | (0 if is_short else _LONG_CODES), rows, sizes
 
 
 class _Reader:
@@ -259,43 +295,54 @@ class _Reader:
 
         Raises an error if there are fewer.
         """
-        size = np.dtype(kind).itemsize * count
-        part = self.data[self.position : self.position + size]
-        if count < 0 or len(part) < size:
-            raise ValueError(f"{len(self.data)} bytes are too few")
-        self.position += size
+        part = self.bytes(np.dtype(kind).itemsize * count)
         return np.frombuffer(part, kind).astype(kind[1:])
 
+    def bytes(self, size: int) -> bytes:
+        """Return the next bytes, likewise."""
+        part = self.data[self.position : self.position + size]
+        if len(part) < size:
+            raise ValueError(f"{len(self.data)} bytes are too few")
+        self.position += size
+        return part
 
-def _unpacked(id: str, time: float, own: float, data: bytes) -> Decided:
+
+def _unpacked(id: str, time: float, data: bytes) -> Decided:
     try:
-        arm, n_arms, n_chances, n, k, seen, request, is_sparse = _HEAD.unpack_from(data)
-        reader = _Reader(data, _HEAD.size)
-        arms = reader.numbers("<i4", n_arms).astype(np.int64)
-        chances = reader.numbers("<f8", n_chances)
-        context, features = (_sparse_rows if is_sparse else _dense_rows)(reader, n_arms, n, k)
+        flags = data[0]
+        data = zlib.decompress(data[1:]) if flags & _ZIPPED else data[1:]
+        head = _COUNTS[bool(flags & _WIDE)]
+        arm, n_arms, n_chances, n, k, seen = head.unpack_from(data)
+        reader = _Reader(data, head.size)
+        if flags & _SOME:
+            arms = reader.numbers("<i4", n_arms).astype(np.int64)
+            place = int(arms.searchsorted(arm))
+        else:
+            arms, place = np.arange(n_arms), arm
+        written = reader.bytes(8 * n_chances)
+        own = reader.bytes(8) if flags & _OWN else _chosen(written, place, n_arms)
+        request = reader.bytes(8) if flags & _ASKED else b""
+        context, features = _rows(reader, flags, n_arms, n, k)
         rest = data[reader.position :]
         names = tuple(json.loads(rest)) if rest else ()
         if len(names) not in (0, n_arms):
             raise ValueError(f"{len(names)} names for {n_arms} arms")
-    except (struct.error, ValueError) as error:
+        chances, (number,) = np.frombuffer(written, "<f8").astype("f8"), struct.unpack("<d", own)
+    except (struct.error, zlib.error, ValueError, IndexError) as error:
         raise BadFile(f"decision '{id}' in the log is damaged: {error}") from None
-    request = request if request != bytes(8) else b""
-    return Decided(id, time, arm, arms, chances, own, seen, context, features, request, names)
+    return Decided(id, time, arm, arms, chances, number, seen, context, features, request, names)
 
 
-def _dense_rows(reader: _Reader, n_arms: int, n: int, k: int) -> tuple[np.ndarray, np.ndarray]:
-    context = reader.numbers("<f8", n)
-    features = reader.numbers("<f8", n_arms * k).reshape(n_arms, k) if k else NO_FEATURES
-    return context, features
-
-
-def _sparse_rows(reader: _Reader, n_arms: int, n: int, k: int) -> tuple[SparseRow, SparseRows]:
-    context = SparseRow(reader.numbers("<i8", n), reader.numbers("<f8", n))
-    begin = reader.numbers("<i8", n_arms + 1)
-    if begin[0] != 0 or begin[-1] != k or (np.diff(begin) < 0).any():
+def _rows(reader: _Reader, flags: int, n_arms: int, n: int, k: int) -> tuple[AnyRow, AnyRows]:
+    if not flags & _SPARSE:
+        context = reader.numbers("<f8", n) if n else NO_CONTEXT
+        return context, reader.numbers("<f8", n_arms * k).reshape(n_arms, k) if k else NO_FEATURES
+    codes = reader.numbers("<i8" if flags & _LONG_CODES else "<u4", n + k).astype(np.int64)
+    values = reader.numbers("<f8", n + k)
+    begin = np.concatenate([[0], np.cumsum(reader.numbers("<u4", n_arms), dtype=np.int64)])
+    if begin[-1] != k:
         raise ValueError("rows of features do not follow each other")
-    return context, SparseRows(begin, reader.numbers("<i8", k), reader.numbers("<f8", k))
+    return SparseRow(codes[:n], values[:n]), SparseRows(begin, codes[n:], values[n:])
 
 
 class Decision:

@@ -20,6 +20,7 @@ from giro.bandit.event import (
     Erased,
     Event,
     Formed,
+    Left,
     Rebuilt,
     Reported,
     Rewarded,
@@ -33,6 +34,7 @@ from giro.features.walk import is_usable
 from giro.files import write_whole
 from giro.hashing import are_codes
 from giro.offer import NO_FEATURES, AnyRow, AnyRows, SparseRow, SparseRows, position_of, rows_at
+from giro.sealing import check_parquet, checked_lines, sealed_lines, sealed_parquet
 
 _SUM_TOLERANCE = 1e-6
 
@@ -46,11 +48,11 @@ if TYPE_CHECKING:
 
 
 def events_table(
-    events: Sequence[Event], arms: Sequence[str], first: int, arm_of: dict[str, str]
+    events: Sequence[Event], arms: Sequence[str], numbers: Sequence[int], arm_of: dict[str, str]
 ) -> "pl.DataFrame":
     """Return events with one row each.
 
-    The first has the position `first`. `arm_of` holds the arms of earlier decisions. Those of
+    `numbers` are their positions. `arm_of` holds the arms of earlier decisions. Those of
     these events are added to it.
     """
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
@@ -58,7 +60,7 @@ def events_table(
     schema = _schema()
     columns: dict[str, list[Any]] = {name: [] for name in schema}
     names: dict[bytes, list[str]] = {}
-    for number, event in enumerate(events, first):
+    for number, event in zip(numbers, events, strict=True):
         row: dict[str, Any] = {"number": number, "kind": KINDS[kind_of(event)], "time": event.time}
         match event:
             case Decided():
@@ -75,6 +77,8 @@ def events_table(
                 row["setting"] = event.text
             case Formed():
                 row |= {"setting": event.text, "seen": event.version}
+            case Left():
+                row["seen"] = event.until
             case _:
                 pass
         for name, column in columns.items():
@@ -138,14 +142,10 @@ def _schema() -> dict[str, Any]:
 
 def write_events(events: "pl.DataFrame", path: Path) -> None:
     """Write a table as its file's name says, whole or not at all."""
-    content = io.BytesIO()
-    if path.suffix == ".parquet":
-        events.write_parquet(content)
-    elif path.suffix == ".jsonl":
-        events.write_ndjson(content)
-    else:
+    written = {".parquet": sealed_parquet, ".jsonl": sealed_lines}.get(path.suffix)
+    if written is None:
         raise BadParameter(f"events are written to .parquet or .jsonl, got {path.name}")
-    write_whole(path, (content.getbuffer(),))
+    write_whole(path, (written(events),))
 
 
 def read_events(events: Any) -> "pl.DataFrame":
@@ -157,11 +157,12 @@ def read_events(events: Any) -> "pl.DataFrame":
     path = Path(events)
     try:
         if path.suffix == ".parquet":
+            check_parquet(path)
             return pl.read_parquet(path)
-        return pl.read_ndjson(path, schema=_schema())
+        return pl.read_ndjson(io.BytesIO(checked_lines(path)), schema=_schema())
     except FileNotFoundError:
         raise BadFile(f"there is no file {path}") from None
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise BadFile(f"{path} cannot be read as events: {error}") from error
 
 
@@ -172,6 +173,12 @@ def events_in(rows: "pl.DataFrame") -> Iterator[Event]:
         raise BadParameter(f"events need the column {missing[0]}; there are {rows.columns}")
     if rows.height == 0 or rows["setting"][0] is None or rows["kind"][0] != KINDS[0]:
         raise BadParameter("the first of the events must hold the setting of the bandit")
+    left = rows.filter(rows["kind"] == KINDS[-1])["seen"].max()
+    if left is not None:
+        raise BadParameter(
+            f"events up to {left!r} have left this log, so that nobody can learn it from the "
+            "beginning: evaluate what is there, or load the bandit from a file of `save`"
+        )
     first = int(rows["number"][0])
     arm_of = None if _is_open(rows["setting"][0]) else dict[str, int]()
     for i, row in enumerate(rows.iter_rows(named=True)):
@@ -293,9 +300,8 @@ def check_event(event: Event, state: "BanditState") -> None:
             raise BadParameter(f"expected schema {state.version + 1}, got {event.version}")
         case _:
             pass
-    time = 0.0 if isinstance(event, Began | Formed) else event.time
-    if not math.isfinite(time):
-        raise BadParameter(f"a time is a number, got {time}")
+    if not math.isfinite(event.time):
+        raise BadParameter(f"a time is a finite number, got {event.time}")
 
 
 def _check_decision(event: Decided, state: "BanditState") -> None:

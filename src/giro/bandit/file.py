@@ -8,14 +8,14 @@ import hashlib
 import io
 import json
 import zipfile
-from array import array
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.bandit.event import EventRow, event_of, row_of
-from giro.bandit.stores.memory import MemoryStore, column
+from giro.bandit.stores._columns import column, filled
+from giro.bandit.stores.memory import MemoryStore
 from giro.bandit.stores.store import Snapshot
 from giro.errors import BadFile
 from giro.files import pack_arrays, unpack_arrays, write_whole
@@ -42,17 +42,21 @@ class Packed(NamedTuple):
 def packed(store: MemoryStore, snapshot: Snapshot | None) -> Packed:
     """Return copies of all that a file holds."""
     others = [row_of(event) for event in store.others]
+    base = store.base()
     header = {
         "others": [[*row[:4], None if row.data is None else row.data.decode()] for row in others],
         "sets": [arms.tolist() for arms in store.sets],
         "requests": {str(number): request.hex() for number, request in store.requests.items()},
         "snapshot": None if snapshot is None else [snapshot.position, snapshot.about],
+        "base": None if base is None else [base.position, base.about],
     }
     events = {name: column(getattr(store, name)) for name in _EVENTS}
     decisions = {name: column(getattr(store, name)) for name in _DECISIONS}
     rewards = {name: column(getattr(store, name)) for name in _REWARDS}
-    state = {} if snapshot is None else snapshot.arrays
-    arrays = {f"snapshot/{name}": values for name, values in state.items()}
+    arrays = {"old": column(store.old)}
+    for kind, kept in (("snapshot", snapshot), ("base", base)):
+        if kept is not None:
+            arrays |= {f"{kind}/{name}": values for name, values in kept.arrays.items()}
     for name in _RAGGED:
         arrays[name] = column(getattr(store, name))
     if store.features:
@@ -175,7 +179,7 @@ def store_of(content: Packed) -> MemoryStore:
     )
     for names, columns in parts:
         for name in names:
-            _fill(getattr(store, name), columns[name])
+            _fill(store, name, columns[name])
     for row in header["others"]:
         data = None if row[4] is None else row[4].encode()
         store.others.append(event_of(EventRow(row[0], row[1], row[2], row[3], data)))
@@ -183,26 +187,28 @@ def store_of(content: Packed) -> MemoryStore:
     store.ids = content.decisions["id"]
     arrays = content.arrays
     for name in _RAGGED:
-        del getattr(store, name)[:]
-        _fill(getattr(store, name), arrays[name])
+        _fill(store, name, arrays[name])
     store.requests = {int(n): bytes.fromhex(r) for n, r in header["requests"].items()}
     store.names = [tuple(json.loads(names)) for names in content.decisions.get("names", ())]
     if "features" in arrays:
         sizes = np.array([arms.size for arms in store.sets], np.int64)[content.decisions["among"]]
         store.features = _unpacked_features(arrays, sizes)
     store.index_again()
+    base = snapshot_of(content, "base")
+    if base is not None:
+        store.begin_at(base, arrays["old"].tolist())
     return store
 
 
-def _fill(values: "array[Any]", column: np.ndarray) -> None:
-    values.frombytes(np.ascontiguousarray(column).tobytes())
+def _fill(store: MemoryStore, name: str, values: np.ndarray) -> None:
+    setattr(store, name, filled(getattr(store, name).typecode, values))
 
 
-def snapshot_of(content: Packed) -> Snapshot | None:
-    """Return the snapshot in a file, if it has one."""
-    about = content.header["snapshot"]
+def snapshot_of(content: Packed, kind: str = "snapshot") -> Snapshot | None:
+    """Return the snapshot in a file, or the base of its log, if it has one."""
+    about = content.header.get(kind)
     if about is None:
         return None
-    prefix = "snapshot/"
+    prefix = f"{kind}/"
     arrays = {n.removeprefix(prefix): a for n, a in content.arrays.items() if n.startswith(prefix)}
     return Snapshot(int(about[0]), about[1], arrays)

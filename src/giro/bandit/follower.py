@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from giro.bandit import retention
 from giro.bandit.event import Decided, Event, Formed, Rewarded
 from giro.bandit.rewarding import settled
 from giro.bandit.state import BanditState
-from giro.bandit.stores import Store, Taken
+from giro.bandit.stores import Gone, Milestone, Store, Taken
 from giro.errors import BadParameter, StoreError
 from giro.features import Arms, Given, Schema
 from giro.features.messages import hint, short_name
@@ -50,9 +51,11 @@ class Follower:
         self.lock = threading.RLock()  # of the state
         self.closed = False
         self._following = threading.Lock()
+        self._retaining = threading.Lock()
         self._is_subscribed = False
         self._next_chores = -np.inf
         self._is_full = False  # new features found no room in the schema
+        self._milestones: list[Milestone] | None = None  # as far as this process keeps the log
         self._snapshot_at = 0  # position of the newest snapshot that fits
         self.state = self._opened_state(policy)
         _FOLLOWERS.add(self)
@@ -68,15 +71,27 @@ class Follower:
         return self._caught_up(state or self._first_state(policy))
 
     def _first_state(self, policy: Policy | str | None) -> BanditState:
-        return BanditState(policy, erased=self.store.last(), stand_in=self._stand_in)
+        last, base = self.store.last(), self.store.base()
+        if base is None:
+            return BanditState(policy, erased=last, stand_in=self._stand_in)
+        state, warning = BanditState.of_base(base, policy, erased=last)
+        if warning:
+            _warn(warning)
+        return state
 
     def _caught_up(self, state: BanditState) -> BanditState:
         """Return a state that nobody else uses, with all events there are."""
-        while events := self.store.read(state.position, 50 * _CHUNK):
+        while True:
+            try:
+                events = self.store.read(state.position, 50 * _CHUNK)
+            except Gone:
+                state = self._first_state(state.policy)
+                continue
+            if not events:
+                return state
             state.apply(events, self.store.find)
             if state.outdated:
                 state = self._first_state(state.policy)
-        return state
 
     def begin_again(self) -> None:
         """Make the state again from the log, under the lock."""
@@ -115,7 +130,11 @@ class Follower:
             more = True
             while more:
                 position = self.state.position
-                events = self.store.read(position, _CHUNK)
+                try:
+                    events = self.store.read(position, _CHUNK)
+                except Gone:  # this process was far behind
+                    self.state.outdated = True
+                    break
                 more = len(events) == _CHUNK
                 with self.lock:  # own events may have been applied meanwhile
                     left = events[self.state.position - position :]
@@ -244,16 +263,20 @@ class Follower:
             if not (self._is_subscribed or self.closed):
                 self._is_subscribed = True
                 self.store.subscribe(self.follow, self.keep)
-        elif self.state.setting.reward_wait is not None:
+        elif self.state.setting.reward_wait is not None or self.state.setting.retains:
             now = self.clock()
             if now >= self._next_chores or now < self._next_chores - 2 * _CHORES:
                 self._next_chores = now + _CHORES
                 self.keep()
 
     def keep(self) -> None:
-        """Settle rewards whose waiting is over and keep a snapshot, as one process does for all."""
-        wait = self.state.setting.reward_wait
-        if (wait is None and not self._snapshot_is_due()) or not self.store.is_keeper():
+        """Do the chores that one process does for all.
+
+        Settle rewards whose waiting is over, keep a snapshot, and let older events leave.
+        """
+        wait, retains = self.state.setting.reward_wait, self._retention_is_due()
+        is_idle = wait is None and not (retains or self._snapshot_is_due())
+        if is_idle or not self.store.is_keeper():
             return
         while wait is not None:
             due = self.store.waiting(self.clock() - wait)[:GROUP]
@@ -262,6 +285,9 @@ class Follower:
             self.append_waiting(settled(due, self.state.setting, self.store, self.clock()))
         if self._snapshot_is_due():
             self._keep_snapshot()
+        if retains:
+            with self._retaining:
+                self._retain()
 
     def _snapshot_is_due(self) -> bool:
         least, most = _SNAPSHOT_EVERY
@@ -281,13 +307,48 @@ class Follower:
                     waits = {id for id, decision in decisions.items() if decision.reward is None}
                     group = [reward for reward in group if reward.id in waits]
 
-    def keep_snapshot(self, store: Store) -> None:
-        """Keep a snapshot of the state in this store, which has the same log."""
+    def keep_snapshot(self, store: Store, now: retention.Progress | None = None) -> None:
+        """Keep a snapshot of the state in this store, which has the same log.
+
+        As a milestone, if the time of one is given.
+        """
         self.know_behaviour()
         with self.lock:
             snapshot = self.state.snapshot()
         if snapshot is not None:
-            store.keep(snapshot)
+            rewards = int(snapshot.about["n_rewards"])
+            mark = None if now is None else Milestone(snapshot.position, now.time, rewards)
+            store.keep(snapshot, mark)
+
+    def _progress(self) -> retention.Progress:
+        return retention.Progress(self.state.position, self.clock(), self.state.n_rewards)
+
+    def _retention_is_due(self) -> bool:
+        setting, milestones = self.state.setting, self._milestones
+        if not setting.retains or self.state.live is None or milestones is None:
+            return setting.retains and self.state.live is not None
+        now = self._progress()
+        return (
+            retention.needs_milestone(milestones, setting, now)
+            or retention.next_base(milestones, setting, now) is not None
+        )
+
+    def _retain(self) -> None:
+        """Keep a milestone, and let events before an old one leave."""
+        store, setting, now = self.store, self.state.setting, self._progress()
+        milestones = store.milestones()  # another process may have kept the log meanwhile
+        if retention.needs_milestone(milestones, setting, now):
+            self._snapshot_at = self.state.position
+            self.keep_snapshot(store, now)
+        base = retention.next_base(milestones, setting, now)
+        if base is not None and store.shared:
+            store.leave(base.position, now.time)
+            self.follow()
+        elif base is not None:
+            with self.lock:
+                store.leave(base.position, now.time)
+                self.state.apply(store.read(self.state.position, GROUP), store.find)
+        self._milestones = store.milestones()
 
     def _keep_snapshot(self) -> None:
         self._snapshot_at = self.state.position
@@ -323,7 +384,8 @@ class Follower:
 
     def forked(self) -> None:
         """Go on in a child process, which has none of the parent's threads."""
-        self._following, self._is_subscribed = threading.Lock(), False
+        self._following, self._retaining = threading.Lock(), threading.Lock()
+        self._is_subscribed = False
 
 
 def _warn(message: str) -> None:

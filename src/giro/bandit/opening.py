@@ -1,5 +1,6 @@
 """Open a bandit: its first events, or checks that the one in the store is the one asked for."""
 
+import base64
 import contextlib
 import itertools
 import json
@@ -102,4 +103,10 @@ def source_of_ids(ids: Ids, store: Store, n_decisions: int) -> Callable[[], str]
 
 
 def _random_id() -> str:
-    return os.urandom(12).hex()
+    return base64.urlsafe_b64encode(os.urandom(12)).decode()  # 16 characters
+
+
+def retained(retain: Any) -> dict[str, Any]:
+    """Return how long events stay as settings: a time, or a number of rewards."""
+    is_time = isinstance(retain, timedelta)
+    return {"retain_seconds" if is_time else "retain_rewards": seconds(retain)}

@@ -43,6 +43,8 @@ class Setting:
     interactions: Sequence[str] | None = None
     open_arms: bool = False  # whether arms come with each decision, and are known by features alone
     max_columns: int = MAX_COLUMNS
+    retain_rewards: int | None = None
+    retain_seconds: float | None = None
 
     default_votes: ClassVar[int] = 100
 
@@ -60,7 +62,14 @@ class Setting:
             votes=self.votes,
             first_decisions=self.first_decisions,
             rounds=self.rounds,
+            retain_rewards=self.retain_rewards,
         )
+        check("a bandit", optional(POSITIVE), retain_seconds=self.retain_seconds)
+        if self.retains and not self.policy_has_text:
+            raise BadParameter(
+                "with retain= a snapshot takes the place of events, and there is none of "
+                f"{self.policy}, which holds Python objects"
+            )
         check("a bandit", whole(1), max_columns=self.max_columns)
         check("a bandit", optional(SHARE), floor=self.floor)
         check("a bandit", SHARE, share=self.share)
@@ -114,6 +123,18 @@ class Setting:
         return Schema(columns, None, interactions, self.standardise, is_known, self.max_columns)
 
     @property
+    def policy_has_text(self) -> bool:
+        """Whether the policy can be made again from its text."""
+        with contextlib.suppress(GiroError):
+            return Policy.parse(self.policy.text) == self.policy
+        return False
+
+    @property
+    def retains(self) -> bool:
+        """Whether older events leave the log."""
+        return self.retain_rewards is not None or self.retain_seconds is not None
+
+    @property
     def collects_reports(self) -> bool:
         """Whether a reward is known only when the waiting ends."""
         return self.reward_aggregation in ("last", "sum")
@@ -146,16 +167,13 @@ class Setting:
     def to_json(self) -> dict[str, Any]:
         """Return plain data from which `from_json` makes an equal setting."""
         plain = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-        has_text = False
-        with contextlib.suppress(GiroError):
-            has_text = Policy.parse(self.policy.text) == self.policy
         features = None
         if self.features is not None:  # words as a list, which JSON has
             kinds = self.features.items()
             features = {n: k if isinstance(k, str | int) else list(k) for n, k in kinds}
         return plain | {
             "policy": self.policy.text,
-            "policy_has_text": has_text,
+            "policy_has_text": self.policy_has_text,
             "reward_range": list(self.reward_range),
             "features": features,
             "interactions": None if self.interactions is None else list(self.interactions),

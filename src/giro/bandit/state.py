@@ -188,8 +188,8 @@ class BanditState:
         in_hour = self.hours.get(hour)
         if in_hour is None:
             in_hour = self.hours[hour] = Counter()
-            for old in [other for other in self.hours if other <= max(self.hours) - _HOURS]:
-                del self.hours[old]
+            if len(self.hours) > _HOURS + 2:  # the first that came: a clock may have been wrong
+                del self.hours[next(iter(self.hours))]
         in_hour[arm] += 1
         self.watch.decided(event)
         if event.id in self._under_way:
@@ -420,22 +420,55 @@ class BanditState:
         return Snapshot(self.position, about, arrays)
 
     @classmethod
-    def restored(cls, snapshot: Snapshot, policy: Policy | str | None) -> "BanditState | None":
-        """Return the state in a snapshot, or None if this code would make another of the log."""
+    def restored(
+        cls, snapshot: Snapshot, policy: Policy | str | None, *, of_any_version: bool = False
+    ) -> "BanditState | None":
+        """Return the state in a snapshot, or None if this code would make another of the log.
+
+        With `of_any_version` this code may behave differently, if the state has the same form.
+        """
+        state = cls._without_policy(snapshot, policy)
+        setting, schema = state.setting, state.schema
+        if setting.policy.text != state.logged_policy or schema is None:
+            return None
+        state.live = LivePolicy.from_snapshot(
+            setting.policy,
+            schema,
+            snapshot.about["live"],
+            snapshot.arrays,
+            seed=setting.seed,
+            of_any_version=of_any_version,
+        )
+        return None if state.live is None else state
+
+    @classmethod
+    def of_base(
+        cls, base: Snapshot, policy: Policy | str | None, *, erased: int
+    ) -> tuple["BanditState", str]:
+        """Return the state after events that left the log, and a warning if it is not theirs.
+
+        What another policy would have learned of them, nobody can know any more.
+        """
+        state, warning = cls.restored(base, policy), ""
+        if state is None:
+            left = f"the events up to {base.position} have left the log, and"
+            state = cls.restored(base, policy, of_any_version=True)
+            warning = f"{left} this giro would have learned them otherwise: it goes on from there"
+            if state is None:
+                state = cls._without_policy(base, policy)
+                state.live = state.fresh(state.schema or Schema())
+                warning = f"{left} {state.setting.policy} can only learn from those behind them"
+        state._erased = erased
+        return state, warning
+
+    @classmethod
+    def _without_policy(cls, snapshot: Snapshot, policy: Policy | str | None) -> "BanditState":
         about = snapshot.about
         setting = Setting.from_json(about["setting"], policy)
-        if setting.policy.text != about["setting"]["policy"]:
-            return None
-        schema = Schema.from_json(about["schema"])
-        live = LivePolicy.from_snapshot(
-            setting.policy, schema, about["live"], snapshot.arrays, seed=setting.seed
-        )
-        if live is None:
-            return None
         state = cls(policy)
-        state.position, state.setting, state.live = snapshot.position, setting, live
+        state.position, state.setting = snapshot.position, setting
         state.logged_policy = about["setting"]["policy"]
-        state.schema, state.version = schema, int(about["version"])
+        state.schema, state.version = Schema.from_json(about["schema"]), int(about["version"])
         state._restore_counts(about)
         state.cold_start = _cold_start(setting)
         state.cold_start.restore(about["cold_start"])

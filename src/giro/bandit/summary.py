@@ -25,7 +25,7 @@ def summary(state: "BanditState", now: float) -> "pl.DataFrame":
 
     recent = np.zeros(len(state.arms))
     for hour, counts in state.hours.items():
-        if hour > now // 3600 - 24:
+        if -24 < hour - now // 3600 <= 1:  # clocks may differ a little
             for arm, count in counts.items():
                 recent[arm] += count
     rows, active = [], set(state.active.tolist())

@@ -1,6 +1,5 @@
 """`giro evaluate`: estimate policies from a log, as a table, records and a picture."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -23,7 +22,8 @@ _WEIGHTED = ("ips", "snips", "dr")
 @app.command(name="evaluate")
 def evaluate_log(
     log: Annotated[
-        Path, typer.Argument(metavar="LOG", help="A .parquet, .csv, .json(l) or .giro file.")
+        str,
+        typer.Argument(metavar="LOG", help="A .parquet, .csv, .json(l) or .giro file, a store."),
     ],
     policy: Annotated[list[str], option("TEXT", "As giro:a=1, logged or always:ARM; repeatable.")],
     format: Annotated[
@@ -35,6 +35,7 @@ def evaluate_log(
     context: Annotated[
         list[str], option("NAMES", "Of a table: a,b,c, or a prefix of the names; repeatable.")
     ] = ["context"],  # noqa: B006  # read only
+    name: Annotated[str | None, option("TEXT", "Of a store: the bandit.")] = None,
     hashed: Annotated[
         bool | None,
         typer.Option(
@@ -66,6 +67,7 @@ def evaluate_log(
     Examples:
       giro evaluate events.parquet --policy giro:a=1 --policy logged
       giro evaluate saved.giro --policy always:red
+      giro evaluate sqlite:///shop.db --name button --policy ucb1
       giro evaluate clicks.csv --policy always:7 --arm item --probability p --context user_
       giro evaluate vw.dsjson --policy ucb1 --reward-range=-1,0 --plot forest.png
       giro evaluate vw.dsjson --policy giro-ensemble:model=hashed --hashed --reward-range=-1,0
@@ -82,6 +84,7 @@ def evaluate_log(
         probability=probability,
         context=columns,
         hashed=hashed,
+        name=name,
     )
     also_replay = replay and "replay" not in estimator
     asked: list[Any] = [*estimator, "replay"] if also_replay else estimator  # checked below

@@ -24,6 +24,7 @@ from rich.text import Text
 
 from giro.compiling.progress import hidden
 from giro.errors import BadParameter
+from giro.simulation.limit import slope
 from giro.simulation.metrics import final_record, final_regret, mean_reward, rounds_per_second
 from giro.simulation.trace import Trace
 from giro.tables import UNLIMITED, Column, Record, decimals_for, fixed, table_text
@@ -59,8 +60,13 @@ def _without_nan(value: Any) -> Any:
             return value
 
 
-def print_results(traces: Sequence[Trace], *, runs: int) -> None:
-    """Print a table for each problem, below the setting that repeats it."""
+def print_results(
+    traces: Sequence[Trace], *, runs: int, limits: Mapping[str, float] | None = None
+) -> None:
+    """Print a table for each problem, below the setting that repeats it.
+
+    `limits` are the constants of Lai and Robbins, by the text of the problem.
+    """
     groups = itertools.groupby(traces, key=lambda trace: trace.setting.problem)
     for i, (problem, group) in enumerate(groups):
         if i > 0:
@@ -72,17 +78,21 @@ def print_results(traces: Sequence[Trace], *, runs: int) -> None:
             f"rounds   {setting.rounds}   runs {runs}   seed {setting.seed}   "
             f"giro {setting.version}"
         )
+        limit = (limits or {}).get(problem)
+        if limit is not None:
+            print_line(f"limit    {limit:.4g} log n")
         print_line()
-        _print_finals(group_traces, runs)
+        _print_finals(group_traces, runs, limit)
 
 
-def _print_finals(traces: Sequence[Trace], runs: int) -> None:
+def _print_finals(traces: Sequence[Trace], runs: int, limit: float | None) -> None:
     records = [
         {
             **final_record(trace),
             "regret_margin": final_regret(trace).margin,
             "reward_margin": mean_reward(trace).margin,
             "speed": rounds_per_second(trace),
+            **({} if limit is None else limit_record(trace, limit)),
         }
         for trace in traces
     ]
@@ -98,10 +108,23 @@ def _print_finals(traces: Sequence[Trace], runs: int) -> None:
         Column("regret_margin", "±95%", regret),
         Column("reward", "reward/round", reward),
         Column("reward_margin", "±95%", reward),
+        *([] if limit is None else [Column("over_limit", "slope/limit", fixed(2))]),
+        *([] if limit is None else [Column("over_limit_margin", "±95%", fixed(2))]),
         Column("best_share", "best arm, last 10%", "{:.0%}".format, optional=True),
         Column("speed", "rounds/s", "{:,.0f}".format, optional=True),
     ]
     print_table(columns, records)
+
+
+def limit_record(trace: Trace, limit: float) -> dict[str, float]:
+    """Return the slope of regret in log n, and how many times the limit it is."""
+    grows = slope(trace)
+    return {
+        "slope": grows.mean,
+        "limit": limit,
+        "over_limit": grows.mean / limit if limit > 0.0 else math.nan,
+        "over_limit_margin": grows.margin / limit if limit > 0.0 else math.nan,
+    }
 
 
 def complain(sentence: str) -> None:

@@ -4,7 +4,7 @@ Also the functions that all commands share that play experiments: progress, Ctrl
 kept runs.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -17,6 +17,7 @@ from giro.cli.output import (
     check_folder,
     check_picture,
     complain,
+    limit_record,
     print_json,
     print_results,
     progress,
@@ -28,6 +29,7 @@ from giro.problem import Problem
 from giro.problems.classification import Classification
 from giro.simulation.engines import EngineName, player_of
 from giro.simulation.kept import Kept
+from giro.simulation.limit import lai_robbins
 from giro.simulation.metrics import final_record
 from giro.simulation.play import Work
 from giro.simulation.simulate import Experiment, run
@@ -36,6 +38,7 @@ from giro.simulation.trace import Setting, Spacing, Trace
 _POLICIES = typer.Argument(
     metavar="POLICY", help="As giro:a=1; see giro policies.", show_default=False
 )
+_LIMIT = "Show the limit of Lai and Robbins, and the slope of regret over it."
 
 
 class Where(NamedTuple):
@@ -65,6 +68,7 @@ def simulate(
     metric: options.Metric = None,
     points: Annotated[int, option("P", "Points of a curve that are kept.")] = 200,
     spacing: Annotated[Spacing, typer.Option(help="How these points are spaced.")] = "even",
+    limit: Annotated[bool, typer.Option("--limit", help=_LIMIT)] = False,
     engine: options.Engine = "threads",
     address: options.Address = None,
 ) -> None:
@@ -74,13 +78,17 @@ def simulate(
     --engine, but that a GPU (--engine cuda) has draws of its own. With --out, runs that are
     already in the folder are not computed again. With --data,
     an arm stands for a class, a row is the context, and the arm of the row's class has reward 1.
-    Policies without contexts, such as giro and ucb1, ignore those of such problems.
+    Policies without contexts, such as giro and ucb1, ignore those of such problems. With --limit,
+    the constant C of the limit C log n is shown, and by how many times C regret grows near the end,
+    when log n grows by 1.
 
     \b
     Examples:
       giro simulate giro:a=1 ucb1 --rounds 1000 --runs 20
       giro simulate giro:a=1/3 ucb1 --problem bernoulli --problem beta:v=4 --plot regret.pdf
       giro simulate giro --problem "bernoulli:means=[0.7,0.4]" --json
+      giro simulate giro imed --problem "beta:means=[0.7,0.5]" --limit --spacing log --plot log.png
+      giro simulate giro ucb1 --problem delayed:problem=bernoulli,lag=100
       giro simulate lin-ucb giro-ensemble --problem classification:data=adult,scale=unit --runs 20
       giro simulate lin-ucb --data flowers.parquet --label species --plot reward.png
       giro simulate giro --runs 1000000 --out big --engine dask --address tcp://head:8786
@@ -93,26 +101,36 @@ def simulate(
     if out is not None:
         check_folder(out)
     check_picture(plot)
+    limits = _limits(experiment) if limit else {}
     kept = Kept(out)
     traces, interrupted = finished_traces([experiment], kept, Where(jobs, engine, address))
     if json:
-        print_json([result_record(trace) for trace in traces])
+        print_json([result_record(trace, limits) for trace in traces])
     else:
-        print_results(traces, runs=runs)
+        print_results(traces, runs=runs, limits=limits)
     if plot is not None and traces:
         from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
 
         x: Literal["linear", "log"] = "log" if spacing == "log" else "linear"
-        write_picture(plot, regret_figure(traces, metric=metric, x=x))
+        write_picture(plot, regret_figure(traces, metric=metric, x=x, limits=limits))
     if interrupted:
         say_interrupted([experiment], traces, kept)
         raise typer.Exit(INTERRUPTED)
 
 
-def result_record(trace: Trace) -> dict[str, Any]:
+def _limits(experiment: Experiment) -> dict[str, float]:
+    """Return the constants of Lai and Robbins, by the text of the problem."""
+    problems = map(Problem.parse, experiment.problems)
+    runs, seed = experiment.runs, experiment.seed
+    return {problem.text: lai_robbins(problem, runs=runs, seed=seed) for problem in problems}
+
+
+def result_record(trace: Trace, limits: Mapping[str, float] | None = None) -> dict[str, Any]:
     """Return the numbers of one policy on one problem, and the setting that repeats them."""
+    limit = (limits or {}).get(trace.setting.problem)
     return {
         **final_record(trace),
+        **({} if limit is None else limit_record(trace, limit)),
         "seconds": float(trace.seconds.sum()),
         "version": trace.setting.version,
     }

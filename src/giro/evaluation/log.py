@@ -54,6 +54,18 @@ class Log:
     def __len__(self) -> int:
         return self.events
 
+    def __getitem__(self, events: slice) -> "Log":
+        """Return the log with some of its events, which keep their order."""
+        if not isinstance(events, slice) or (events.step or 1) < 1:
+            raise BadParameter(f"a part of a log is a slice such as log[:100], got {events!r}")
+        of_events = (
+            *("arm", "reward", "probability", "contexts", "eligible", "probabilities"),
+            *("features", "names", "widths"),
+        )
+        values = {name: getattr(self, name) for name in of_events}
+        parts = {name: value[events] for name, value in values.items() if value is not None}
+        return dataclasses.replace(self, **parts)
+
     @property
     def events(self) -> int:
         """The number of rewarded decisions."""

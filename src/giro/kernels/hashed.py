@@ -19,6 +19,10 @@ which never overshoots y_r and is the limit of m_r steps cut into ever smaller o
 and Langford, 2011). v_j = (n / N)^(1/2) / G_j^(1/2), where G_j sums z_j² times the squared errors
 so far (AdaGrad; Duchi, Hazan and Singer, 2011), averaged over replicas, and N is the sum of z_j²
 over the n rows so far (Ross, Mineiro and Langford, 2013).
+
+With a half-life, rows fade in G_j, N and n, so that steps stay as long as recent rewards alone
+would make them. A row is added with what it is worth beside the first one, which grows without
+end, instead of fading all columns with each row.
 """
 
 import math
@@ -38,11 +42,13 @@ from giro.hashing import (
     product_key,
 )
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
+from giro.kernels.memory import left_since, now
 from giro.kernels.regression.linear_algebra import assign
 from giro.offer import SparseRow, SparseRows
 from giro.standardising import count, distance, no_moments
 
 _FASTEST = 4.0  # largest growth of a scale by one value, which may be in a wrong unit
+_MOST_WORTH, _LEAST_LEFT = 1e15, 1e-30  # all sums are divided in time: they are single precision
 LARGEST, MEAN, FIRST = 0, 1, 2  # places in a column: its scale, the mean of replicas, replica 0
 
 
@@ -196,6 +202,7 @@ class Table(NamedTuple):
     squares: np.ndarray  # [column] float32, see above
     moments: np.ndarray  # [what, column] of marked numbers, see `giro.standardising`
     seen: np.ndarray  # [2] number of rows, sum of their squared entries
+    worth: np.ndarray  # [2] what a row counts now in all these sums, the time since it does
     rate: float
     offset: float  # prediction before anything was learned
 
@@ -235,6 +242,7 @@ def empty_table(bits: int, replicas: int, rate: float, offset: float) -> Table:
         np.zeros(1 << bits, np.float32),
         no_moments(np.ones(1 << bits, np.bool_)),
         np.zeros(2),
+        np.array([1.0, 0.0]),
         float(rate),
         float(offset),
     )
@@ -301,6 +309,21 @@ def expected_by_replica(table: Table, rows: TableRows, replica: int, spread: flo
 
 
 @kernel
+def pass_time(table: Table, seen: np.ndarray, memory: Any) -> None:
+    """Raise the worth of a row by the rewards that came since the last one."""
+    left = left_since(memory, int(table.worth[1]))
+    if left == 1.0:
+        return
+    table.worth[0] /= max(left, _LEAST_LEFT)
+    table.worth[1] = now(memory)
+    if table.worth[0] > _MOST_WORTH:
+        for column in range(table.squares.size):
+            table.squares[column] = np.float64(table.squares[column]) / table.worth[0]
+        seen /= table.worth[0]
+        table.worth[0] = 1.0
+
+
+@kernel
 def update_table(table: Table, rows: TableRows, reward: float, counts: np.ndarray) -> None:
     """Update each replica with the only row, counts[replica] times: its reward, a 1, and a 0."""
     replicas, columns = counts.shape[0], rows.column
@@ -310,7 +333,7 @@ def update_table(table: Table, rows: TableRows, reward: float, counts: np.ndarra
         energy += _times(counts, replica) * errors[replica] * errors[replica]
     if energy == 0.0:
         return
-    rates, q = _rates(table, columns, rows.value, energy / replicas)
+    rates, q = _rates(table, columns, rows.value, table.worth[0] * energy / replicas)
     move, mean = np.empty(replicas, np.float32), 0.0
     for replica in range(replicas):
         share = -math.expm1(-2.0 * table.rate * _times(counts, replica) * q) / q
@@ -353,9 +376,9 @@ def _rates(
         square = np.float64(values[j]) * np.float64(values[j])
         table.squares[columns[j]] = np.float64(table.squares[columns[j]]) + energy * square
         length += square
-    table.seen[0] += 1.0
-    table.seen[1] += length
-    norm = math.sqrt(table.seen[0] / table.seen[1])
+    table.seen[0] += table.worth[0]
+    table.seen[1] += table.worth[0] * length
+    norm = math.sqrt(table.worth[0] * table.seen[0] / table.seen[1])
     for j in range(columns.size):
         z = np.float64(values[j])
         rate = norm * z / math.sqrt(np.float64(table.squares[columns[j]])) if z != 0.0 else 0.0

@@ -1,7 +1,7 @@
 """Auto: several models at once, weighted by how well they have predicted (Vovk, 1990)."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,8 @@ import numpy as np
 from giro.checks import POSITIVE, at_least, check
 from giro.compiling import bind, dispatched_call, implementation, inlined, kernel, unrolled
 from giro.errors import BadParameter
-from giro.model import Model, Sample, partial_fit, refit, unfinished, value
+from giro.kernels.memory import now, trusted_since
+from giro.model import Model, Sample, forget, partial_fit, recent_rows, refit, unfinished, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
 from giro.models.extra_trees import ExtraTrees
@@ -27,6 +28,7 @@ class _State(NamedTuple):
     follows: np.ndarray  # [member] how it is fitted
     loss: np.ndarray  # [member] squared errors of predictions made before learning
     share: np.ndarray  # [member] of the sum
+    since: np.ndarray  # [1] the time up to which losses have faded
     seen: np.ndarray  # [slot] rows that were predicted
     due: np.ndarray  # [slot, member] number of rows at which it is refitted
     eta: float
@@ -49,7 +51,7 @@ def _fit_in_python(state: Any, slot: int, sample: Sample, rng: np.random.Generat
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Score the members on the last row, and update them with it."""
     _judge(state, slot, sample)
-    n, m = sample.positions.size + sample.dropped, 0
+    n, m, counted = sample.positions.size + sample.dropped, 0, recent_rows(sample)
     for member in unrolled(state.members):
         if n >= state.due[slot, m] or unfinished(member):
             _fit(member, slot, sample, rng)
@@ -57,7 +59,7 @@ def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Genera
             growth = state.growth if losing and state.follows[m] == _KEEPS_UP else 1.0
             if state.follows[m] == _REFITTED:
                 growth = 2.0 if losing else state.growth
-            state.due[slot, m] = max(n + 1, int(n * growth))
+            state.due[slot, m] = n + max(1, int(counted * growth) - counted)
         m += 1
 
 
@@ -71,7 +73,11 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 @inlined  # members may be in Python
 def _judge(state: _State, slot: int, sample: Sample) -> None:
-    """Add the squared errors on new rows, and update the shares."""
+    """Fade losses, add the squared errors on new rows, and update the shares."""
+    left, state.since[0] = trusted_since(sample.memory, state.since[0]), now(sample.memory)
+    if left < 1.0:
+        for m in range(state.loss.size):
+            state.loss[m] *= left
     n, m = sample.positions.size + sample.dropped, 0
     before = max(state.seen[slot], 1) - sample.dropped  # no prediction before the first row
     for member in unrolled(state.members):
@@ -89,6 +95,12 @@ def _judge(state: _State, slot: int, sample: Sample) -> None:
         total += state.share[m]
     for m in range(state.loss.size):
         state.share[m] /= total
+
+
+@kernel
+def _forget(state: _State, slot: int, sample: Sample) -> None:
+    for member in unrolled(state.members):
+        forget(member, slot, sample)
 
 
 @kernel
@@ -119,12 +131,16 @@ class Auto(Model, name="auto"):
     updated with each row. So are online ones while they matter: with less than a hundredth of the
     weight they are fitted when a slot's rows have grown by the factor `growth`. All others are
     refitted whenever rows have grown by that factor, or by 2 if they do not matter.
+
+    In a world that changes, members forget and so do weights: errors fade with the half-life, or
+    with a window by a factor that lets as many of them count.
     """
 
     source = "Vovk 1990; Cesa-Bianchi and Lugosi 2006, Section 2.1"
     fitting = "history"
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)
+    forget = staticmethod(_forget)
     unfinished = staticmethod(_unfinished)
     value = staticmethod(_value)
 
@@ -153,6 +169,11 @@ class Auto(Model, name="auto"):
         most = [each.most_rows for each in self.members if each.fitting != "row"]
         return None if None in most else max((each for each in most if each), default=1)
 
+    def forgetting(self, *, windowed: bool) -> Model:
+        """Return the same with members that forget."""
+        members = (member.forgetting(windowed=windowed) for member in self.members)
+        return replace(self, members=tuple(members))
+
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return unfitted members with equal shares."""
         n, states = len(self.members), []
@@ -165,6 +186,7 @@ class Auto(Model, name="auto"):
             np.array([_follows(member) for member in self.members]),
             np.zeros(n),
             np.full(n, 1.0 / n),
+            np.zeros(1, np.int64),
             np.zeros(slots, np.int64),
             np.zeros((slots, n), np.int64),
             float(self.eta),

@@ -18,7 +18,7 @@ from giro.errors import BadParameter, ModelWarning, needs_extra
 from giro.kernels.draws.discrete import binomials
 from giro.kernels.draws.uniform import integers_below
 from giro.kernels.giro.pseudo_rewards import ONE, REAL
-from giro.model import Model, Sample
+from giro.model import Model, Sample, faded_counts, recent, recent_rows, whole_counts
 from giro.offer import Context
 
 _UNKNOWN = 0.5  # the middle of the rewards
@@ -158,15 +158,16 @@ def _training_rows(
     with probability r, otherwise class 0, so that weights are whole numbers.
     """
     s = sample.positions.size
+    counts = faded_counts(sample) if weighs else whole_counts(sample, rng)
     if abilities.classifies:
-        targets, weights = _classes(sample, None if weighs else rng)
+        targets, weights = _classes(sample, counts, None if weighs else rng)
     else:  # observed rewards, then pseudo rewards 1, then 0
         observed = sample.rows.rewards[sample.positions]
         targets = np.concatenate([observed, np.ones(s), np.zeros(s)])
-        weights = sample.counts.T.astype(np.float64).ravel()
+        weights = counts.T.astype(np.float64).ravel()
     drawn = np.flatnonzero(weights > 0)
     contexts = sample.rows.contexts[sample.positions[drawn % s]]
-    return TrainingRows(contexts, targets[drawn], weights[drawn], int(sample.counts.sum()))
+    return TrainingRows(contexts, targets[drawn], weights[drawn], math.ceil(counts.sum()))
 
 
 def one_each(rows: TrainingRows) -> tuple[np.ndarray, np.ndarray]:
@@ -175,16 +176,18 @@ def one_each(rows: TrainingRows) -> tuple[np.ndarray, np.ndarray]:
     return np.repeat(rows.contexts, times, axis=0), np.repeat(rows.targets, times)
 
 
-def _classes(sample: Sample, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:
+def _classes(
+    sample: Sample, counts: np.ndarray, rng: np.random.Generator | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return targets and weights, class 1 first, then class 0."""
     s = sample.positions.size
-    observed, real = sample.rows.rewards[sample.positions], sample.counts[:, REAL]
+    observed, real = sample.rows.rewards[sample.positions], counts[:, REAL]
     if rng is not None and not np.isin(observed, (0.0, 1.0)).all():
         real_ones = binomials(real, observed, rng)
     else:
         real_ones = real * observed
-    ones = real_ones + sample.counts[:, ONE]
-    weights = np.concatenate([ones, sample.counts.sum(axis=1) - ones]).astype(np.float64)
+    ones = real_ones + counts[:, ONE]
+    weights = np.concatenate([ones, counts.sum(axis=1) - ones]).astype(np.float64)
     return np.repeat(np.array([1, 0]), s), weights
 
 
@@ -202,17 +205,18 @@ class _State(NamedTuple):
     fitted: list[Any]  # [slot] or None
     works: np.ndarray  # [slot] whether the fitted estimator predicts
     mean: np.ndarray  # [slot] reward in the last sample, the prediction if it does not
-    refitted: np.ndarray  # [slot] rows of the last full fit
-    taken: np.ndarray  # [slot] these rows and those that `partial_fit` has added
+    due: np.ndarray  # [slot] number of rows at which the next full fit is
+    taken: np.ndarray  # [slot] rows of the last full fit, and those that `partial_fit` has added
     width: np.ndarray  # [slot] columns of the last fit, the only ones it predicts from
 
 
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Fit a copy, or the slot's last fit again if that is a good start."""
-    rows = _training_rows(sample, state.abilities, rng, weighs=state.abilities.weighs)
+    rows = _training_rows(recent(sample), state.abilities, rng, weighs=state.abilities.weighs)
     width = sample.rows.contexts.shape[1]
     is_as_wide, state.width[slot] = state.width[slot] == width, width
-    state.refitted[slot] = state.taken[slot] = sample.positions.size
+    n = state.taken[slot] = sample.positions.size
+    state.due[slot] = n + max(recent_rows(sample), 1)
     state.mean[slot] = rows.mean if rows.draws > 0 else _UNKNOWN
     state.works[slot] = False
     if rows.draws < state.fewest or (state.abilities.classifies and rows.is_one_class):
@@ -230,11 +234,12 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
-    """Pass new rows to `partial_fit`, or fit all rows if they have doubled or if that fails."""
+    """Pass new rows to `partial_fit`, or fit all rows if that fails or if as many have come."""
     n, taken = sample.positions.size, state.taken[slot]
     is_as_wide = state.width[slot] == sample.rows.contexts.shape[1]
-    if state.works[slot] and is_as_wide and n < 2 * state.refitted[slot]:
-        new = Sample(sample.rows, sample.positions[taken:], sample.counts[taken:])
+    if state.works[slot] and is_as_wide and n < state.due[slot]:
+        positions, counts = sample.positions[taken:], sample.counts[taken:]
+        new = sample._replace(positions=positions, counts=counts)
         with _left_out_on_failure(state, "fitted further"):
             _take_in(state, state.fitted[slot], new, rng)
             state.taken[slot] = n

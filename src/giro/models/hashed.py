@@ -14,11 +14,12 @@ from giro.kernels.hashed import (
     Table,
     TableRows,
     empty_table,
+    pass_time,
     round_entries,
     scales_of,
     update_table,
 )
-from giro.model import Model, Sample
+from giro.model import Model, Sample, recent
 from giro.offer import Context
 
 _BITS = Needed("a whole number {} from 1 to 30", lambda bits: bits in range(1, 31))
@@ -40,6 +41,7 @@ def _columns(state: _State, slot: int, entries: Entries) -> np.ndarray:
 
 @kernel
 def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
+    pass_time(state.table, state.seen, sample.memory)
     _take_in(state, slot, sample, sample.positions.size - 1)
 
 
@@ -54,8 +56,9 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
         for j in range(columns.size):
             table.weights[columns[j], MEAN:] = 0.0
             table.squares[columns[j]] = 0.0
-    for i in range(sample.positions.size):
-        _take_in(state, slot, sample, i)
+    counted = recent(sample)
+    for i in range(counted.positions.size):
+        _take_in(state, slot, counted, i)
 
 
 @kernel
@@ -65,7 +68,13 @@ def _take_in(state: _State, slot: int, sample: Sample, i: int) -> None:
     columns = _columns(state, slot, entries)
     slot_rows = TableRows(entries.begin, columns, entries.value[: columns.size])
     slot_table = Table(
-        table.weights, table.squares, table.moments, state.seen[slot], table.rate, table.offset
+        table.weights,
+        table.squares,
+        table.moments,
+        state.seen[slot],
+        table.worth,
+        table.rate,
+        table.offset,
     )
     update_table(slot_table, slot_rows, sample.rows.rewards[row], sample.counts[i : i + 1])
 
@@ -93,6 +102,7 @@ class Hashed(Model, name="hashed"):
     holds all arms and replicas. Its features are those of the round, those of the arm (the arm
     itself if it has none), and the products of both. There, features may be sparse, with names and
     words instead of columns (see `giro.Bandit`). In other policies it is a model like any other.
+    With a half-life, the past that steps adapt to fades. There is no window.
     """
 
     source = "Weinberger et al. 2009; Karampatziakis and Langford 2011; Ross et al. 2013"
@@ -110,6 +120,10 @@ class Hashed(Model, name="hashed"):
         check(self.name, _BITS, bits=self.bits)
         check(self.name, POSITIVE, rate=self.rate)
         check(self.name, SHARE, offset=self.offset)
+
+    def forgetting(self, *, windowed: bool) -> Model:
+        """Return the model itself, which has no window."""
+        return self.without_window(windowed=windowed)
 
     def table(self, replicas: int) -> Table:
         """Return a table for all arms, with weights for this many replicas."""

@@ -10,7 +10,7 @@ from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import weights_and_totals
 from giro.kernels.regression.linear_algebra import dot, widen_factor
 from giro.kernels.regression.logistic import Curvature, fit_logistic, sigmoid
-from giro.model import Model, Sample
+from giro.model import Model, Sample, faded_counts, recent
 from giro.offer import Context
 
 
@@ -30,8 +30,9 @@ class _State(NamedTuple):
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Maximise the likelihood, starting from the slot's last fit."""
+    sample = recent(sample)
     rows, positions = sample.rows, sample.positions
-    w, z = weights_and_totals(sample.counts, rows.rewards, positions)
+    w, z = weights_and_totals(faded_counts(sample), rows.rewards, positions)
     curvature = Curvature(state.factor[slot], state.factor_rows[slot : slot + 1])
     theta = state.theta[slot]
     fit_logistic(rows, positions, w, z, state.penalty, state.tolerance, theta, curvature)

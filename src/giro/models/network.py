@@ -20,7 +20,7 @@ from giro.kernels.network import (
     train,
     width_of,
 )
-from giro.model import Model, Sample
+from giro.model import Model, Sample, recent, whole_counts
 from giro.offer import Context
 
 
@@ -41,7 +41,8 @@ class _State(NamedTuple):
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Train on the sample `passes` times in random order, from the slot's last weights."""
-    entries = entries_of(sample.positions, sample.counts)
+    sample = recent(sample)
+    entries = entries_of(sample.positions, whole_counts(sample, rng))
     how = (state.rate, state.passes)
     train(_weights(state, slot), state.workspace, sample.rows, entries, how, rng)
 

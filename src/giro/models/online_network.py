@@ -2,14 +2,22 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.checks import NOT_NEGATIVE, POSITIVE, check, whole
-from giro.compiling import kernel
+from giro.compiling import bind, dispatched_call, kernel
 from giro.kernels.draws.uniform import integer_below, shuffle, uniforms
 from giro.kernels.giro.pseudo_rewards import REAL
+from giro.kernels.memory import (
+    REACH,
+    Everything,
+    HalfLife,
+    Window,
+    first_since,
+    left_since,
+)
 from giro.kernels.network import (
     AdamMoments,
     NetworkWeights,
@@ -24,7 +32,7 @@ from giro.kernels.network import (
     take_adam_step,
     width_of,
 )
-from giro.model import MOST_ROWS, Model, Sample
+from giro.model import MOST_ROWS, Model, Sample, recent, whole_counts
 from giro.offer import Context
 
 
@@ -52,15 +60,69 @@ def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Genera
     for number in range(slot * state.copies, (slot + 1) * state.copies):
         for _ in range(state.steps):
             batch[0] = entry_of(sample.positions[n - 1], REAL)
-            for i in range(1, batch.size):
-                batch[i] = entry_of(sample.positions[integer_below(n, rng)], REAL)
+            _fill(sample.memory, sample.positions, batch[1:], rng)
             _step(state, number, sample, batch)
+
+
+@dispatched_call
+def _fill(memory: Any, positions: np.ndarray, batch: np.ndarray, rng: np.random.Generator) -> None:
+    """Fill the batch with entries of rows, drawn by how much they count."""
+    raise TypeError("replaced by dispatch")
+
+
+def _from_all(
+    memory: Everything, positions: np.ndarray, batch: np.ndarray, rng: np.random.Generator
+) -> None:
+    for i in range(batch.size):
+        batch[i] = entry_of(positions[integer_below(positions.size, rng)], REAL)
+
+
+def _from_window(
+    memory: Window, positions: np.ndarray, batch: np.ndarray, rng: np.random.Generator
+) -> None:
+    first = first_since(memory.times, positions, memory.learned[0] - memory.size)
+    for i in range(batch.size):
+        place = first + integer_below(positions.size - first, rng)
+        batch[i] = entry_of(positions[place], REAL)
+
+
+def _by_weight(
+    memory: HalfLife, positions: np.ndarray, batch: np.ndarray, rng: np.random.Generator
+) -> None:
+    """Draw a block of about a half-life and one of its rows, and reject it by its age there."""
+    length = max(memory.reach // REACH, 1)
+    share = memory.factor ** float(length)  # what is left after a block
+    first, blocks, total = np.empty(REACH + 1, np.int64), 0, 0.0
+    first[0] = positions.size
+    while blocks < REACH and first[blocks] > 0:
+        time = memory.learned[0] - (blocks + 1) * length
+        first[blocks + 1] = first_since(memory.times, positions, time)
+        total += share ** float(blocks) * (first[blocks] - first[blocks + 1])
+        blocks += 1
+    i = 0
+    while i < batch.size:
+        block, weight, remainder = 0, 1.0, total * rng.random()
+        rows = first[0] - first[1]
+        while remainder >= weight * rows and block < blocks - 1:
+            remainder -= weight * rows
+            block, weight = block + 1, weight * share
+            rows = first[block] - first[block + 1]
+        row = positions[first[block + 1] + integer_below(max(rows, 1), rng)]
+        if rng.random() * weight < left_since(memory, memory.times[row] + 1):
+            batch[i] = entry_of(row, REAL)
+            i += 1
+
+
+bind(_fill, Everything, _from_all)
+bind(_fill, Window, _from_window)
+bind(_fill, HalfLife, _by_weight)
 
 
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Train on the sample once in random order, from the slot's last weights."""
-    entries, size = entries_of(sample.positions, sample.counts), state.batch.size
+    sample = recent(sample)
+    entries, size = entries_of(sample.positions, whole_counts(sample, rng)), state.batch.size
     for number in range(slot * state.copies, (slot + 1) * state.copies):
         shuffle(entries, rng)
         for first in range(0, entries.size, size):
@@ -96,7 +158,8 @@ class OnlineNetwork(Model, name="online-network"):
     its rows: the newest, and others drawn with replacement, from a uniform sample of 16,384
     (`giro.model.MOST_ROWS`) if there are more. The prediction is the mean of the
     copies, which differ in their first weights and draws. A fit to a whole sample goes through it
-    once. The loss is the cross-entropy plus `decay` times half the weights' squared length.
+    once. The loss is the cross-entropy plus `decay` times half the weights' squared length. Steps
+    of Adam do not shrink. In a world that changes, rows are drawn by how much they still count.
     """
 
     source = "Kingma and Ba 2015, Algorithm 1; Lin 1992 (replay)"

@@ -19,7 +19,7 @@ from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.kernels.regression.linear_algebra import dot
 from giro.kernels.regression.logistic import sigmoid
 from giro.kernels.regression.rows import Rows
-from giro.model import Model, Sample
+from giro.model import Model, Sample, recent, whole_counts
 from giro.offer import Context
 
 _MOST_PASSES = 1000
@@ -146,7 +146,8 @@ class _State(NamedTuple):
 @kernel
 def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Descend from the slot's last fit."""
-    entries = sgd_entries(sample.rows, sample.positions, sample.counts)
+    sample = recent(sample)
+    entries = sgd_entries(sample.rows, sample.positions, whole_counts(sample, rng))
     sgd_descend(state.descent, entries, state.theta[slot], rng)
 
 

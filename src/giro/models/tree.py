@@ -22,7 +22,7 @@ from giro.kernels.tree.grow import (
     plant,
     take_in,
 )
-from giro.model import Model, Sample
+from giro.model import Model, Sample, faded_counts, recent
 from giro.offer import Context
 
 _NO_LIMIT = 2**62  # more splits than any tree has
@@ -42,7 +42,8 @@ class State(NamedTuple):
 @kernel
 def refit(state: State, slot: int, sample: Sample, rng: np.random.Generator) -> None:
     """Record the sample. The tree grows when it predicts."""
-    rows, positions, counts = sample.rows, sample.positions, sample.counts
+    sample = recent(sample)
+    rows, positions, counts = sample.rows, sample.positions, faded_counts(sample)
     take_in(state.bins, rows.contexts, rows.filled[0])
     mass = state.mass[: positions.size]
     for i in range(positions.size):

@@ -26,6 +26,7 @@ _LEGEND_ROW = 0.19  # inches
 _HANDLE, _LETTER = 0.65, 0.068  # inches of a legend entry's line and of each letter
 _FEWEST_RUNS = 3  # for which a band is drawn
 _TITLE = 46  # letters in a line of a panel's title
+_LIMIT: Any = {"color": "0.2", "linewidth": 1.0, "linestyle": (0, (1, 2.5))}
 
 
 class _Line(NamedTuple):
@@ -47,6 +48,7 @@ def regret_figure(
     y: Scale = "linear",
     names: Mapping[str, str] | None = None,
     closer: bool = False,
+    limits: Mapping[str, float] | None = None,
 ) -> Figure:
     """Return a figure with a panel for each problem and a curve for each policy.
 
@@ -56,7 +58,8 @@ def regret_figure(
     panels then share their axis of regret. With `metric` "reward" a curve is the mean reward per
     round so far. The default is the usual metric of the problems: regret, unless all are
     classification. With rewards, `closer` shows only the range in which the better policies end,
-    those that earn more than half as much as the best.
+    those that earn more than half as much as the best. `limits` are constants C by the text of the
+    problem, for which a dotted line shows C log n.
     """
     if not traces:
         raise BadParameter("a figure needs at least one trace")
@@ -64,18 +67,25 @@ def regret_figure(
     lines = _lines(traces, metric, names or {})
     looks = _looks(lines)
     problems = list(dict.fromkeys(line.problem for line in lines))
+    handles = _handles(looks)
+    limits = {(names or {}).get(text, text): limit for text, limit in (limits or {}).items()}
+    if limits and metric == "regret":
+        handles["limit"] = Line2D([], [], **_LIMIT)
     with mpl.rc_context(STYLE):
-        figure, columns = _empty_figure(len(problems), list(looks))
+        figure, columns = _empty_figure(len(problems), list(handles))
         shared = bool(names) and metric == "regret"
         panels = figure.subplots(1, len(problems), squeeze=False, sharey=shared)[0]
         for panel, problem in zip(panels, problems, strict=True):
             panel_lines = [line for line in lines if line.problem == problem]
             _draw(panel, panel_lines, looks)
+            if problem in limits and metric == "regret":
+                rounds = panel_lines[0].curve.rounds
+                panel.plot(rounds, limits[problem] * np.log(rounds), **_LIMIT)
             _finish(panel, problem, metric, x, y)
             if metric == "reward":
                 _fit_to_curves(panel, panel_lines, closer)
         panels[0].set_ylabel("cumulative regret" if metric == "regret" else "reward per round")
-        _legend(figure, _handles(looks), columns)
+        _legend(figure, handles, columns)
     return figure
 
 

@@ -17,16 +17,21 @@ from giro.policies.giro import Giro
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.glm_ucb import GlmUcb
 from giro.policies.greedy import Greedy
+from giro.policies.imed import Imed
 from giro.policies.kl_ucb import KlUcb
 from giro.policies.lin_phe import LinPhe
 from giro.policies.lin_ts import LinTs
 from giro.policies.lin_ucb import LinUcb
 from giro.policies.log_phe import LogPhe
+from giro.policies.maillard import Maillard
+from giro.policies.npts import Npts
 from giro.policies.online_bootstrap import OnlineBootstrap
 from giro.policies.phe import Phe
 from giro.policies.poisson_bootstrap import PoissonBootstrap
 from giro.policies.rand_ucb import RandUcb
 from giro.policies.randomized import Randomized
+from giro.policies.reboot import Reboot
+from giro.policies.sda import Sda
 from giro.policies.squarecb import SquareCb
 from giro.policies.thompson import Thompson
 from giro.policies.tree_bootstrap import TreeBootstrap
@@ -47,16 +52,21 @@ __all__ = [
     "GiroEnsemble",
     "GlmUcb",
     "Greedy",
+    "Imed",
     "KlUcb",
     "LinPhe",
     "LinTs",
     "LinUcb",
     "LogPhe",
+    "Maillard",
+    "Npts",
     "OnlineBootstrap",
     "Phe",
     "PoissonBootstrap",
     "RandUcb",
     "Randomized",
+    "Reboot",
+    "Sda",
     "SquareCb",
     "Thompson",
     "TreeBootstrap",

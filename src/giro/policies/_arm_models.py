@@ -17,10 +17,24 @@ from giro.kernels.hashed import (
     arm_entries,
     case_entries,
     expected_by_replica,
+    pass_time,
     round_entries,
     scales_of,
     table_rows,
     update_table,
+)
+from giro.kernels.memory import (
+    KNOWN,
+    Everything,
+    HalfLife,
+    Memory,
+    Window,
+    check_memory,
+    exchange,
+    exchange_row,
+    fade,
+    memory_of,
+    note_row,
 )
 from giro.kernels.regression.design import (
     Design,
@@ -34,11 +48,12 @@ from giro.kernels.regression.rows import (
     Rows,
     append_row,
     empty_rows,
+    keep_newest,
     keep_row,
     positions_of,
     set_only_row,
 )
-from giro.model import Fitting, Model, Sample, partial_fit, refit, value
+from giro.model import Fitting, Model, Sample, forget, partial_fit, refit, value
 from giro.model import start as start_model
 from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
@@ -53,10 +68,21 @@ class ModelPolicy(Policy):
     if TYPE_CHECKING:  # a field of the subclasses, which list their own parameters first
         model: Model | None
 
+    window: int | None = None  # fields of those that forget
+    half_life: float | None = None
+
     def __post_init__(self) -> None:
-        """Wrap an estimator."""
+        """Wrap an estimator, and check that the model can forget if it has to."""
+        check_memory(self.name, window=self.window, half_life=self.half_life)
         if self.model is not None:
             object.__setattr__(self, "model", as_model(self.model))
+            self.model.forgetting(windowed=self.window is not None)
+
+    def memory(self, shape: Shape, *, rows: bool = True) -> Memory:
+        """Return an empty memory, which keeps `rows` or only rewards."""
+        columns, kept = (shape.width, shape.capacity) if rows else (0, 0)
+        window, half_life = self.window, self.half_life
+        return memory_of(shape, window=window, half_life=half_life, columns=columns, kept=kept)
 
     @property
     def compiles(self) -> bool:  # type: ignore[override]  # known with the model
@@ -76,7 +102,7 @@ class ModelPolicy(Policy):
     def most_rewards(self, shape: Shape) -> int | None:
         """Return the rows that its models keep, if that is bounded."""
         most = None if self.model is None else most_rows(self.model)
-        return None if most is None else most * shape.n_models
+        return None if most is None else max(most * shape.n_models, self.window or 0)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Return whether probabilities are known: not if a model is trained before every choice."""
@@ -87,12 +113,15 @@ class ArmModels(NamedTuple):
     """Models, and the histories they need."""
 
     rows: Rows  # only the last one, if the model is incremental; at most `most` of each model
-    pulls: np.ndarray  # [model] rows so far
+    pulls: np.ndarray  # [model] rows that count, see `empty_pulls`
+    came: np.ndarray  # [model] rows so far
     model: Any  # fitted coefficients, a slot for each model
     counts: np.ndarray  # [i, kind] every observed reward once
     only: np.ndarray  # [1] number of the only row, 0
     design: Design
     most: int
+    memory: Any  # which rows count, see `giro.kernels.memory`
+    left: Rows  # only the row that leaves a window
 
 
 class _Incremental(ArmModels):
@@ -134,8 +163,9 @@ class TableModel(NamedTuple):
     """One table of hashed features for all arms, which need no numbers."""
 
     table: Table  # of one replica
-    pulls: np.ndarray  # [1] rows so far
+    pulls: np.ndarray  # [1] rows that count
     counts: np.ndarray  # [1, kind] an observed reward once
+    memory: Any  # how rows fade
 
 
 @inline_kernel
@@ -154,29 +184,51 @@ def learned_row(table: Table, case: Case, arm: int) -> TableRows:
     return table_rows(table, entries, case_entries(case.features, arm, scales))
 
 
-def start_any_models(model: Model, shape: Shape, rng: np.random.Generator) -> Any:
+def model_for(model: Model, memory: Memory) -> Model:
+    """Return the model that learns with this memory."""
+    if isinstance(memory, Everything):
+        return model
+    return model.forgetting(windowed=isinstance(memory, Window))
+
+
+def empty_pulls(n_models: int, memory: Memory) -> np.ndarray:
+    """Return zeros, to which a row adds 1. With a half-life rows fade."""
+    return np.zeros(n_models, np.float64 if isinstance(memory, HalfLife) else np.int64)
+
+
+@inline_kernel
+def is_known(pulls: np.ndarray, number: int) -> bool:
+    """Return whether there is half a row of a model or more. Without, it is as if untried."""
+    return bool(pulls[number] >= KNOWN)
+
+
+def start_any_models(model: Model, memory: Memory, shape: Shape, rng: np.random.Generator) -> Any:
     """Return models before any reward, or one table for all arms if features are hashed."""
     if not isinstance(model, Hashed):
-        return start_models(model, shape, rng)
+        return start_models(model, memory, shape, rng)
     counts = np.zeros((1, 3), np.int32)
     counts[0, REAL] = 1
-    return TableModel(model.table(1), np.zeros(1, np.int64), counts)
+    return TableModel(model.table(1), empty_pulls(1, memory), counts, memory)
 
 
-def start_models(model: Model, shape: Shape, rng: np.random.Generator) -> ArmModels:
+def start_models(model: Model, memory: Memory, shape: Shape, rng: np.random.Generator) -> ArmModels:
     """Return models of rows before any reward."""
+    model = model_for(model, memory)
     most = most_rows(model)
     kept = shape.capacity if most is None else min(shape.capacity, most * shape.n_models)
     counts = np.zeros((kept if most is None else min(kept, most), 3), np.int32)
     counts[:, REAL] = 1
     return _KINDS[model.fitting](
         empty_rows(shape.n_models, shape.width, kept, spaced=most is not None),
+        empty_pulls(shape.n_models, memory),
         np.zeros(shape.n_models, np.int64),
         start_model(model, shape.n_models, shape.width, kept, rng),
         counts,
         np.zeros(1, np.int64),
         design_of(shape),
         _ALL if most is None else most,
+        memory,
+        empty_rows(shape.n_models, shape.width, 1),
     )
 
 
@@ -221,23 +273,79 @@ def _by_rows(models: ArmModels, offer: Offer, untried: float) -> np.ndarray:
     values, x = np.full(offer.arms.size, untried), round_row(models.design, offer.context)
     for i in range(values.size):
         number = put_arm(models.design, offer, i)
-        if models.pulls[number] > 0:
+        if is_known(models.pulls, number):
             values[i] = value(models.model, number, x)
     return values
 
 
 @inlined
 def _add(models: ArmModels, x: np.ndarray, number: int, reward: float) -> None:
-    models.pulls[number] += 1
+    _count(models, x, number, reward)
     append_row(models.rows, x, number, reward)
+    note_row(models.memory, models.rows.filled[0] - 1)
+
+
+@inlined
+def _count(models: ArmModels, x: np.ndarray, number: int, reward: float) -> None:
+    """Count a row, and no longer the one that leaves a window, which the models forget."""
+    left = models.left
+    gone, left.rewards[0] = exchange_row(models.memory, number, reward, x, left.contexts[0])
+    if gone >= 0:
+        models.pulls[gone] -= 1
+        sample = Sample(left, models.only, models.counts[:1], 0, models.memory)
+        forget(models.model, gone, sample)
+    fade(models.memory, models.pulls, 0.0)
+    models.pulls[number] += 1
+    models.came[number] += 1
+
+
+@dispatched
+def _keep(
+    memory: Any,
+    models: ArmModels,
+    x: np.ndarray,
+    number: int,
+    reward: float,
+    rng: np.random.Generator,
+) -> None:
+    """Add a row to a history that holds a bounded number of them."""
+    raise TypeError("replaced by dispatch")
+
+
+def _keep_some(
+    memory: Everything,
+    models: ArmModels,
+    x: np.ndarray,
+    number: int,
+    reward: float,
+    rng: np.random.Generator,
+) -> None:
+    keep_row(models.rows, x, number, reward, models.came[number], models.most, rng)
+
+
+def _keep_newest(
+    memory: Any,
+    models: ArmModels,
+    x: np.ndarray,
+    number: int,
+    reward: float,
+    rng: np.random.Generator,
+) -> None:
+    note_row(memory, keep_newest(models.rows, x, number, reward, models.most))
+
+
+bind(_keep, Everything, _keep_some)
+bind(_keep, HalfLife, _keep_newest)
+bind(_keep, Window, _keep_newest)
 
 
 @inlined
 def _history_of(models: ArmModels, number: int) -> Sample:
     """Return every row of a model that is kept once."""
     positions = positions_of(models.rows, number)
-    dropped = models.pulls[number] - positions.size
-    return Sample(models.rows, positions, models.counts[: positions.size], dropped)
+    dropped = models.came[number] - positions.size
+    counts = models.counts[: positions.size]
+    return Sample(models.rows, positions, counts, dropped, models.memory)
 
 
 @dispatched
@@ -266,8 +374,11 @@ def take_case(models: Any, case: Case, arm: int, reward: float, rng: np.random.G
 def _into_table(
     models: TableModel, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
-    update_table(models.table, learned_row(models.table, case, arm), reward, models.counts)
+    exchange(models.memory, 0, reward)
+    fade(models.memory, models.pulls, 0.0)
     models.pulls[0] += 1
+    pass_time(models.table, models.table.seen, models.memory)
+    update_table(models.table, learned_row(models.table, case, arm), reward, models.counts)
 
 
 def _into_rows(
@@ -288,17 +399,17 @@ def follow(
 def _take_in(
     models: _Incremental, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
 ) -> None:
-    models.pulls[number] += 1
+    _count(models, x, number, reward)
     set_only_row(models.rows, x, reward)
-    sample = Sample(models.rows, models.only, models.counts[:1], 0)
+    sample = Sample(models.rows, models.only, models.counts[:1], 0, models.memory)
     partial_fit(models.model, number, sample, rng)
 
 
 def _keep_up(
     models: _Online, x: np.ndarray, number: int, reward: float, rng: np.random.Generator
 ) -> None:
-    models.pulls[number] += 1
-    keep_row(models.rows, x, number, reward, models.pulls[number], models.most, rng)
+    _count(models, x, number, reward)
+    _keep(models.memory, models, x, number, reward, rng)
     partial_fit(models.model, number, _history_of(models, number), rng)
 
 

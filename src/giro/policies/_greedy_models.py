@@ -8,6 +8,7 @@ from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax
+from giro.kernels.memory import Memory
 from giro.model import Model
 from giro.offer import of_arms
 from giro.policies._arm_models import (
@@ -64,6 +65,7 @@ def propensities_by_model(state: _State, offer: Offer) -> np.ndarray:
 
 def start_by_model(
     model: Model,
+    memory: Memory,
     epsilon: float,
     b: float,
     ranking: np.ndarray,
@@ -71,7 +73,7 @@ def start_by_model(
     rng: np.random.Generator,
 ) -> _State:
     """Return the state before the first round, see `start_any_models`."""
-    return _State(start_any_models(model, shape, rng), epsilon, b, ranking)
+    return _State(start_any_models(model, memory, shape, rng), epsilon, b, ranking)
 
 
 class MeansOrModels(ModelPolicy):

@@ -9,17 +9,25 @@ from giro.checks import SHARE, at_least, check, optional, whole
 from giro.compiling import inlined, kernel
 from giro.kernels.draws.discrete import poisson
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
-from giro.kernels.hashed import Table, expected_by_replica, update_table
+from giro.kernels.hashed import Table, expected_by_replica, pass_time, update_table
 from giro.kernels.highest.probabilities import argmax_probabilities, replica_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.memory import exchange, exchange_row, fade, note_row, now
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.linear_algebra import assign
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of, set_only_row
-from giro.model import Model, Sample, partial_fit, refit, value
+from giro.model import Model, Sample, forget, partial_fit, recent_rows, refit, value
 from giro.model import start as start_model
 from giro.models.hashed import Hashed
 from giro.offer import of_arms
-from giro.policies._arm_models import ModelPolicy, learned_row, offered_rows
+from giro.policies._arm_models import (
+    ModelPolicy,
+    empty_pulls,
+    is_known,
+    learned_row,
+    model_for,
+    offered_rows,
+)
 from giro.policy import Case, Functions, Offer, Shape
 
 _SPREAD_OF_TABLES = 0.1
@@ -28,13 +36,16 @@ _EACH_TIME = 8  # rows: up to this many, a model that is not incremental is refi
 
 class _State(NamedTuple):
     rows: Rows  # only the last one, if the model is incremental
-    pulls: np.ndarray  # [model] rows so far
+    pulls: np.ndarray  # [model] rows that count, see `empty_pulls`
     model: Any  # fitted coefficients in slot model * replicas + replica
     weights: np.ndarray  # [row, replica, kind] how often the replica uses a row; only the last row,
     # if the model is incremental
     counts: np.ndarray  # [i, kind] workspace for the weights of one model's rows
     due: np.ndarray  # [slot] number of rows at which the slot is refitted next
     only: np.ndarray  # [1] number of the only row, 0
+    memory: Any  # which rows count, see `giro.kernels.memory`
+    left: Rows  # only the row that leaves a window
+    taken: np.ndarray  # [place, replica, kind] the weights of rows in a window, if incremental
     design: Design
     a: float  # mean weight of pseudo rewards of each kind
     spread: float  # factor of the replicas' distances from their mean
@@ -51,7 +62,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
         if i == 0 or not state.design.shared:
             replica = int(rng.random() * replicas)
         model = put_arm(state.design, offer, i)
-        if state.pulls[model] > 0:
+        if is_known(state.pulls, model):
             if state.spread < 1.0:
                 values[i] = _of_replicas(state, model, x)[replica]
             else:
@@ -85,25 +96,61 @@ def shrink(values: np.ndarray, spread: float) -> None:
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
     x, model = case_row(state.design, case), model_of(state.design, arm)
-    replicas = state.weights.shape[1]
-    state.pulls[model] += 1
     if state.incremental:
-        set_only_row(state.rows, x, reward)
-        draw_weights(state.weights[0], state.a, rng)
-        for replica in range(replicas):
-            taken = state.weights[0, replica : replica + 1]
-            sample = Sample(state.rows, state.only, taken, 0)
-            partial_fit(state.model, model * replicas + replica, sample, rng)
-        return
+        _learn_row(state, x, model, reward, rng)
+    else:
+        _learn_history(state, x, model, reward, rng)
+
+
+@inlined
+def _learn_row(
+    state: _State, x: np.ndarray, model: int, reward: float, rng: np.random.Generator
+) -> None:
+    weights, replicas = state.weights[0], state.weights.shape[1]
+    draw_weights(weights, state.a, rng)
+    place = now(state.memory) % max(state.taken.shape[0], 1)
+    gone = _count(state, x, model, reward)
+    for replica in range(replicas if gone >= 0 else 0):
+        taken = state.taken[place, replica : replica + 1]
+        sample = Sample(state.left, state.only, taken, 0, state.memory)
+        forget(state.model, gone * replicas + replica, sample)
+    if state.taken.shape[0] > 0:
+        state.taken[place] = weights
+    set_only_row(state.rows, x, reward)
+    for replica in range(replicas):
+        sample = Sample(state.rows, state.only, weights[replica : replica + 1], 0, state.memory)
+        partial_fit(state.model, model * replicas + replica, sample, rng)
+
+
+@inlined
+def _learn_history(
+    state: _State, x: np.ndarray, model: int, reward: float, rng: np.random.Generator
+) -> None:
+    replicas = state.weights.shape[1]
+    _count(state, x, model, reward)
     append_row(state.rows, x, model, reward)
     positions = positions_of(state.rows, model)
+    note_row(state.memory, positions[-1])
     draw_weights(state.weights[positions[-1]], state.a, rng)
     for replica in range(replicas):
         slot = model * replicas + replica
         if positions.size >= state.due[slot]:
-            state.due[slot] = next_refit(positions.size, state.growth)
             taken = replica_weights(state.weights, positions, replica, state.counts)
-            refit(state.model, slot, Sample(state.rows, positions, taken, 0), rng)
+            sample = Sample(state.rows, positions, taken, 0, state.memory)
+            state.due[slot] = next_refit(positions.size, recent_rows(sample), state.growth)
+            refit(state.model, slot, sample, rng)
+
+
+@inlined
+def _count(state: _State, x: np.ndarray, model: int, reward: float) -> int:
+    """Count a row, and return the model that a row of the window leaves, -1 if there is none."""
+    left = state.left
+    gone, left.rewards[0] = exchange_row(state.memory, model, reward, x, left.contexts[0])
+    if gone >= 0:
+        state.pulls[gone] -= 1
+    fade(state.memory, state.pulls, 0.0)
+    state.pulls[model] += 1
+    return gone
 
 
 @kernel
@@ -116,9 +163,10 @@ def draw_weights(weights: np.ndarray, a: float, rng: np.random.Generator) -> Non
 
 
 @kernel
-def next_refit(n: int, growth: float) -> int:
-    """Return the number of rows at which a model that was fitted to n rows is refitted."""
-    return n + 1 if n < _EACH_TIME else max(n + 1, int(np.ceil(n * growth)))
+def next_refit(n: int, counted: int, growth: float) -> int:
+    """Return the number of rows at which a model that was fitted to `counted` of n is refitted."""
+    further = 1 if counted < _EACH_TIME else int(np.ceil(counted * growth)) - counted
+    return n + max(further, 1)
 
 
 @kernel
@@ -161,7 +209,7 @@ def _values(state: _State, offer: Offer) -> np.ndarray:
     values = np.full((offer.arms.size, replicas), np.inf)
     for i in range(offer.arms.size):
         model = put_arm(state.design, offer, i)
-        if state.pulls[model] > 0:
+        if is_known(state.pulls, model):
             assign(values[i], _of_replicas(state, model, x))
     return values
 
@@ -169,6 +217,7 @@ def _values(state: _State, offer: Offer) -> np.ndarray:
 class _TableState(NamedTuple):
     table: Table  # of all arms
     counts: np.ndarray  # [replica, kind] how often it uses the last row
+    memory: Any  # how rows fade
     a: float  # mean weight of pseudo rewards of each kind
     spread: float  # factor of the replicas' distances from their mean
     ranking: np.ndarray  # order of tied arms
@@ -186,6 +235,8 @@ def _learn_by_table(
     state: _TableState, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
     draw_weights(state.counts, state.a, rng)
+    exchange(state.memory, 0, reward)
+    pass_time(state.table, state.table.seen, state.memory)
     update_table(state.table, learned_row(state.table, case, arm), reward, state.counts)
 
 
@@ -213,6 +264,9 @@ class ReplicaPolicy(ModelPolicy):
 
     With the model `hashed` all arms share one table, and `spread` is 0.1 by default: models of many
     features differ more than exploring needs (docs/howto/arms-with-features.md has figures).
+
+    For worlds that change, only the last `window` rewards of all arms count, or a reward counts
+    half as much after every `half_life` further ones (docs/howto/drift.md says how for each model).
     """
 
     choose = staticmethod(_choose)
@@ -228,6 +282,8 @@ class ReplicaPolicy(ModelPolicy):
     growth: float = field(default=1.1, kw_only=True)
     spread: float | None = field(default=None, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
+    window: int | None = field(default=None, kw_only=True)
+    half_life: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters and wrap an estimator."""
@@ -237,8 +293,8 @@ class ReplicaPolicy(ModelPolicy):
         super().__post_init__()
 
     def most_rewards(self, shape: Shape) -> int | None:
-        """Return 1 if models see only the last row. Others are fitted to all rows."""
-        return 1 if self.model.fitting == "row" else None
+        """Return 1 or the window if models see only the last row. Others are fitted to all rows."""
+        return max(1, self.window or 0) if self.model.fitting == "row" else None
 
     def functions(self) -> Functions:
         """Return the functions for models, or for one table of hashed features."""
@@ -253,18 +309,26 @@ class ReplicaPolicy(ModelPolicy):
             counts = np.zeros((self.replicas, 3), np.int32)
             table = self.model.table(self.replicas)
             spread = _SPREAD_OF_TABLES if self.spread is None else float(self.spread)
-            return _TableState(table, counts, float(a), spread, ranking)
-        n_models, incremental = shape.n_models, self.model.fitting == "row"
+            return _TableState(
+                table, counts, self.memory(shape, rows=False), float(a), spread, ranking
+            )
+        memory = self.memory(shape)
+        model = model_for(self.model, memory)
+        n_models, incremental = shape.n_models, model.fitting == "row"
+        windowed = min(self.window or 0, shape.capacity) if incremental else 0
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         kept = 1 if incremental else shape.capacity
         return _State(
             empty_rows(n_models, shape.width, kept),
-            np.zeros(n_models, np.int64),
-            start_model(self.model, n_models * self.replicas, shape.width, shape.capacity, rng),
+            empty_pulls(n_models, memory),
+            start_model(model, n_models * self.replicas, shape.width, shape.capacity, rng),
             np.zeros((kept, self.replicas, 3), np.int32),
             np.empty((kept, 3), np.int32),
             np.zeros(n_models * self.replicas, np.int64),
             np.zeros(1, np.int64),
+            memory,
+            empty_rows(n_models, shape.width, 1),
+            np.zeros((windowed, self.replicas, 3), np.int32),
             design_of(shape),
             float(a),
             1.0 if self.spread is None else float(self.spread),

@@ -2,14 +2,16 @@
 
 import math
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from giro.checks import LEVEL, NOT_NEGATIVE, POSITIVE, check, optional
 from giro.compiling import kernel
 from giro.kernels.highest.ties import Ties
-from giro.kernels.regression.design import Design, put_arm, round_row
+from giro.kernels.regression.design import Design, model_of, put_arm, round_row
 from giro.kernels.regression.linear_algebra import dot, squared_width
+from giro.kernels.regression.ridge import refresh
 from giro.policy import Offer, Policy
 
 NOISE = 0.5  # rewards in [0, 1] are sub-Gaussian with this R or sigma (Hoeffding, 1963)
@@ -46,6 +48,16 @@ def scores_and_widths(
         scores[i] = dot(x, theta[model])
         widths[i] = math.sqrt(squared_width(factor[model], x, workspace))
     return scores, widths
+
+
+@kernel
+def ridge_scores_and_widths(
+    design: Design, offer: Offer, ridge: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the same for a `Ridge`, or one that forgets."""
+    for i in range(1 if design.shared else offer.arms.size):
+        refresh(ridge, model_of(design, offer.arms[i]))
+    return scores_and_widths(design, offer, ridge.theta, ridge.factor, ridge.workspace)
 
 
 def check_width(

@@ -9,8 +9,13 @@ from giro.checks import check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.giro.history import Rewards, all_binary, no_rewards, remember
-from giro.kernels.giro.reweight import beta_of, entries_of, exponential_mean, multinomial_mean
-from giro.kernels.highest.beta_argmax import beta_argmax
+from giro.kernels.giro.reweight import (
+    entries_of,
+    exponential_argmax,
+    exponential_argmax_probabilities,
+    exponential_mean,
+    multinomial_mean,
+)
 from giro.kernels.highest.binomial_argmax import (
     BinomialValues,
     binomial_argmax,
@@ -18,7 +23,6 @@ from giro.kernels.highest.binomial_argmax import (
     set_bootstrap,
 )
 from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
-from giro.kernels.highest.densities import beta_argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 
@@ -37,9 +41,9 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if all_binary(state.rewards):
         if not state.exponential:
             return binomial_argmax(state.values, offer.arms, state.ranking, rng)
-        if min(state.zeros, state.ones) > 0:
-            ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
-            return int(offer.arms[beta_argmax(ones, zeros, rng)])
+        return exponential_argmax(
+            state.rewards, offer.arms, state.zeros, state.ones, state.ranking, rng
+        )
     values = np.empty(offer.arms.size)
     for i in range(values.size):
         entries = entries_of(state.rewards, offer.arms[i], state.zeros, state.ones)
@@ -63,10 +67,9 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
         return np.empty(0)
     if not state.exponential:
         return binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
-    if min(state.zeros, state.ones) > 0:
-        ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
-        return beta_argmax_probabilities(ones, zeros)
-    return np.empty(0)
+    return exponential_argmax_probabilities(
+        state.rewards, offer.arms, state.zeros, state.ones, state.ranking
+    )
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Return whether the probabilities are known: only while all rewards are 0 or 1."""
-        return binary and (self.weights == "multinomial" or min(self.zeros, self.ones) > 0)
+        return binary
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories and the prior."""

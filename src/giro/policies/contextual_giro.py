@@ -9,6 +9,7 @@ from giro.checks import NOT_NEGATIVE, check
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import draw_counts
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.memory import Everything
 from giro.kernels.regression.design import (
     Design,
     case_row,
@@ -46,7 +47,8 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
             positions = positions_of(state.rows, slot)
             counts = state.counts[: positions.size]
             draw_counts(counts, state.a, rng)
-            refit(state.model, slot, Sample(state.rows, positions, counts, 0), rng)
+            sample = Sample(state.rows, positions, counts, 0, Everything(1.0))
+            refit(state.model, slot, sample, rng)
         values[i] = value(state.model, slot, x)
     return argmax(values, offer.arms, state.ranking, rng)
 

@@ -11,8 +11,10 @@ from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.memory import KNOWN, exchange, fade
 from giro.model import Model
 from giro.offer import of_arms
+from giro.policies._arm_models import empty_pulls
 from giro.policies._greedy_models import MeansOrModels, exploring, start_by_model
 from giro.policy import Case, Offer, Shape
 
@@ -24,14 +26,15 @@ def means_of(pulls: np.ndarray, total: np.ndarray, arms: np.ndarray) -> np.ndarr
     """Return the mean reward of each of these arms, infinity for an arm never pulled."""
     means = np.full(arms.size, np.inf)
     for i in range(arms.size):
-        if pulls[arms[i]] > 0:
+        if pulls[arms[i]] >= KNOWN:
             means[i] = total[arms[i]] / pulls[arms[i]]
     return means
 
 
 class _State(NamedTuple):
-    pulls: np.ndarray  # [arm]
-    total: np.ndarray  # [arm] sum of rewards
+    pulls: np.ndarray  # [arm] rewards that count
+    total: np.ndarray  # [arm] their sum
+    memory: Any  # which rewards count, see `giro.kernels.memory`
     epsilon: float  # fixed probability of exploring, 0 if it falls
     b: float  # numerator of the falling one, 0 if it is fixed
     ranking: np.ndarray  # order of tied arms
@@ -53,6 +56,12 @@ def _epsilon(state: _State) -> float:
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    gone, its_reward = exchange(state.memory, arm, reward)
+    if gone >= 0:
+        state.pulls[gone] -= 1
+        state.total[gone] = state.total[gone] - its_reward if state.pulls[gone] > 0 else 0.0
+    fade(state.memory, state.pulls, 0.0)
+    fade(state.memory, state.total, 0.0)
     state.pulls[arm] += 1
     state.total[arm] += reward
 
@@ -91,6 +100,11 @@ class EpsilonGreedy(MeansOrModels, name="epsilon-greedy"):
     of 1%, as in Kveton et al. (2019), Section 6.2. An arm that was never pulled has the highest
     mean. With a `model` (linear, logistic, network, or from Python a scikit-learn estimator), the
     mean is the prediction of the arm's model, fitted to its history, in the context.
+
+    For worlds that change, only the last `window` rewards of all arms count, or a reward counts
+    half as much after every `half_life` further ones (docs/howto/drift.md says how for each model).
+    Then t counts the rewards that still count, so that a falling ε stops falling, and an arm of
+    which less than half a reward is left has the highest mean.
     """
 
     source = "Auer et al. 2002, Figure 3"
@@ -103,6 +117,8 @@ class EpsilonGreedy(MeansOrModels, name="epsilon-greedy"):
     share: float | None = None
     model: Model | None = None
     ties: Ties = field(default="random", kw_only=True)
+    window: int | None = field(default=None, kw_only=True)
+    half_life: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters. The default is the paper's share."""
@@ -126,5 +142,8 @@ class EpsilonGreedy(MeansOrModels, name="epsilon-greedy"):
         b = self.b or 0.0 if self.share is None else b_for_share(self.share, shape.rounds)
         epsilon, ranking = float(self.epsilon or 0.0), tie_ranking(self.ties, n_arms, rng)
         if self.model is not None:
-            return start_by_model(self.model, epsilon, float(b), ranking, shape, rng)
-        return _State(np.zeros(n_arms, np.int64), np.zeros(n_arms), epsilon, float(b), ranking)
+            memory = self.memory(shape)
+            return start_by_model(self.model, memory, epsilon, float(b), ranking, shape, rng)
+        memory = self.memory(shape, rows=False)
+        pulls = empty_pulls(n_arms, memory)
+        return _State(pulls, np.zeros(n_arms), memory, epsilon, float(b), ranking)

@@ -64,7 +64,7 @@ class Greedy(MeansOrModels, name="greedy"):
         """Return counts and sums of zero, or models before any reward."""
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         if self.model is not None:
-            return start_by_model(self.model, 0.0, 0.0, ranking, shape, rng)
+            return start_by_model(self.model, self.memory(shape), 0.0, 0.0, ranking, shape, rng)
         return _State(
             np.zeros(shape.n_arms, np.int64),
             np.zeros(shape.n_arms),

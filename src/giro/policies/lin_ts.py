@@ -13,8 +13,8 @@ from giro.kernels.highest.ties import argmax
 from giro.kernels.memory import check_memory
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.linear_algebra import dot
-from giro.kernels.regression.ridge import ridge_of, take_in
-from giro.policies._widths import NOISE, check_width, scores_and_widths
+from giro.kernels.regression.ridge import refresh, ridge_of, take_in
+from giro.policies._widths import NOISE, check_width, ridge_scores_and_widths
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -40,10 +40,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 @kernel
 def _posterior(state: _State, offer: Offer) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and deviation of x'θ for each arm on offer, where θ is N(B⁻¹f, v² B⁻¹)."""
-    ridge = state.ridge
-    means, widths = scores_and_widths(
-        state.design, offer, ridge.theta, ridge.factor, ridge.workspace
-    )
+    means, widths = ridge_scores_and_widths(state.design, offer, state.ridge)
     return means, _spread(state) * widths
 
 
@@ -53,6 +50,7 @@ def _drawn_values(state: _State, offer: Offer, rng: np.random.Generator) -> np.n
 
     With B = U'U, θ = B⁻¹f + v U⁻¹z has the covariance v² B⁻¹ if z is standard normal.
     """
+    refresh(state.ridge, 0)
     ridge, v, x = state.ridge, _spread(state), round_row(state.design, offer.context)
     theta, factor = np.empty(x.size), ridge.factor[0]
     for j in range(theta.size - 1, -1, -1):

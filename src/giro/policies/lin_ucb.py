@@ -14,14 +14,14 @@ from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.kernels.regression.linear_algebra import log_det, squared_width
 from giro.kernels.regression.ridge import has_memory, ridge_of, take_in
 from giro.offer import of_arms
-from giro.policies._widths import NOISE, OptimisticPolicy, scores_and_widths
+from giro.policies._widths import NOISE, OptimisticPolicy, ridge_scores_and_widths
 from giro.policy import Case, Offer, Shape
 
 
 class _State(NamedTuple):
     ridge: Any  # a `Ridge`, or one that forgets
-    log_det: np.ndarray  # [model] log of det(V) / det(penalty I)
-    radius: np.ndarray  # [model] of the confidence ellipsoid
+    log_det: np.ndarray  # [model] log of det(V) / det(penalty I), where nothing is forgotten
+    radius: np.ndarray  # [model] of the confidence ellipsoid, likewise or if it was given
     penalty: float
     bias: float  # penalty^(1/2) S, the radius that the penalty costs
     delta: float
@@ -38,11 +38,19 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 @kernel
 def _bounds(state: _State, offer: Offer) -> np.ndarray:
     """Return x'θ + radius (x'V⁻¹x)^(1/2) of each arm on offer."""
-    design, ridge = state.design, state.ridge
-    bounds, widths = scores_and_widths(design, offer, ridge.theta, ridge.factor, ridge.workspace)
+    bounds, widths = ridge_scores_and_widths(state.design, offer, state.ridge)
     for i in range(bounds.size):
-        bounds[i] += state.radius[model_of(design, offer.arms[i])] * widths[i]
+        bounds[i] += _radius_of(state, model_of(state.design, offer.arms[i])) * widths[i]
     return bounds
+
+
+@kernel
+def _radius_of(state: _State, model: int) -> float:
+    if state.is_fixed or not has_memory(state.ridge):
+        return float(state.radius[model])
+    factor = state.ridge.factor[model]
+    volume = log_det(factor) - factor.shape[0] * math.log(state.penalty)
+    return _radius(max(volume, 0.0), state.delta) + state.bias
 
 
 @kernel
@@ -54,10 +62,6 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
         )
         state.radius[model] = _radius(state.log_det[model], state.delta) + state.bias
     take_in(state.ridge, x, model, reward)
-    if not state.is_fixed and has_memory(state.ridge):
-        for other in range(state.radius.size):
-            volume = log_det(state.ridge.factor[other]) - x.size * math.log(state.penalty)
-            state.radius[other] = _radius(max(volume, 0.0), state.delta) + state.bias
 
 
 @kernel

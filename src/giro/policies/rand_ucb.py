@@ -15,9 +15,9 @@ from giro.checks import NOT_NEGATIVE, POSITIVE, check
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.memory import now, trusted_since
 from giro.kernels.regression.design import Design, case_row, design_of, model_of
-from giro.kernels.regression.linear_algebra import add_row
-from giro.kernels.regression.ridge import Ridge, empty_ridge, observe
+from giro.kernels.regression.ridge import ridge_of, take_in, widen
 from giro.model import Model, value
 from giro.offer import of_arms
 from giro.policies._arm_models import (
@@ -26,10 +26,11 @@ from giro.policies._arm_models import (
     expected,
     fits_to_choose_now,
     follow,
+    is_known,
     prepare,
     start_models,
 )
-from giro.policies._widths import NOISE, scores_and_widths
+from giro.policies._widths import NOISE, ridge_scores_and_widths
 from giro.policy import Case, Functions, Offer, Shape
 
 _UNTRIED = 1.0  # prediction for an arm without rewards
@@ -37,7 +38,7 @@ _LIKELY = 0.5  # an arm with a lower prediction was pulled to explore
 
 
 class _State(NamedTuple):
-    ridge: Ridge
+    ridge: Any  # a `Ridge`, or one that forgets
     sd: float  # of the noise that a width stands for
     design: Design
     ranking: np.ndarray  # order of tied arms
@@ -52,16 +53,13 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 @kernel
 def _lines(state: _State, offer: Offer) -> tuple[np.ndarray, np.ndarray]:
     """Return x'θ and sd (x'V⁻¹x)^(1/2) of each arm on offer."""
-    ridge = state.ridge
-    means, widths = scores_and_widths(
-        state.design, offer, ridge.theta, ridge.factor, ridge.workspace
-    )
+    means, widths = ridge_scores_and_widths(state.design, offer, state.ridge)
     return means, state.sd * widths
 
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-    observe(state.ridge, case_row(state.design, case), model_of(state.design, arm), reward)
+    take_in(state.ridge, case_row(state.design, case), model_of(state.design, arm), reward)
 
 
 @kernel
@@ -72,9 +70,10 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
 class _ModelState(NamedTuple):
     models: ArmModels
-    ridge: Ridge  # for the widths
+    ridge: Any  # likewise, for the widths
     sd: float  # at most
     shortfall: np.ndarray  # [2] number of likely rewards, sum of their squared distances from 1
+    prior: float  # that number before any reward
     ranking: np.ndarray
 
 
@@ -92,11 +91,20 @@ def _learn_by_model(
 ) -> None:
     design = state.models.design
     x, model = case_row(design, case), model_of(design, arm)
-    if state.models.pulls[model] > 0 and value(state.models.model, model, x) >= _LIKELY:
+    is_likely = False
+    if is_known(state.models.pulls, model):
+        is_likely = value(state.models.model, model, x) >= _LIKELY
+    widen(state.ridge, x, model)
+    before = now(state.models.memory)
+    follow(state.models, x, model, reward, rng)
+    left = trusted_since(state.models.memory, before)
+    if left < 1.0:
+        state.shortfall[0] = state.prior + left * (state.shortfall[0] - state.prior)
+        least = state.prior * NOISE**2
+        state.shortfall[1] = least + left * (state.shortfall[1] - least)
+    if is_likely:
         state.shortfall[0] += 1.0
         state.shortfall[1] += (1.0 - reward) ** 2
-    add_row(state.ridge.factor[model], x, 1.0, state.ridge.workspace)
-    follow(state.models, x, model, reward, rng)
 
 
 @kernel
@@ -106,8 +114,8 @@ def _sd(highest: float, shortfall: np.ndarray) -> float:
 
 
 @kernel
-def _widths(ridge: Ridge, sd: float, design: Design, offer: Offer) -> np.ndarray:
-    _, widths = scores_and_widths(design, offer, ridge.theta, ridge.factor, ridge.workspace)
+def _widths(ridge: Any, sd: float, design: Design, offer: Offer) -> np.ndarray:
+    _, widths = ridge_scores_and_widths(design, offer, ridge)
     return sd * widths
 
 
@@ -190,6 +198,10 @@ class RandUcb(ModelPolicy, name="rand-ucb"):
     that regret can be smaller if the best arms pay nearly 1 (Foster and Krishnamurthy 2021).
     Differs from the paper: u is not truncated, the width is that of ridge regression without the
     constant of the theory, and parameters are shared between arms only if arms have features.
+
+    For worlds that change, only the last `window` rewards of all arms count, or a reward counts
+    half as much after every `half_life` further ones, in V, in θ and in q (docs/howto/drift.md says
+    how for each model). So widths grow again, and the penalty always counts in full.
     """
 
     source = "Vaswani et al. 2020, Section 3"
@@ -204,6 +216,8 @@ class RandUcb(ModelPolicy, name="rand-ucb"):
     prior: float = field(default=10.0, kw_only=True)
     penalty: float = field(default=1.0, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
+    window: int | None = field(default=None, kw_only=True)
+    half_life: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -220,10 +234,11 @@ class RandUcb(ModelPolicy, name="rand-ucb"):
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return regressions and models before any reward."""
-        ridge = empty_ridge(shape.n_models, shape.width, self.penalty)
+        ridge = ridge_of(shape, self.penalty, window=self.window, half_life=self.half_life)
         sd = min(NOISE, self.scale / math.sqrt(shape.width))
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
         if self.model is None:
             return _State(ridge, sd, design_of(shape), ranking)
-        models = start_models(self.model, shape, rng)
-        return _ModelState(models, ridge, sd, self.prior * np.array([1.0, NOISE**2]), ranking)
+        models = start_models(self.model, self.memory(shape), shape, rng)
+        shortfall = self.prior * np.array([1.0, NOISE**2])
+        return _ModelState(models, ridge, sd, shortfall, float(self.prior), ranking)

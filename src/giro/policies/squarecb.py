@@ -78,6 +78,10 @@ class SquareCb(ModelPolicy, name="squarecb"):
     or from Python a scikit-learn estimator. The prediction for an untried arm is 1. Probabilities
     are exact. Differs from the paper: γ grows with the rounds instead of being fixed in advance,
     and tied best arms share the remainder.
+
+    For worlds that change, only the last `window` rewards of all arms count, or a reward counts
+    half as much after every `half_life` further ones (docs/howto/drift.md says how for each model).
+    t then counts the rewards that still count, so that exploring never ends.
     """
 
     source = "Foster and Rakhlin 2020, Algorithm 1; Abe and Long 1999"
@@ -90,6 +94,8 @@ class SquareCb(ModelPolicy, name="squarecb"):
     model: Model = Hashed()  # noqa: RUF009  # frozen
     exponent: float = field(default=0.5, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
+    window: int | None = field(default=None, kw_only=True)
+    half_life: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters and wrap an estimator."""
@@ -100,5 +106,6 @@ class SquareCb(ModelPolicy, name="squarecb"):
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return models before any reward."""
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
-        models = start_any_models(self.model, shape, rng)
+        memory = self.memory(shape)
+        models = start_any_models(self.model, memory, shape, rng)
         return _State(models, float(self.gamma), float(self.exponent), ranking)

@@ -9,6 +9,7 @@ from giro.checks import check, whole
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
+from giro.kernels.memory import Everything
 from giro.kernels.regression.design import Design, case_row, design_of, round_row
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Sample
@@ -43,7 +44,8 @@ def _resampled_value(state: _State, context: Context, arm: int, rng: np.random.G
     zeros, ones = _draw(counts, state.zeros, state.ones, rng)
     weight, total = 0.0, 0.0
     if positions.size > 0:
-        refit(state.trees, arm, Sample(state.rows, positions, counts, 0), rng)
+        sample = Sample(state.rows, positions, counts, 0, Everything(1.0))
+        refit(state.trees, arm, sample, rng)
         weight, total = leaf(state.trees, arm, context)
     n = weight + zeros + ones
     return (total + ones) / n if n > 0.0 else np.inf

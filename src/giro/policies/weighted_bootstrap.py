@@ -10,14 +10,13 @@ from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.giro.history import Rewards, all_binary, no_rewards, remember
 from giro.kernels.giro.reweight import (
-    beta_of,
     entries_of,
+    exponential_argmax,
+    exponential_argmax_probabilities,
     exponential_mean,
     gaussian_mean,
     shifted_mean,
 )
-from giro.kernels.highest.beta_argmax import beta_argmax
-from giro.kernels.highest.densities import beta_argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 
@@ -36,9 +35,10 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    if state.kind == 0 and min(state.zeros, state.ones) > 0 and all_binary(state.rewards):
-        ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
-        return int(offer.arms[beta_argmax(ones, zeros, rng)])
+    if state.kind == 0 and all_binary(state.rewards):
+        return exponential_argmax(
+            state.rewards, offer.arms, state.zeros, state.ones, state.ranking, rng
+        )
     values = np.empty(offer.arms.size)
     for i in range(values.size):
         entries = entries_of(state.rewards, offer.arms[i], state.zeros, state.ones)
@@ -59,10 +59,11 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 @kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    if state.kind > 0 or min(state.zeros, state.ones) == 0 or not all_binary(state.rewards):
+    if state.kind > 0 or not all_binary(state.rewards):
         return np.empty(0)
-    ones, zeros = beta_of(state.rewards, offer.arms, state.zeros, state.ones)
-    return beta_argmax_probabilities(ones, zeros)
+    return exponential_argmax_probabilities(
+        state.rewards, offer.arms, state.zeros, state.ones, state.ranking
+    )
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Return whether probabilities are known: if exponential, while rewards are 0 or 1."""
-        return binary and self.weights == "exponential" and min(self.zeros, self.ones) > 0
+        return binary and self.weights == "exponential"
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories and the pseudo rewards."""

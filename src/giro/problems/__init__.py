@@ -9,7 +9,9 @@ import pkgutil
 from giro.problems.bernoulli import Bernoulli
 from giro.problems.beta import Beta
 from giro.problems.classification import Classification
+from giro.problems.delayed import Delayed
 from giro.problems.discrete import Discrete
+from giro.problems.gaussian import Gaussian
 from giro.problems.linear import Linear
 from giro.problems.logistic import Logistic
 from giro.problems.movielens import Movielens
@@ -21,7 +23,9 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Classification",
+    "Delayed",
     "Discrete",
+    "Gaussian",
     "Linear",
     "Logistic",
     "Movielens",

@@ -14,7 +14,7 @@ from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import uniforms
 from giro.offer import Offer, offer_of
-from giro.problem import Means, Problem
+from giro.problem import Law, Means, Problem
 
 
 @kernel
@@ -87,3 +87,8 @@ class Bernoulli(MeansProblem, name="bernoulli"):
         """Return the means of one run."""
         means = self.draw_means(rng)
         return _Instance(means, float(means.max()), offer_of(means.size))
+
+    def law(self, instance: Any, arm: int) -> Law:
+        """Return the probabilities of 0 and 1."""
+        mean = float(instance.means[arm])
+        return Law(np.array([0.0, 1.0]), np.array([1.0 - mean, mean]))

@@ -1,7 +1,7 @@
 """Beta arms: rewards in (0, 1) around the arm's mean, closer to it for a larger v."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,8 +9,10 @@ from giro.checks import POSITIVE, check
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import beta
 from giro.offer import Offer, offer_of
-from giro.problem import Means
+from giro.problem import Law, Means
 from giro.problems.bernoulli import MeansProblem, reveal_means
+
+_POINTS = 64  # of a density
 
 
 class _Instance(NamedTuple):
@@ -47,3 +49,13 @@ class Beta(MeansProblem, name="beta"):
         """Return the means of one run."""
         means = self.draw_means(rng)
         return _Instance(means, float(means.max()), offer_of(means.size), float(self.v))
+
+    def law(self, instance: Any, arm: int) -> Law:
+        """Return points of the beta density (Gauss and Jacobi)."""
+        from scipy.special import roots_jacobi  # noqa: PLC0415  # quick start
+
+        mean = float(instance.means[arm])
+        if mean in (0.0, 1.0):
+            return Law(np.array([mean]), np.ones(1))
+        nodes, weights = roots_jacobi(_POINTS, self.v * (1.0 - mean) - 1.0, self.v * mean - 1.0)
+        return Law((nodes + 1.0) / 2.0, weights / weights.sum())

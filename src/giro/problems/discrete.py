@@ -9,7 +9,7 @@ import numpy as np
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.offer import Offer, offer_of
-from giro.problem import Means, Problem
+from giro.problem import Law, Means, Problem
 from giro.problems.bernoulli import reveal_means
 
 Row: TypeAlias = tuple[float, ...]
@@ -73,6 +73,11 @@ class Discrete(Problem, name="discrete"):
         shares = np.diff(cumulative, axis=1, prepend=0.0)
         means = np.round((values * shares).sum(axis=1), _DIGITS)
         return _Instance(means, float(means.max()), offer_of(means.size), values, cumulative)
+
+    def law(self, instance: Any, arm: int) -> Law:
+        """Return the values and their probabilities."""
+        shares = np.diff(instance.cumulative[arm], prepend=0.0)
+        return Law(instance.values[arm], shares)
 
     def _values_by_arm(self) -> Rows:
         """Return a row of values for each arm."""

@@ -16,6 +16,8 @@ from giro.problem import start as start_problem
 from giro.seeds import stream
 from giro.simulation.trace import Setting, Trace
 
+_LATER = 3  # place of the stream by which rewards come later; those of `Streams` are before
+
 
 class Work(NamedTuple):
     """A policy and a problem to play, without the numbers of the runs.
@@ -100,7 +102,9 @@ def play_run(
     last = int(checkpoints[-1])
     streams = Streams(*(stream(seed, run, side) for side in range(3)))
     instance = start_problem(problem, streams.problem)
-    state = start_policy(policy, shape_of(problem, rounds or last), streams.policy)
+    shape, compiled = shape_of(problem, rounds or last), is_compiled(policy, problem)
+    state = start_policy(policy, shape, streams.policy)
+    state = problem.withhold(state, shape, stream(seed, run, _LATER), compiled=compiled)
     points = checkpoints.size
     record = Record(
         checkpoints,
@@ -110,7 +114,7 @@ def play_run(
         np.zeros(problem.n_arms, np.int64),
         np.zeros(last if keep_arms else 0, np.int64),
     )
-    loop = play if is_compiled(policy, problem) else plain(play)
+    loop = play if compiled else plain(play)
     played, arm, value = loop(state, instance, streams, record)
     if played < last:
         where = f"run {run}, round {played + 1}"

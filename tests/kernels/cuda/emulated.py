@@ -19,9 +19,10 @@ _KERNEL = re.compile(
 
 
 class Emulated:
-    """Plays kernels on one core, thread by thread."""
+    """Plays kernels on one core, thread by thread. Either the first or the last warps are ahead."""
 
-    def __init__(self):
+    def __init__(self, *, last_first=False):
+        self._last_first = last_first
         self._folder = Path(tempfile.mkdtemp(prefix="giro-emulated-"))
 
     def compile(self, source):
@@ -54,13 +55,14 @@ class Emulated:
 
     def shared(self, kernels, function):
         needed = np.zeros(1, np.int32)
-        kernels.launch_needs(1, 1, ctypes.c_void_p(needed.ctypes.data))
+        kernels.launch_needs(1, 1, 0, 0, ctypes.c_void_p(needed.ctypes.data))
         assert needed[0] <= 227 * 1024
         return int(needed[0])
 
     def launch(self, kernels, step, blocks, shared, game, *rounds):
         function = getattr(kernels, f"launch_{step.function}")
-        function(blocks, step.threads, ctypes.c_void_p(game.ctypes.data), *rounds)
+        address = ctypes.c_void_p(game.ctypes.data)
+        function(blocks, step.threads, shared, self._last_first, address, *rounds)
 
     def wait(self):
         pass
@@ -76,10 +78,11 @@ def launcher(name, parameters):
     variables = "".join(f"static {k} {v};\n" for k, v in zip(kinds, kept, strict=True))
     given = ", ".join(f"{k} a{i}" for i, k in enumerate(kinds))
     keep = " ".join(f"{v} = a{i};" for i, v in enumerate(kept))
+    numbers = "unsigned blocks, unsigned threads, unsigned shared, int last_first"
     return (
         f"{variables}static void body_{name}() {{ {name}({', '.join(kept)}); }}\n"
-        f'extern "C" void launch_{name}(unsigned blocks, unsigned threads, {given})\n'
-        f"{{ {keep} launch(blocks, threads, body_{name}); }}"
+        f'extern "C" void launch_{name}({numbers}, {given})\n'
+        f"{{ {keep} launch(blocks, threads, shared, last_first, body_{name}); }}"
     )
 
 

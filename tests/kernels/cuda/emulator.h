@@ -1,5 +1,9 @@
 // CUDA on one core: every thread is a fiber, and barriers, shuffles and tensor cores are emulated.
 // Blocks are played one after the other. For tests of the kernels where there is no GPU.
+//
+// A warp goes on until all of it waits for the others, so that one which is far ahead shows where a
+// barrier is missing. `last_first` says which warps are ahead. Shared memory begins as NaN, and what
+// is written behind the part that a kernel asked for is reported.
 #include <ucontext.h>
 #include <cmath>
 #include <cstdio>
@@ -28,11 +32,12 @@ inline double cospi(double x) { return std::cos(x * 3.14159265358979323846); }
 template <class T> T __ldg(const T *p) { return *p; }
 template <class T> T __ldcg(const T *p) { return *p; }
 inline unsigned atomicAdd(unsigned *p, unsigned v) { unsigned old = *p; *p += v; return old; }
+inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
 using std::abs;
 alignas(16) unsigned char memory[256 * 1024];
 
-struct Barrier { int waiting = 0, turn = 0; };
-struct Fiber { ucontext_t context; bool done; };
+struct Barrier { int waiting = 0, turn = 0, line = 0; };
+struct Fiber { ucontext_t context; bool done; int awaited; };
 static std::vector<Fiber> fibers;
 static std::vector<char> stacks;
 static std::vector<Barrier> warp_barriers;
@@ -47,7 +52,15 @@ inline void await(Barrier &b, int n) {
     if (++b.waiting >= n) { b.waiting = 0; b.turn++; return; }
     while (b.turn == turn) yield();
 }
-inline void __syncthreads() { await(block_barrier, alive); }
+inline void fail(const char *text, int line) { std::fprintf(stderr, "%s, line %d\n", text, line); std::abort(); }
+inline void await_block(int line) {
+    if (block_barrier.waiting == 0) block_barrier.line = line;
+    if (block_barrier.line != line) fail("threads of a block wait at several barriers", line);
+    fibers[current].awaited = block_barrier.turn;
+    await(block_barrier, alive);
+    fibers[current].awaited = -1;
+}
+#define __syncthreads() await_block(__LINE__)
 inline int warp_size() { int left = (int)blockDim.x - (int)(threadIdx.x / 32) * 32; return left < 32 ? left : 32; }
 inline void __syncwarp() { await(warp_barriers[threadIdx.x / 32], warp_size()); }
 template <class T> T __shfl_sync(unsigned, T v, int from) {
@@ -77,34 +90,51 @@ template <class T> void multiply(T *c, const T *a, const T *b) {
 inline void copy_ahead(float *to, const float *from) { std::memcpy(to, from, 16); }
 inline void end_copies() {}
 inline void await_copies() {}
+inline void await_all_but_last_copies() {}
 
 static void (*body)();
 static void begin() { body(); fibers[current].done = true; alive--; if (block_barrier.waiting && block_barrier.waiting >= alive) { block_barrier.waiting = 0; block_barrier.turn++; } yield(); }
-inline void launch(unsigned blocks, unsigned threads, void (*function)()) {
+// Let the threads of a warp go on until each has ended or waits for the block.
+inline void go_on(unsigned first, unsigned last) {
+    for (bool goes = true; goes;) {
+        goes = false;
+        for (unsigned i = first; i < last; i++) {
+            if (fibers[i].done || fibers[i].awaited == block_barrier.turn) continue;
+            goes = true;
+            current = (int)i;
+            threadIdx.x = i;
+            swapcontext(&scheduler, &fibers[i].context);
+        }
+    }
+}
+inline void launch(unsigned blocks, unsigned threads, unsigned shared, int last_first, void (*function)()) {
     const size_t size = 256 * 1024;
+    const unsigned warps = (threads + 31) / 32;
     body = function;
     blockDim.x = threads;
     stacks.resize(size * threads);
     for (unsigned block = 0; block < blocks; block++) {
         blockIdx.x = block;
         fibers.assign(threads, Fiber());
-        warp_barriers.assign((threads + 31) / 32, Barrier());
+        warp_barriers.assign(warps, Barrier());
         block_barrier = Barrier();
         alive = (int)threads;
+        std::memset(memory, 0xff, sizeof memory);
         for (unsigned i = 0; i < threads; i++) {
             getcontext(&fibers[i].context);
             fibers[i].context.uc_stack.ss_sp = stacks.data() + size * i;
             fibers[i].context.uc_stack.ss_size = size;
             fibers[i].context.uc_link = &scheduler;
             fibers[i].done = false;
+            fibers[i].awaited = -1;
             makecontext(&fibers[i].context, begin, 0);
         }
         while (alive > 0)
-            for (unsigned i = 0; i < threads; i++)
-                if (!fibers[i].done) {
-                    current = (int)i;
-                    threadIdx.x = i;
-                    swapcontext(&scheduler, &fibers[i].context);
-                }
+            for (unsigned w = 0; w < warps; w++) {
+                const unsigned first = 32 * (last_first ? warps - 1 - w : w);
+                go_on(first, first + 32 < threads ? first + 32 : threads);
+            }
+        for (size_t i = shared; i < sizeof memory; i++)
+            if (memory[i] != 0xff) fail("written behind shared memory, at byte", (int)i);
     }
 }

@@ -245,6 +245,55 @@ class GreedyNetworks(Networks):
         return np.where(self.untried_first() > 0.0, np.inf, tried)
 
 
+class SgdGiro(Twin):
+    """Linear models by stochastic gradient, step by step, in the kernel's orders."""
+
+    def __init__(self, work, run):
+        super().__init__(work, run)
+        self.theta = np.zeros((self.k, self.d))
+
+    def fit(self, arm, row, target):
+        model, theta = self.policy.model, self.theta[arm]
+        lowest, without_improvement, steps = np.inf, 0, 0
+        for number in range(1000):
+            factors, shifts = (self.words(ORDER, arm, 2 * number + i) for i in (0, 1))
+            loss = 0.0
+            for i in permutation(row.size, [int(v) for v in factors], [int(v) for v in shifts]):
+                x = self.rows[arm][row[i]]
+                slope, steps = x @ theta - target[i], steps + 1
+                loss += (slope**2 + model.penalty * theta @ theta) / 2 / row.size
+                rate = 0.01 * steps**-0.25
+                theta *= 1 - rate * model.penalty
+                theta -= rate * slope * x
+            without_improvement = (without_improvement + 1) * (loss > lowest - model.tolerance)
+            lowest = min(lowest, loss)
+            if without_improvement == 5:
+                break
+        if not np.abs(theta).max() <= 1e6:
+            theta[:] = 0
+
+    def values(self, x):
+        untried = self.untried_first()
+        if untried.max() > 0.0:
+            return untried
+        for arm in range(self.k):
+            self.fit(arm, *self.entries(arm))
+        return self.theta @ x
+
+
+class GreedySgd(SgdGiro):
+    def pull(self, x):
+        for arm in range(self.k):
+            s = self.rewards[arm].size
+            if s:
+                self.fit(arm, np.arange(s), self.rewards[arm])
+        any_arm = self.explored()
+        return super().pull(x) if any_arm is None else any_arm
+
+    def values(self, x):
+        return np.where(self.untried_first() > 0.0, np.inf, self.theta @ x)
+
+
 class Ridge(Twin):
     """Regressions with weights of rows, each fitted anew."""
 
@@ -382,6 +431,8 @@ def twin_of(work, run):
         ("epsilon-greedy", "Linear"): GreedyLinear,
         ("epsilon-greedy", "Logistic"): GreedyLogistic,
         ("epsilon-greedy", "Network"): GreedyNetworks,
+        ("contextual-giro", "LinearSgd"): SgdGiro,
+        ("epsilon-greedy", "LinearSgd"): GreedySgd,
         ("giro-ensemble", "Linear"): Replicas,
         ("poisson-bootstrap", "Linear"): Replicas,
         ("lin-ucb", "NoneType"): LinUcb,

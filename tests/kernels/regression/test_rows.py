@@ -12,6 +12,7 @@ from giro.kernels.regression.rows import (
     append_row,
     empty_rows,
     is_sparse,
+    keep_newest,
     keep_row,
     positions_of,
     scores,
@@ -179,3 +180,18 @@ def test_spaced_rows_stay_whole_when_columns_come(seed: int) -> None:
     rest = np.setdiff1d(np.arange(20), newest)
     assert np.array_equal(whole_rows(after)[rest], wide[rest])
     assert whole_rows(after)[newest] == pytest.approx(np.arange(X.shape[1] + 3.0))
+
+
+def test_the_newest_rows_of_every_arm_are_kept_oldest_first(seed: int) -> None:
+    X, arms, most = one_hot(90, seed), stream(seed).integers(0, 2, 90), 20
+    rows = empty_rows(2, X.shape[1], 2 * most, spaced=True)
+    for t in range(90):
+        row = keep_newest(rows, X[t], int(arms[t]), float(t), most)
+        assert rows.rewards[row] == t
+    for arm in range(2):
+        positions, newest = positions_of(rows, arm), np.flatnonzero(arms == arm)[-most:]
+        assert rows.rewards[positions].tolist() == newest.tolist()
+        assert rows.contexts[positions].tolist() == X[newest].tolist()
+        out = np.empty(X.shape[1])
+        weighted_sum(rows, positions, np.ones(most), out)
+        np.testing.assert_allclose(out, X[newest].sum(axis=0), atol=1e-9)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from giro.kernels.tree.grow import MOST, Bins, empty_bins, take_in
+from giro.kernels.tree.grow import MOST, Bins, empty_bins, put_again, take_in
 from giro.seeds import stream
 
 
@@ -34,3 +34,16 @@ def test_many_values_share_bins_evenly_and_in_order(seed: int) -> None:
     inside = (bins.low[0, codes] <= contexts[:, 0]) & (contexts[:, 0] <= bins.high[0, codes])
     assert inside.all()
     assert np.bincount(codes).max() <= 2 * 2048 / MOST
+
+
+def test_a_row_that_takes_the_place_of_another_gets_its_own_bins(seed: int) -> None:
+    rng = stream(seed)
+    contexts = rng.integers(0, 40, size=(300, 2)).astype(float)
+    bins = taken_in(contexts)
+    for row in rng.permutation(300)[:100]:
+        contexts[row] = rng.integers(-20, 60, size=2)  # some values are new
+        put_again(bins, contexts, row)
+    for j in range(2):
+        codes = bins.of_row[:, j]
+        assert bins.low[j, codes].tolist() == contexts[:, j].tolist()
+        assert bins.high[j, codes].tolist() == contexts[:, j].tolist()

@@ -175,3 +175,15 @@ def test_a_set_of_the_bakeoff_is_played_and_drawn(giro: Giro, tmp_path: Path) ->
     assert (tmp_path / "out" / "bakeoff.png").stat().st_size > 10_000
     lines = (tmp_path / "out" / "rewards.csv").read_text().splitlines()
     assert sum(line.startswith("waveform,judging,giro") for line in lines) == 2
+
+
+def test_family_writes_one_table_and_one_figure(giro: Giro, tmp_path: Path) -> None:
+    words = ("--only", "discrete", "--policies", "uniform", "--rounds", 60, "--runs", 2)
+    done = giro("reproduce", "family", *words, "--out", tmp_path)
+    assert done.status == 0
+    assert "problem  discrete, 10 arms" in done.out
+    assert {each.name for each in tmp_path.iterdir()} == {
+        "finals.csv", "regret.png", "runs.parquet",
+    }  # fmt: skip
+    note = (tmp_path / "finals.csv").read_text().splitlines()[0]
+    assert note.startswith("# giro reproduce family --rounds 60 --runs 2 --seed 0 --only discrete")

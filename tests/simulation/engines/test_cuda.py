@@ -30,9 +30,11 @@ POLICIES = (
     "contextual-giro:a=1,model=linear",
     "contextual-giro:a=0.3,model=linear",
     "contextual-giro:a=1,model=logistic",
+    "contextual-giro:a=1,model=linear-sgd",
     "contextual-giro:a=1,model=network",
     "epsilon-greedy:share=0.1,model=linear",
     "epsilon-greedy:share=0.1,model=logistic",
+    "epsilon-greedy:share=0.1,model=linear-sgd",
     "epsilon-greedy:share=0.1,model=network",
     "giro-ensemble:replicas=3",
     "poisson-bootstrap:replicas=3",
@@ -102,6 +104,16 @@ def test_a_run_is_the_same_whatever_is_played_beside_it() -> None:
     alone, _ = pulled(Emulated(), work, [2], rounds)
     assert (together[1] == alone[0]).all()
     assert (together[0] != together[1]).any()
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize("text", POLICIES)
+def test_a_run_is_the_same_whichever_warps_are_ahead(text: str) -> None:
+    work = work_of(text, some_rows(20), rounds := 12)
+    first, _ = pulled(Emulated(), work, [4], rounds)
+    last, _ = pulled(Emulated(last_first=True), work, [4], rounds)
+    assert (first == last).all()
 
 
 @needs_compiler

@@ -6,13 +6,24 @@ from urllib.parse import unquote, urlsplit
 
 from giro.bandit.stores import _database  # its fork hooks come before bandits'
 from giro.bandit.stores.memory import MemoryStore
-from giro.bandit.stores.store import MAX_ID, FoundDecision, Snapshot, Store, Taken, check_ids
+from giro.bandit.stores.store import (
+    MAX_ID,
+    FoundDecision,
+    Gone,
+    Milestone,
+    Snapshot,
+    Store,
+    Taken,
+    check_ids,
+)
 from giro.errors import BadParameter
 
 __all__ = [
     "MAX_ID",
     "FoundDecision",
+    "Gone",
     "MemoryStore",
+    "Milestone",
     "Snapshot",
     "Store",
     "Taken",

@@ -23,6 +23,7 @@ class Request:
     def __init__(self, bandit: int, events: Sequence[Event], expected: int | None = None) -> None:
         """Begin without an answer. `expected` is the position that the log must end at."""
         self.bandit, self.events, self.expected = bandit, events, expected
+        self.rows = [row_of(event) for event in events]  # here, where nobody waits for it
         self.first = 0
         self.error: BaseException | None = None
         self.is_alone = False  # nobody else of this process appends
@@ -209,8 +210,8 @@ def numbered(group: Iterable[Request], head: Head) -> Numbered:
         waiting.update(now)
         forms += sum(isinstance(event, Formed) for event in events)
         request.first = position + 1
-        for event in events:
-            rows.append(row_of(event))
+        for event, row in zip(events, request.rows, strict=True):
+            rows.append(row)
             if isinstance(event, Rewarded):
                 rewards[event.id] = head.position + len(rows)
     inserted = [

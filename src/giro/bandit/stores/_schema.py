@@ -10,13 +10,15 @@ from giro.errors import BadFile
 DECISION, REPORT, FORM, ERASED, REBUILT = (
     KINDS.index(kind) for kind in ("decision", "report", "form", "erased", "rebuilt")
 )
+STAYING: Final = tuple(map(KINDS.index, ("setting", "form", "arm_added", "arm_retired")))
 EVENT: Final = "kind, id, time, value, data"  # the columns of an `EventRow`
 
 # The changes of tables, in the order of versions. A database of an older version runs those behind
 # it. {blob} and {real} are the database's words for types, {key} is an ascending number.
 MIGRATIONS: Final = (
     f"""
-    CREATE TABLE giro_bandits (bandit {{key}}, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE giro_bandits (
+        bandit {{key}}, name TEXT NOT NULL UNIQUE, base BIGINT NOT NULL DEFAULT 0);
     CREATE TABLE giro_events (
         bandit BIGINT NOT NULL, position BIGINT NOT NULL, kind SMALLINT NOT NULL, id TEXT,
         time {{real}} NOT NULL, value {{real}}, data {{blob}}, reward BIGINT,
@@ -28,7 +30,8 @@ MIGRATIONS: Final = (
     CREATE INDEX giro_forms ON giro_events (bandit, position) WHERE kind = {FORM};
     CREATE TABLE giro_snapshots (
         bandit BIGINT NOT NULL, position BIGINT NOT NULL, about TEXT NOT NULL,
-        arrays {{blob}} NOT NULL, PRIMARY KEY (bandit, position));
+        arrays {{blob}} NOT NULL, time {{real}}, rewards BIGINT,
+        PRIMARY KEY (bandit, position));
     CREATE TABLE giro_parts (
         bandit BIGINT NOT NULL, position BIGINT NOT NULL, part BIGINT NOT NULL,
         data {{blob}} NOT NULL, PRIMARY KEY (bandit, position, part));

@@ -1,37 +1,42 @@
 """SqlStore: the log of one bandit in the tables of a database."""
 
 import contextlib
-import io
-import json
 import time as clock
 import weakref
 import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from giro.bandit.event import Decided, Event, EventRow, Rebuilt, event_of, row_of
-from giro.bandit.stores._database import Database, let_go, marks, parts_of
+from giro.bandit.event import Decided, Event, EventRow, Left, Rebuilt, event_of, row_of
+from giro.bandit.stores._database import IDS, Database, let_go, marks, parts_of
 from giro.bandit.stores._groups import Inserted, Request
+from giro.bandit.stores._packed import PackedSnapshot
 from giro.bandit.stores._schema import (
     DECISION,
     ERASED,
     EVENT,
     REBUILT,
     REPORT,
+    STAYING,
     decision_in,
     found_in,
 )
 from giro.bandit.stores._watch import Subscriber
-from giro.bandit.stores.store import FoundDecision, Snapshot, check_ids, ids_of
+from giro.bandit.stores.store import (
+    FoundDecision,
+    Gone,
+    Milestone,
+    Snapshot,
+    check_ids,
+    ids_of,
+)
 from giro.checks import WORD, check
-from giro.errors import StoreError
-from giro.files import pack_arrays, unpack_arrays
+from giro.errors import BadFile, StoreError
 
 KEPT_SNAPSHOTS = 2
 PART = 2**18  # bytes of a snapshot that are written at once
 BREATH = 0.002  # seconds between parts, in which others get their turn
+_BASE = "(SELECT base FROM giro_bandits WHERE bandit = ?)"
 
 
 class SqlStore:
@@ -77,9 +82,22 @@ class SqlStore:
 
     def read(self, after: int, limit: int) -> list[Event]:
         """Return up to `limit` events behind a position."""
-        query = f"SELECT {EVENT} FROM giro_events WHERE bandit = ? AND position > ?"
-        rows = self._query(query + " ORDER BY position LIMIT ?", self._bandit, after, limit)
-        return [event_of(EventRow(*row)) for row in rows]
+        rows = self._rows(after, limit)
+        if rows and rows[0][6] > after:
+            raise Gone(rows[0][6])
+        return [event_of(EventRow(*row[:5])) for row in rows]
+
+    def rows(self, after: int, limit: int) -> list[tuple[int, Event]]:
+        """Return up to `limit` events behind a position that are left."""
+        return [(row[5], event_of(EventRow(*row[:5]))) for row in self._rows(after, limit)]
+
+    def _rows(self, after: int, limit: int) -> list[Any]:
+        """Return rows of events, each with its position and that of the base."""
+        query = (
+            f"SELECT {EVENT}, position, {_BASE}"
+            " FROM giro_events WHERE bandit = ? AND position > ? ORDER BY position LIMIT ?"
+        )
+        return self._query(query, self._bandit, self._bandit, after, limit)
 
     def find(self, ids: Sequence[str]) -> dict[str, FoundDecision]:
         """Return the decisions with these ids."""
@@ -126,13 +144,13 @@ class SqlStore:
 
     # -- snapshots -----------------------------------------------------------------------------
 
-    def keep(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot, and the one before.
+    def keep(self, snapshot: Snapshot, milestone: Milestone | None = None) -> None:
+        """Keep a snapshot, the one before, and milestones.
 
         A large one is written in parts, each by itself, so that appends need not wait for all; it
         counts when the first part is there, which comes last.
         """
-        whole, about = packed_arrays(snapshot.arrays), json.dumps(snapshot.about)
+        _, about, whole = PackedSnapshot.of(snapshot)
         key = (self._bandit, snapshot.position)
         arrays, *parts = (whole[i : i + PART] for i in range(0, len(whole), PART))
         query = "INSERT INTO giro_parts VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
@@ -140,16 +158,20 @@ class SqlStore:
             self._write_aside((query, *key, number, part))
             clock.sleep(BREATH)
         insert = (
-            "INSERT INTO giro_snapshots SELECT ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM"
+            "INSERT INTO giro_snapshots SELECT ?, ?, ?, ?, CAST(? AS DOUBLE PRECISION),"
+            " CAST(? AS BIGINT) WHERE NOT EXISTS (SELECT 1 FROM"
             f" giro_events WHERE bandit = ? AND position > ? AND kind = {REBUILT})"
-            " ON CONFLICT (bandit, position) DO NOTHING"
+            " ON CONFLICT (bandit, position) DO UPDATE SET"
+            " time = coalesce(giro_snapshots.time, excluded.time),"
+            " rewards = coalesce(giro_snapshots.rewards, excluded.rewards)"
         )
         delete = (
-            "DELETE FROM giro_snapshots WHERE bandit = ? AND position NOT IN (SELECT position"
-            " FROM giro_snapshots WHERE bandit = ? ORDER BY position DESC LIMIT ?)"
+            "DELETE FROM giro_snapshots WHERE bandit = ? AND time IS NULL AND position NOT IN"
+            " (SELECT position FROM giro_snapshots WHERE bandit = ? ORDER BY position DESC LIMIT ?)"
         )
+        passed = (None, None) if milestone is None else milestone[1:]
         self._write_aside(
-            (insert, *key, about, arrays, *key),
+            (insert, *key, about, arrays, *passed, *key),
             (delete, self._bandit, self._bandit, KEPT_SNAPSHOTS),
         )
         self._forget_parts()
@@ -172,14 +194,83 @@ class SqlStore:
 
     def snapshots(self) -> list[Snapshot]:
         """Return the snapshots, the newest first."""
-        query = "SELECT position, about, arrays FROM giro_snapshots WHERE bandit = ?"
+        query = "SELECT position FROM giro_snapshots WHERE bandit = ? ORDER BY position DESC"
+        positions = self._query(f"{query} LIMIT ?", self._bandit, KEPT_SNAPSHOTS)
+        snapshots = (self._snapshot_at(position) for (position,) in positions)
+        return [snapshot for snapshot in snapshots if snapshot is not None]
+
+    def _snapshot_at(self, position: int) -> Snapshot | None:
+        """Return the snapshot of a position, None if it is damaged or gone."""
+        query = "SELECT about, arrays FROM giro_snapshots WHERE bandit = ? AND position = ?"
         parts = "SELECT data FROM giro_parts WHERE bandit = ? AND position = ? ORDER BY part"
-        snapshots = []
-        for position, about, arrays in self._query(query + " ORDER BY position DESC", self._bandit):
+        for about, arrays in self._query(query, self._bandit, position):
             rest = self._query(parts, self._bandit, position)
             whole = b"".join([bytes(arrays), *(bytes(data) for (data,) in rest)])
-            snapshots.append(snapshot_of(position, about, whole))
-        return [snapshot for snapshot in snapshots if snapshot is not None]
+            with contextlib.suppress(ValueError, KeyError, zipfile.BadZipFile):
+                return PackedSnapshot(position, about, whole).unpacked()
+        return None
+
+    # -- events that leave ---------------------------------------------------------------------
+
+    def base(self) -> Snapshot | None:
+        """Return the snapshot behind the events that left."""
+        position = self._base()
+        if position == 0:
+            return None
+        snapshot = self._snapshot_at(position)
+        if snapshot is None and self._base() == position:
+            raise BadFile(f"the snapshot of '{self.name}' at {position} is damaged")
+        return snapshot or self.base()
+
+    def _base(self) -> int:
+        query = "SELECT base FROM giro_bandits WHERE bandit = ?"
+        return int(self._query(query, self._bandit)[0][0])
+
+    def milestones(self) -> list[Milestone]:
+        """Return the milestones behind the base."""
+        query = (
+            "SELECT position, time, rewards FROM giro_snapshots WHERE bandit = ?"
+            " AND time IS NOT NULL AND position > ? ORDER BY position"
+        )
+        return [Milestone(*row) for row in self._query(query, self._bandit, self._base())]
+
+    def leave(self, position: int, time: float) -> bool:
+        """Make a milestone the base, then remove events a few at a time while others append."""
+        database, bandit = self.database, self._bandit
+        query = (
+            "UPDATE giro_bandits SET base = ? WHERE bandit = ? AND base < ? AND EXISTS (SELECT 1"
+            " FROM giro_snapshots WHERE bandit = ? AND position = ? AND time IS NOT NULL)"
+        )
+        older = "DELETE FROM giro_snapshots WHERE bandit = ? AND position < ?"
+        with self._groups.alone(), database.errors(), database.writing(bandit) as connection:
+            key = (position, bandit, position, bandit, position)
+            is_there = bool(database.ask(connection, query, *key).rowcount)
+            if is_there:
+                database.ask(connection, older, bandit, position)
+                last = database.last(connection, bandit)
+                row = Inserted(last + 1, row_of(Left(time, position)))
+                database.insert(connection, bandit, [row])
+        if is_there:
+            self._remove_events(position)
+            self._forget_parts()
+        return is_there
+
+    def _remove_events(self, base: int) -> None:
+        """Remove events that left, decisions before their rewards and reports."""
+        query = (
+            "SELECT position FROM giro_events e WHERE bandit = ? AND position > ? AND position <= ?"
+            f" AND kind NOT IN ({', '.join(map(str, STAYING))}) AND"
+            f" NOT (kind = {DECISION} AND (reward IS NULL OR reward > ?)) AND NOT (kind = {REPORT}"
+            " AND EXISTS (SELECT 1 FROM giro_events d WHERE d.bandit = e.bandit AND d.id = e.id"
+            f" AND d.kind = {DECISION})) ORDER BY position LIMIT {IDS}"
+        )
+        after = 0
+        while rows := self._query(query, self._bandit, after, base, base):
+            positions = [position for (position,) in rows]
+            after = positions[-1]
+            delete = "DELETE FROM giro_events WHERE bandit = ? AND position IN "
+            self._write_aside((delete + f"({marks(positions)})", self._bandit, *positions))
+            clock.sleep(BREATH)
 
     # -- erasing -------------------------------------------------------------------------------
 
@@ -196,7 +287,8 @@ class SqlStore:
                 gone += database.ask(connection, query, *parameters).rowcount
             if gone:
                 for table in ("giro_parts", "giro_snapshots"):
-                    database.ask(connection, f"DELETE FROM {table} WHERE bandit = ?", bandit)
+                    query = f"DELETE FROM {table} WHERE bandit = ? AND position <> {_BASE}"
+                    database.ask(connection, query, bandit, bandit)
                 position = database.last(connection, bandit) + 1
                 database.insert(connection, bandit, [Inserted(position, row_of(Rebuilt(time)))])
         if gone:
@@ -227,20 +319,3 @@ def _positions(ids: Sequence[str]) -> str:
         f"SELECT position {of_ids} {DECISION} UNION ALL SELECT position {of_ids} {REPORT}"
         f" UNION ALL SELECT reward {of_ids} {DECISION} AND reward IS NOT NULL"
     )
-
-
-def packed_arrays(arrays: dict[str, np.ndarray]) -> bytes:
-    """Return arrays as bytes, without pickle."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as parts:
-        pack_arrays(parts, arrays)
-    return buffer.getvalue()
-
-
-def snapshot_of(position: int, about: str, arrays: bytes) -> Snapshot | None:
-    """Return a snapshot, None if it is damaged."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(arrays)) as parts:
-            return Snapshot(position, json.loads(about), unpack_arrays(parts))
-    except (ValueError, KeyError, zipfile.BadZipFile):
-        return None

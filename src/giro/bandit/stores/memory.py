@@ -1,25 +1,33 @@
 """Memory: the log in columns, in this process alone."""
 
 from array import array
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from giro.bandit.event import (
     DECISION,
-    KINDS,
+    ArmAdded,
+    ArmRetired,
+    Began,
     Decided,
     Erased,
     Event,
     Formed,
+    Left,
     Rebuilt,
     Reported,
     Rewarded,
     kind_of,
 )
+from giro.bandit.stores._columns import PENDING, REWARDS, column, without
+from giro.bandit.stores._packed import PackedSnapshot
 from giro.bandit.stores.store import (
     MAX_ID,
     FoundDecision,
+    Gone,
+    Milestone,
     Snapshot,
     Taken,
     check_ids,
@@ -29,8 +37,7 @@ from giro.bandit.stores.store import (
 from giro.offer import NO_FEATURES, AnyRow, AnyRows, SparseRow
 
 _OFTEN = (Decided, Rewarded)
-_PENDING = -1  # in place of the number of a decision's reward
-_REWARDS = (KINDS.index("reward"), KINDS.index("expired"))
+_STAYING = (Began, Formed, ArmAdded, ArmRetired)
 
 
 class MemoryStore:
@@ -54,7 +61,7 @@ class MemoryStore:
         self.among = array("i")  # [decision] number of a set
         self.own = array("d")  # [decision]
         self.seen = array("q")  # [decision]
-        self.reward_of = array("q")  # [decision] its reward, or _PENDING
+        self.reward_of = array("q")  # [decision] its reward, or PENDING
         self.known = array("q", [0])  # [decision + 1] where its propensities begin
         self.propensities = array("d")
         self.contexts = array("d")
@@ -68,6 +75,10 @@ class MemoryStore:
         self.came = array("d")  # [reward] time
         self.expired = array("b")  # [reward]
         self.kept: Snapshot | None = None  # of the file that it was read from
+        self.old = array("q")  # [i] positions of events that stayed when those around them left
+        self.left_until = 0  # position of the base
+        self._marked: dict[Milestone, PackedSnapshot] = {}
+        self._base: PackedSnapshot | None = None
         self._forms = 0
         self._reports: dict[str, list[float]] = {}
         self._decision_of: dict[str, int] = {}
@@ -77,17 +88,17 @@ class MemoryStore:
 
     def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
         """Append all of these, or none, as `Store` says."""
-        first = len(self.kind) + 1
+        first = self.last() + 1
         if len(events) == 1 and expected is None and type(events[0]) in _OFTEN:
             self._append_one(events[0])
             return first
         ids = ids_of(events)
         check_ids(ids)
-        if expected not in (None, len(self.kind)):
+        if expected not in (None, self.last()):
             raise Taken(events[0])
         numbers = {id: self._decision_of.get(id) for id in ids}
         waiting = {
-            id: self.reward_of[number] == _PENDING
+            id: self.reward_of[number] == PENDING
             for id, number in numbers.items()
             if number is not None
         }
@@ -111,7 +122,7 @@ class MemoryStore:
             return
         if type(event) is Rewarded:
             decision = self._decision_of.get(event.id)
-            if decision is None or self.reward_of[decision] != _PENDING:
+            if decision is None or self.reward_of[decision] != PENDING:
                 check_ids([event.id])
                 raise Taken(event)
         self._note(event)
@@ -158,7 +169,7 @@ class MemoryStore:
         self.among.append(self._set_number(event.arms))
         self.own.append(event.own)
         self.seen.append(event.seen)
-        self.reward_of.append(_PENDING)
+        self.reward_of.append(PENDING)
         self.propensities.frombytes(event.propensities.tobytes())
         self.known.append(len(self.propensities))
         if event.request:
@@ -174,6 +185,7 @@ class MemoryStore:
 
     def index_again(self) -> None:
         """Make the indices again, of columns that were filled from a file."""
+        self._reports = {}
         self._decision_of = {id: number for number, id in enumerate(self.ids)}
         self._set_of = {arms.tobytes(): number for number, arms in enumerate(self.sets)}
         self._forms = sum(isinstance(event, Formed) for event in self.others)
@@ -185,17 +197,41 @@ class MemoryStore:
 
     def last(self) -> int:
         """Return the position of the last event."""
-        return len(self.kind)
+        return len(self.kind) + self._n_gone
+
+    @property
+    def _n_gone(self) -> int:
+        return self.left_until - len(self.old)
 
     def read(self, after: int, limit: int) -> list[Event]:
         """Return up to `limit` events behind a position."""
-        return [self._event(i) for i in range(after, min(after + limit, len(self.kind)))]
+        store = self._at_once()
+        if after < store.left_until:
+            raise Gone(store.left_until)
+        begin = after - store._n_gone
+        return [store._event(i) for i in range(begin, min(begin + limit, len(store.kind)))]
+
+    def _at_once(self) -> "MemoryStore":
+        """Return the columns of this moment: others may replace them meanwhile."""
+        store = MemoryStore.__new__(MemoryStore)
+        store.__dict__.update(self.__dict__)
+        return store
+
+    def rows(self, after: int, limit: int) -> list[tuple[int, Event]]:
+        """Return up to `limit` events behind a position that are left."""
+        store = self._at_once()
+        begin = max(after - store._n_gone, bisect_right(store.old, after))
+        places = range(begin, min(begin + limit, len(store.kind)))
+        return [(store._position(i), store._event(i)) for i in places]
+
+    def _position(self, i: int) -> int:
+        return self.old[i] if i < len(self.old) else i + 1 + self._n_gone
 
     def _event(self, i: int) -> Event:
         kind, index = self.kind[i], self.index[i]
         if kind == DECISION:
             return self._decision(index)
-        return self._reward(index) if kind in _REWARDS else self.others[index]
+        return self._reward(index) if kind in REWARDS else self.others[index]
 
     def _decision(self, number: int) -> Decided:
         return Decided(
@@ -225,14 +261,14 @@ class MemoryStore:
 
     def find(self, ids: Sequence[str]) -> dict[str, FoundDecision]:
         """Return the decisions with these ids."""
-        decisions = {}
+        decisions, store = {}, self._at_once()
         for id in ids:
-            number = self._decision_of.get(id)
+            number = store._decision_of.get(id)
             if number is not None:
-                reward = self.reward_of[number]
-                known = None if reward == _PENDING else self._reward(reward)
+                reward = store.reward_of[number]
+                known = None if reward == PENDING else store._reward(reward)
                 decisions[id] = FoundDecision(
-                    self._decision(number), known, len(self._reports.get(id, ()))
+                    store._decision(number), known, len(store._reports.get(id, ()))
                 )
         return decisions
 
@@ -242,26 +278,89 @@ class MemoryStore:
 
     def waiting(self, until: float) -> list[Decided]:
         """Return the decisions up to a time that have no reward."""
-        pending = column(self.reward_of) == _PENDING
-        numbers = np.flatnonzero(pending & (column(self.decided) <= until))
-        return [self._decision(number) for number in numbers.tolist()]
+        store = self._at_once()
+        times = column(store.decided)
+        pending = column(store.reward_of[: times.size]) == PENDING
+        numbers = np.flatnonzero(pending & (times[: pending.size] <= until))
+        return [store._decision(number) for number in numbers.tolist()]
 
     def wait(self, after: int, seconds: float) -> bool:
         """Return at once: nobody else appends."""
-        return len(self.kind) > after
+        return self.last() > after
 
     def subscribe(self, news: Callable[[], None], chores: Callable[[], None]) -> None:
         """Do nothing: nobody else appends."""
 
     # -- the rest ----------------------------------------------------------------------------
 
-    def keep(self, snapshot: Snapshot) -> None:
-        """Keep nothing: the content of a snapshot is in memory already."""
+    def keep(self, snapshot: Snapshot, milestone: Milestone | None = None) -> None:
+        """Keep milestones only: the content of other snapshots is in memory already."""
+        if milestone is not None:
+            self._marked[milestone] = PackedSnapshot.of(snapshot)
+
+    def milestones(self) -> list[Milestone]:
+        """Return the milestones behind the base."""
+        return sorted(self._marked)
+
+    def base(self) -> Snapshot | None:
+        """Return the snapshot behind the events that left."""
+        return None if self._base is None else self._base.unpacked()
+
+    @classmethod
+    def holding(cls, rows: Iterable[tuple[int, Event]], base: Snapshot | None) -> "MemoryStore":
+        """Return a log of these events, and the snapshot behind those that left."""
+        store, old = cls(), []
+        for position, event in rows:
+            store.append([event])
+            if base is not None and position <= base.position:
+                old.append(position)
+        if base is not None:
+            store.begin_at(base, old)
+        return store
+
+    def begin_at(self, base: Snapshot, old: Sequence[int]) -> None:
+        """Make this the base of the log. Of events up to it only those at `old` are there."""
+        self.left_until, self._base = base.position, PackedSnapshot.of(base)
+        self.old = array("q", old)
+
+    def leave(self, position: int, time: float) -> bool:
+        """Make a milestone the base."""
+        milestone = next((each for each in self._marked if each.position == position), None)
+        if milestone is None:
+            return False
+        base = self._marked[milestone]
+        self._marked = {m: s for m, s in self._marked.items() if m.position > position}
+        store, positions, stays = self._at_once(), self._positions(), self._staying(position)
+        without(store, stays)
+        store.old = array("q", positions[stays & (positions <= position)].tolist())
+        store.left_until, store._base = position, base
+        store._note(Left(time, position))
+        self.__dict__.update(store.__dict__)
+        return True
+
+    def _positions(self) -> np.ndarray:
+        positions = np.arange(1, len(self.kind) + 1) + self._n_gone
+        positions[: len(self.old)] = self.old
+        return positions
+
+    def _staying(self, base: int) -> np.ndarray:
+        """Return whether each event stays when those up to a base leave."""
+        positions, kind, index = self._positions(), column(self.kind), column(self.index)
+        is_reward = np.isin(kind, REWARDS)
+        reward_at = np.append(positions[is_reward], np.iinfo(np.int64).max)  # last: PENDING
+        waited = reward_at[column(self.reward_of)] > base  # [decision]
+        stays = positions > base
+        stays[kind == DECISION] |= waited
+        for i in np.flatnonzero(~stays & (kind != DECISION) & ~is_reward).tolist():
+            event = self.others[index[i]]
+            waits = isinstance(event, Reported) and waited[self._decision_of[event.id]]
+            stays[i] = waits or isinstance(event, _STAYING)
+        return stays
 
     def snapshots(self) -> list[Snapshot]:
         """Return that of the file, once."""
         kept, self.kept = self.kept, None
-        return [] if kept is None else [kept]
+        return [each for each in (kept, self.base()) if each is not None]
 
     def erase(self, ids: Sequence[str], time: float) -> int:
         """Put `Erased` in place of everything about these decisions."""
@@ -269,11 +368,12 @@ class MemoryStore:
         if not gone:
             return 0
         left, n_erased = MemoryStore(), 0
-        for event in self.read(0, len(self.kind)):
+        for _, event in self.rows(0, len(self.kind)):
             is_gone = not gone.isdisjoint(ids_of([event]))
             left._note(Erased(event.time) if is_gone else event)
             n_erased += is_gone
         left._note(Rebuilt(time))
+        left.old, left.left_until, left._base = self.old, self.left_until, self._base
         self.__dict__.update(left.__dict__)
         return n_erased
 
@@ -283,9 +383,3 @@ class MemoryStore:
 
     def close(self) -> None:
         """Do nothing."""
-
-
-def column(values: array) -> np.ndarray:  # type: ignore[type-arg]  # of any number
-    """Return a copy of a column as an array."""
-    kind = {"b": np.int8, "i": np.int32, "q": np.int64, "d": np.float64}[values.typecode]
-    return np.frombuffer(values[:], kind) if values else np.empty(0, kind)

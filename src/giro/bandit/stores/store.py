@@ -34,6 +34,15 @@ class Taken(GiroError):
         self.event = event
 
 
+class Gone(GiroError):
+    """Events that are asked for have left the log: begin at its base."""
+
+    def __init__(self, base: int) -> None:
+        """Take the position up to which events have left."""
+        super().__init__(f"events up to {base} have left the log")
+        self.base = base
+
+
 class FoundDecision(NamedTuple):
     """A decision of the log, and its reward and reports so far."""
 
@@ -48,6 +57,14 @@ class Snapshot(NamedTuple):
     position: int
     about: dict[str, Any]  # plain data
     arrays: dict[str, np.ndarray]
+
+
+class Milestone(NamedTuple):
+    """A snapshot that stays until the events before it have left the log."""
+
+    position: int
+    time: float
+    rewards: int  # that came up to then
 
 
 class Store(Protocol):
@@ -75,7 +92,13 @@ class Store(Protocol):
         """Return the position of the last event, 0 if there is none."""
 
     def read(self, after: int, limit: int) -> list[Event]:
-        """Return up to `limit` events, in order, beginning behind the position `after`."""
+        """Return up to `limit` events, in order, beginning behind the position `after`.
+
+        Raises `Gone` if events behind it have left.
+        """
+
+    def rows(self, after: int, limit: int) -> list[tuple[int, Event]]:
+        """Return up to `limit` events behind a position that are left, with their positions."""
 
     def find(self, ids: Sequence[str]) -> dict[str, FoundDecision]:
         """Return the decisions with these ids."""
@@ -101,20 +124,33 @@ class Store(Protocol):
         process. Where nobody else can append nothing is ever called.
         """
 
-    def keep(self, snapshot: Snapshot) -> None:
-        """Keep a snapshot. Older ones may be dropped.
+    def keep(self, snapshot: Snapshot, milestone: Milestone | None = None) -> None:
+        """Keep a snapshot, as a milestone if one is given. Others that are older may be dropped.
 
         Not if events were erased behind its position: it may have learned them.
         """
+
+    def milestones(self) -> list[Milestone]:
+        """Return the milestones behind the base, the oldest first."""
+
+    def leave(self, position: int, time: float) -> bool:
+        """Make a milestone the base, and return whether it is there.
+
+        Decisions up to it leave the log if their rewards came up to it, with these rewards and
+        reports. All else that is about decisions leaves, too. Appends `Left`.
+        """
+
+    def base(self) -> Snapshot | None:
+        """Return the snapshot behind the events that left, None if none did."""
 
     def snapshots(self) -> list[Snapshot]:
         """Return the snapshots, the newest first."""
 
     def erase(self, ids: Sequence[str], time: float) -> int:
-        """Put `Erased` in place of everything about these decisions, drop all snapshots.
+        """Put `Erased` in place of everything about these decisions, append `Rebuilt`.
 
-        Append `Rebuilt`. Return how many events are gone: 0 if there is no such decision, and
-        then nothing changes.
+        All snapshots but the base are dropped. Return how many events are gone: 0 if there is no
+        such decision, and then nothing changes.
         """
 
     def is_keeper(self) -> bool:

@@ -27,11 +27,13 @@ def read_log(
     context: str | Sequence[str] = _DEFAULT.context,
     arms: Sequence[str] | None = None,
     hashed: bool | None = None,
+    name: str | None = None,
 ) -> Log:
-    """Return the log in a DataFrame, a mapping of columns, or a file.
+    """Return the log in a DataFrame, a mapping of columns, a file, or a store of bandits.
 
     Files are Parquet (.parquet), CSV (.csv) or JSON lines (.json, .jsonl, .ndjson, .dsjson), or a
-    saved `giro.Bandit` (.giro).
+    saved `giro.Bandit` (.giro). Stores are `sqlite:///FILE` or `postgresql://...`, with the `name`
+    of the bandit if there are several.
     `format` says how to read them; "auto" finds out by the columns:
 
     - giro: the events of a `giro.Bandit` (`bandit.events()`), decisions joined with rewards.
@@ -51,7 +53,7 @@ def read_log(
         return checked(source)
     if format != "auto" and format not in READERS:
         raise UnknownName("format", format, known=["auto", *READERS])
-    options, opened = Options(arm, reward, probability, context, arms, hashed), Source(source)
+    options, opened = Options(arm, reward, probability, context, arms, hashed), Source(source, name)
     if format == "auto":
         names = (name for name, each in READERS.items() if each.recognises(opened, options))
         format = next(names, "table")

@@ -1,12 +1,14 @@
 """The readers of logs: each registers itself with a name and a test that recognises its logs."""
 
 import functools
+import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from giro.errors import BadFile, BadParameter
 from giro.evaluation.log import Log
+from giro.sealing import check_parquet, checked_lines
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,10 +29,14 @@ class Options(NamedTuple):
 
 
 class Source:
-    """A log that has not been read: a file, or a table."""
+    """A log that has not been read: a file, a bandit in a store, or a table."""
 
-    def __init__(self, given: Any) -> None:
-        """Take a path, a DataFrame or a mapping of columns."""
+    def __init__(self, given: Any, name: str | None = None) -> None:
+        """Take a path, the address of a store, a DataFrame or a mapping of columns."""
+        if isinstance(given, str) and "://" in given:
+            given = _events_in_store(given, name)
+        elif name is not None:
+            raise BadParameter(f"name= is that of a bandit in a store, got {name!r} and no store")
         self.path = Path(given) if isinstance(given, str | Path) else None
         self._given = given
         if self.path is not None and not self.path.exists():
@@ -111,9 +117,9 @@ def frame_of_file(path: Path) -> "pl.DataFrame":
     import polars as pl  # noqa: PLC0415  # quick start without polars
 
     readers: dict[str, Callable[[Path], pl.DataFrame]] = {
-        ".parquet": pl.read_parquet,
+        ".parquet": _parquet,
         ".csv": functools.partial(pl.read_csv, infer_schema_length=None),
-        **dict.fromkeys(JSON, functools.partial(pl.read_ndjson, infer_schema_length=None)),
+        **dict.fromkeys(JSON, _lines),
     }
     if path.suffix.lower() == SAVED:
         from giro.bandit import Bandit  # noqa: PLC0415  # bandits learn from logs, too
@@ -125,6 +131,35 @@ def frame_of_file(path: Path) -> "pl.DataFrame":
         raise BadFile(f"a log is a {endings} or {SAVED} file, got '{path}'")
     try:
         return read(path)
-    except (pl.exceptions.PolarsError, OSError, RuntimeError) as error:
+    except (
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+        OSError,
+        RuntimeError,
+    ) as error:
         first = str(error).strip().split("\n")[0]
         raise BadFile(f"{path} cannot be read as {path.suffix}: {first}") from None
+
+
+def _events_in_store(address: str, name: str | None) -> "pl.DataFrame":
+    from giro.bandit import Bandit  # noqa: PLC0415  # bandits learn from logs, too
+    from giro.bandit.stores import names_in  # noqa: PLC0415  # likewise
+
+    names = names_in(address)
+    if name is None and len(names) != 1:
+        raise BadParameter(f"give name=..., a bandit of the store; there are {names}")
+    with Bandit.open(address, names[0] if name is None else name) as bandit:
+        return bandit.events()
+
+
+def _parquet(path: Path) -> "pl.DataFrame":
+    import polars as pl  # noqa: PLC0415  # quick start without polars
+
+    check_parquet(path)
+    return pl.read_parquet(path)
+
+
+def _lines(path: Path) -> "pl.DataFrame":
+    import polars as pl  # noqa: PLC0415  # quick start without polars
+
+    return pl.read_ndjson(io.BytesIO(checked_lines(path)), infer_schema_length=None)

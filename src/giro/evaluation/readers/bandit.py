@@ -42,6 +42,8 @@ def log_of_events(frame: "pl.DataFrame") -> Log:
     for name in NEEDED:
         column(frame, name)
     decisions = frame.filter(pl.col("kind") == "decision").sort("number")
+    if decisions["id"].n_unique() < decisions.height or decisions["id"].has_nulls():
+        raise BadParameter("the events name a decision twice or not at all; each has its own id")
     rewards = frame.filter(pl.col("kind").is_in(_REWARDING) & pl.col("reward").is_not_null())
     settled = rewards.select("id", pl.col("reward").cast(pl.Float64).alias("settled"))
     if settled["id"].n_unique() < settled.height:

@@ -170,6 +170,7 @@ minimise(const Game &g, const int2 *history, int s, Weigh weigh, double toleranc
                 continue;
             }
         }
+        __syncthreads();  // before the first warp replaces the step that the others look at
         made = made || anew;
         if (anew) {
             const auto scale = [&](int i) {

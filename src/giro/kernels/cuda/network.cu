@@ -2,7 +2,7 @@
 //
 // Descent in batches of 32 entries, by the formulas of giro.kernels.network, in single precision.
 // A bootstrap sample in random order is a sequence of independent draws, so an entry is drawn when
-// it is needed. Without a bootstrap (SHUFFLED) the order is a random bijection of 0, ..., s - 1.
+// it is needed. Without a bootstrap (SHUFFLED) the order is that of order.cuh.
 // Rows come from memory two batches ahead. Sums are cut so that a number that was read from shared
 // memory serves many products. Forward, a warp has 32 / WARPS entries, a lane SHARED of them with one
 // of PARTS parts of the columns; then lanes exchange sums. Backward, a warp has some columns, a lane
@@ -53,45 +53,6 @@ __device__ inline float sigmoid(float score)
     return 1.0f / (1.0f + expf(-fminf(fmaxf(score, -80.0f), 80.0f)));
 }
 
-// A random bijection of 0, ..., s - 1: steps that can be undone on the numbers of `bits` bits, until
-// the result is below s.
-struct Order {
-    u32 factor[4], shift[4];
-    u32 mask, half, s;
-};
-
-__device__ inline Order order_of(const Game &g, int run, int t, int arm, u32 s)
-{
-    Order order;
-    u32 bits = 2;
-    while (1u << bits < s) bits++;
-    const uint4 f = words(g, run, t, ORDER, arm, 0), a = words(g, run, t, ORDER, arm, 1);
-    order.factor[0] = f.x | 1;
-    order.factor[1] = f.y | 1;
-    order.factor[2] = f.z | 1;
-    order.factor[3] = f.w | 1;
-    order.shift[0] = a.x;
-    order.shift[1] = a.y;
-    order.shift[2] = a.z;
-    order.shift[3] = a.w;
-    order.mask = (1u << bits) - 1;
-    order.half = (bits + 1) / 2;
-    order.s = s;
-    return order;
-}
-
-__device__ inline u32 place_in(const Order &order, u32 i)
-{
-    do {
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            i = (i * order.factor[k] + order.shift[k]) & order.mask;
-            i ^= i >> order.half;
-        }
-    } while (i >= order.s);
-    return i;
-}
-
 // Draws the entries of one arm's sample. What it needs is held in registers.
 struct Sampler {
     const int2 *history;
@@ -117,7 +78,7 @@ __device__ inline Sampler sampler_of(const Game &g, int run, int t, int arm, u32
     from.key[0] = (u32)g.seed_low;
     from.key[1] = (u32)g.seed_high;
     from.rate = (float)g.rate;
-    if (SHUFFLED) from.order = order_of(g, run, t, arm, s);
+    if (SHUFFLED) from.order = order_of(g, run, t, arm, s, 0);
     return from;
 }
 

@@ -19,7 +19,13 @@ from giro.kernels.draws.continuous import (
 )
 from giro.kernels.draws.discrete import binomial
 from giro.kernels.giro.history import Rewards, rewards_of
+from giro.kernels.highest.beta_argmax import beta_argmax
+from giro.kernels.highest.densities import beta_argmax_probabilities
+from giro.kernels.highest.probabilities import argmax_probabilities
+from giro.kernels.highest.ties import argmax
 from giro.offer import of_arms
+
+_DRAWN = -1.0  # in place of a value that is drawn
 
 
 class Entries(NamedTuple):
@@ -37,15 +43,6 @@ def entries_of(rewards: Rewards, arm: int, zeros: int, ones: int) -> Entries:
     """Return the arm's rewards, with these numbers of prior zeros and ones."""
     total, binary = rewards.total[arm], rewards.binary[arm]
     return Entries(rewards_of(rewards.history, arm), total, binary, zeros, ones)
-
-
-@kernel
-def beta_of(
-    rewards: Rewards, arms: np.ndarray, zeros: int, ones: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ones and zeros of these arms, prior ones included, where rewards are 0 or 1."""
-    total, length = of_arms(rewards.total, arms), of_arms(rewards.history.length, arms)
-    return total + ones, length - total + zeros
 
 
 @kernel
@@ -126,3 +123,65 @@ def shifted_mean(entries: Entries, sd: float, rng: np.random.Generator) -> float
     if m == 0:
         return np.inf
     return (entries.total + entries.ones) / m + sd / math.sqrt(m) * standard_normal(rng)
+
+
+# -- exponential weights of zeros and ones ---------------------------------------------------------
+
+
+@kernel
+def exponential_argmax(
+    rewards: Rewards,
+    arms: np.ndarray,
+    zeros: int,
+    ones: int,
+    ranking: np.ndarray,
+    rng: np.random.Generator,
+) -> int:
+    """Return the arm with the highest `exponential_mean`, where all rewards are 0 or 1."""
+    alpha, beta_ = _beta_of(rewards, arms, zeros, ones)
+    if min(alpha.min(), beta_.min()) > 0.0:
+        return int(arms[beta_argmax(alpha, beta_, rng)])
+    values = _certain_values(alpha, beta_)
+    if values.max() < 1.0:  # otherwise no draw can win
+        for i in range(values.size):
+            if values[i] == _DRAWN:
+                values[i] = beta(alpha[i], beta_[i], rng)
+    return argmax(values, arms, ranking, rng)
+
+
+@kernel
+def exponential_argmax_probabilities(
+    rewards: Rewards, arms: np.ndarray, zeros: int, ones: int, ranking: np.ndarray
+) -> np.ndarray:
+    """Return the probability with which `exponential_argmax` returns each of the arms."""
+    alpha, beta_ = _beta_of(rewards, arms, zeros, ones)
+    if min(alpha.min(), beta_.min()) > 0.0:
+        return beta_argmax_probabilities(alpha, beta_)
+    values = _certain_values(alpha, beta_)
+    drawn = np.flatnonzero(values == _DRAWN)
+    if values.max() >= 1.0 or drawn.size == 0:
+        return argmax_probabilities(values, of_arms(ranking, arms))
+    law = np.zeros(values.size)
+    law[drawn] = beta_argmax_probabilities(alpha[drawn], beta_[drawn])
+    return law
+
+
+@kernel
+def _beta_of(
+    rewards: Rewards, arms: np.ndarray, zeros: int, ones: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ones and zeros of these arms, prior ones included."""
+    total, length = of_arms(rewards.total, arms), of_arms(rewards.history.length, arms)
+    return total + ones, length - total + zeros
+
+
+@kernel
+def _certain_values(ones: np.ndarray, zeros: np.ndarray) -> np.ndarray:
+    """Return infinity for arms without any entry, 1 or 0 where all are that, else `_DRAWN`."""
+    values = np.full(ones.size, _DRAWN)
+    for i in range(ones.size):
+        if zeros[i] == 0.0:
+            values[i] = 1.0 if ones[i] > 0.0 else np.inf
+        elif ones[i] == 0.0:
+            values[i] = 0.0
+    return values

@@ -18,7 +18,6 @@ import numpy as np
 from giro.compiling import kernel
 
 _PARTS, _LEAF = 8, 128  # partial sums side by side, and the numbers added without halving
-_LEAST_LEFT = 1e-3  # of a row's direction when the row is removed: at most three digits are lost
 
 
 @kernel
@@ -151,21 +150,17 @@ def add_row(factor: np.ndarray, row: np.ndarray, weight: float, workspace: np.nd
 
 
 @kernel
-def take_row(factor: np.ndarray, row: np.ndarray, workspace: np.ndarray) -> bool:
-    """Replace the factor of A by that of A - x x', and return whether enough of A remains.
-
-    If not, nothing changes. Rotations that turn (y, root) into a unit vector, with y as in
-    `squared_width`, remove x from U (Golub and Van Loan, 2013, Section 6.5.4).
-    """
-    left = 1.0 - squared_width(factor, row, workspace)
-    if not left > _LEAST_LEFT:
-        return False
-    root, taken = math.sqrt(left), np.zeros(row.size)  # in the end these are 1 and x
-    for i in range(row.size - 1, -1, -1):
-        radius = math.sqrt(root * root + workspace[i] * workspace[i])
-        _rotate(factor[i, i:], taken[i:], root / radius, -workspace[i] / radius)
-        root = radius
-    return True
+def fade_factor(factor: np.ndarray, left: float, penalty: float, workspace: np.ndarray) -> None:
+    """Replace the factor of A by that of left A + (1 - left) penalty I, in O(d³)."""
+    d, root = workspace.size, math.sqrt(left)
+    unit = np.zeros(d)
+    for i in range(d):
+        for j in range(i, d):
+            factor[i, j] *= root
+    for j in range(d):
+        unit[j] = 1.0
+        add_row(factor, unit, (1.0 - left) * penalty, workspace)
+        unit[j] = 0.0
 
 
 @kernel

@@ -2,32 +2,25 @@
 
 With weights w of the rewards, A = penalty I + Σ w x x', b = Σ w r x and θ = A⁻¹ b. Without a memory
 every reward has weight 1. In a world that changes, the memory sets the weights. The penalty never
-fades.
+fades. Then A is factorised when it is asked for, in O(d³), as all arms' weights may have changed.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from giro.compiling import bind, dispatched, dispatched_call, kernel
 from giro.kernels.memory import (
+    Everything,
     HalfLife,
     Window,
-    empty_window,
-    half_life_memory,
-    is_full,
-    keep,
-    next_place,
+    exchange_row,
+    left_since,
+    memory_of,
+    now,
 )
-from giro.kernels.regression.linear_algebra import (
-    add_multiple,
-    add_row,
-    assign,
-    set_penalty,
-    solve,
-    take_row,
-)
+from giro.kernels.regression.linear_algebra import add_multiple, add_row, set_penalty, solve
+from giro.kernels.regression.sums import empty_sums, put_row, solve_sums
 from giro.offer import Shape
 
 
@@ -65,36 +58,47 @@ def observe(ridge: Ridge, context: np.ndarray, arm: int, reward: float) -> None:
 
 
 class ForgettingRidge(NamedTuple):
-    """A `Ridge` that forgets."""
+    """A `Ridge` that forgets. U and θ of an arm are made when they are asked for (`refresh`)."""
 
+    sums: Any  # Σ w x x' and b, see `giro.kernels.regression.sums`
     factor: np.ndarray  # [arm, feature, feature] U with U'U = A
-    moment: np.ndarray  # [arm, feature] b
     theta: np.ndarray  # [arm, feature] A⁻¹ b
     workspace: np.ndarray  # [feature] for one row
-    taken: np.ndarray  # [arm] rows removed from U since it was last computed from its rows
+    made: np.ndarray  # [arm] the time at which U and θ were made, or -1 if a row has come since
+    gone: np.ndarray  # [feature] the row that leaves
     penalty: float
     memory: Any
+
+    def widened(self, old: "ForgettingRidge") -> None:
+        """Make all factors again, because they lack the new columns."""
+        self.made[:] = -1
 
 
 def empty_forgetting_ridge(
     n_arms: int, n_features: int, penalty: float, memory: HalfLife | Window
 ) -> ForgettingRidge:
     """Return regressions before any reward, with θ = 0."""
-    ridge = empty_ridge(n_arms, n_features, penalty)
-    return ForgettingRidge(*ridge, np.zeros(n_arms, np.int64), float(penalty), memory)
+    return ForgettingRidge(
+        empty_sums(n_arms, n_features, windowed=isinstance(memory, Window)),
+        np.empty((n_arms, n_features, n_features)),
+        np.zeros((n_arms, n_features)),
+        np.empty(n_features),
+        np.full(n_arms, -1),
+        np.empty(n_features),
+        float(penalty),
+        memory,
+    )
 
 
 def ridge_of(
     shape: Shape, penalty: float, *, window: int | None, half_life: float | None
 ) -> Ridge | ForgettingRidge:
     """Return ridge regressions before any reward that forget by these parameters."""
-    size = shape.n_models, shape.width
-    if window is not None:
-        kept = empty_window(int(window), shape.capacity, shape.width)
-        return empty_forgetting_ridge(*size, penalty, kept)
-    if half_life is not None:
-        return empty_forgetting_ridge(*size, penalty, half_life_memory(half_life))
-    return empty_ridge(*size, penalty)
+    n, d = shape.n_models, shape.width
+    memory = memory_of(shape, window=window, half_life=half_life, columns=d)
+    if isinstance(memory, Everything):
+        return empty_ridge(n, d, penalty)
+    return empty_forgetting_ridge(n, d, penalty, memory)
 
 
 @dispatched
@@ -105,81 +109,49 @@ def has_memory(ridge: Any) -> bool:
 
 @dispatched_call
 def take_in(ridge: Any, row: np.ndarray, arm: int, reward: float) -> None:
-    """Learn one reward of the arm, forget rewards that no longer count, and solve for θ."""
+    """Learn one reward of the arm, and forget rewards that no longer count."""
     raise TypeError("replaced by dispatch")
-
-
-def _observe_and_forget(ridge: ForgettingRidge, row: np.ndarray, arm: int, reward: float) -> None:
-    _make_way(ridge.memory, ridge, row, arm, reward)
-    add_row(ridge.factor[arm], row, 1.0, ridge.workspace)
-    add_multiple(ridge.moment[arm], reward, row)
-    _solve(ridge, arm)
 
 
 @dispatched_call
-def _make_way(
-    memory: Any, ridge: ForgettingRidge, row: np.ndarray, arm: int, reward: float
-) -> None:
+def widen(ridge: Any, row: np.ndarray, arm: int) -> None:
+    """Learn a row for the factor alone, where θ is not needed."""
     raise TypeError("replaced by dispatch")
 
 
-def _fade(
-    memory: HalfLife, ridge: ForgettingRidge, row: np.ndarray, arm: int, reward: float
-) -> None:
-    """Multiply all weights by γ: A becomes γ A + (1 - γ) penalty I, in O(d³) for each arm."""
-    gamma, unit = memory.factor, np.zeros(row.size)
-    root = math.sqrt(gamma)
-    for other in range(ridge.factor.shape[0]):
-        for j in range(unit.size):
-            ridge.moment[other, j] *= gamma
-            for i in range(unit.size):
-                ridge.factor[other, i, j] *= root
-        for j in range(unit.size):
-            unit[j] = 1.0
-            add_row(ridge.factor[other], unit, (1.0 - gamma) * ridge.penalty, ridge.workspace)
-            unit[j] = 0.0
-        _solve(ridge, other)
+@dispatched
+def refresh(ridge: Any, arm: int) -> None:
+    """Make the arm's U and θ, unless they are there. `take_in` does so without a memory."""
+    raise TypeError("replaced by dispatch")
 
 
-def _exchange(
-    memory: Window, ridge: ForgettingRidge, row: np.ndarray, arm: int, reward: float
-) -> None:
-    """Remove the oldest row from its arm's regression, in O(d²), and keep the new one.
-
-    Few digits are lost: a regression is computed again from its rows if the row held most of the
-    information in some direction, and after as many removals as the window has rows.
-    """
-    place = next_place(memory)
-    gone = int(memory.arms[place]) if is_full(memory) else -1
+def _exchange(ridge: ForgettingRidge, row: np.ndarray, arm: int, reward: float) -> None:
+    gone, its_reward = exchange_row(ridge.memory, arm, reward, row, ridge.gone)
     if gone >= 0:
-        add_multiple(ridge.moment[gone], -memory.rewards[place], memory.rows[place])
-        is_sound = take_row(ridge.factor[gone], memory.rows[place], ridge.workspace)
-        memory.arms[place] = -1
-        ridge.taken[gone] += 1
-        if not is_sound or ridge.taken[gone] >= memory.size:
-            _make_again(ridge, memory, gone)
-        _solve(ridge, gone)
-    assign(memory.rows[place], row)
-    keep(memory, arm, reward)
+        put_row(ridge.sums, ridge.memory, gone, ridge.gone, -1.0, -its_reward)
+        ridge.made[gone] = -1
+    put_row(ridge.sums, ridge.memory, arm, row, 1.0, reward)
+    ridge.made[arm] = -1
 
 
-@kernel
-def _make_again(ridge: ForgettingRidge, memory: Window, arm: int) -> None:
-    """Set U and b of an arm from the rows in a full window."""
-    set_penalty(ridge.factor[arm], ridge.penalty)
-    ridge.moment[arm] = 0.0
-    ridge.taken[arm] = 0
-    for place in range(memory.size):
-        if memory.arms[place] == arm:
-            add_row(ridge.factor[arm], memory.rows[place], 1.0, ridge.workspace)
-            add_multiple(ridge.moment[arm], memory.rewards[place], memory.rows[place])
+def _exchange_width(ridge: ForgettingRidge, row: np.ndarray, arm: int) -> None:
+    take_in(ridge, row, arm, 0.0)
 
 
-@kernel
-def _solve(ridge: ForgettingRidge, arm: int) -> None:
-    """Set the arm's θ."""
-    assign(ridge.theta[arm], ridge.moment[arm])
-    solve(ridge.factor[arm], ridge.theta[arm])
+def _refresh(ridge: ForgettingRidge, arm: int) -> None:
+    if ridge.made[arm] >= 0 and left_since(ridge.memory, ridge.made[arm]) == 1.0:
+        return
+    left = left_since(ridge.memory, ridge.sums.since[arm])
+    solve_sums(ridge.sums, arm, left, ridge.penalty, ridge.factor[arm], ridge.theta[arm])
+    ridge.made[arm] = now(ridge.memory)
+
+
+def _widen(ridge: Ridge, row: np.ndarray, arm: int) -> None:
+    add_row(ridge.factor[arm], row, 1.0, ridge.workspace)
+
+
+def _is_fresh(ridge: Ridge, arm: int) -> None:
+    pass
 
 
 def _has_no_memory(ridge: Ridge) -> bool:
@@ -190,9 +162,11 @@ def _has_memory(ridge: ForgettingRidge) -> bool:
     return True
 
 
-bind(has_memory, Ridge, _has_no_memory)
-bind(has_memory, ForgettingRidge, _has_memory)
-bind(take_in, Ridge, observe)
-bind(take_in, ForgettingRidge, _observe_and_forget)
-bind(_make_way, HalfLife, _fade)
-bind(_make_way, Window, _exchange)
+for _kind, _has, _learn, _learn_width, _make in (
+    (Ridge, _has_no_memory, observe, _widen, _is_fresh),
+    (ForgettingRidge, _has_memory, _exchange, _exchange_width, _refresh),
+):
+    bind(has_memory, _kind, _has)
+    bind(take_in, _kind, _learn)
+    bind(widen, _kind, _learn_width)
+    bind(refresh, _kind, _make)

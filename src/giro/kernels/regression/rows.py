@@ -136,6 +136,21 @@ def keep_row(
 
 
 @kernel
+def keep_newest(rows: Rows, context: np.ndarray, arm: int, reward: float, most: int) -> int:
+    """Add an arm's row, in the place of its oldest one if it has `most`, and return its number."""
+    positions = positions_of(rows, arm)
+    if positions.size < most:
+        append_row(rows, context, arm, reward)
+        return int(rows.filled[0] - 1)
+    row = positions[0]
+    for i in range(most - 1):
+        positions[i] = positions[i + 1]
+    positions[most - 1] = row
+    _write(rows, row, context, reward)
+    return int(row)
+
+
+@kernel
 def _write(rows: Rows, row: int, context: np.ndarray, reward: float) -> None:
     assign(rows.contexts[row], context)
     rows.rewards[row] = reward

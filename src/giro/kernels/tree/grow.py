@@ -77,6 +77,13 @@ def take_in(bins: Bins, contexts: np.ndarray, count: int) -> None:
 
 
 @kernel
+def put_again(bins: Bins, contexts: np.ndarray, row: int) -> None:
+    """Find the bins of a row anew, because another one has taken its place."""
+    for j in range(bins.used.size):
+        bins.of_row[row, j] = _bin_for(bins, j, contexts[row, j], bins.taken[0])
+
+
+@kernel
 def _bin_for(bins: Bins, j: int, value: float, rows: int) -> int:
     """Return the bin of a value, and make one if needed among the first `rows` rows."""
     position = _first_from(bins.high[j, : bins.used[j]], value)

@@ -14,6 +14,7 @@ from giro.datasets.dataset import Scale
 from giro.errors import UnknownName
 from giro.paper.studies import bakeoff as bakeoff_study
 from giro.paper.studies import contextual as contextual_study
+from giro.paper.studies import family as family_study
 from giro.paper.studies import mab as mab_study
 from giro.paper.studies import offline as offline_study
 from giro.paper.studies import settings as settings_study
@@ -238,6 +239,42 @@ def bakeoff(
         field=field,
     )
     reproduce(study, out, json=json, where=Where(jobs, engine, address, fresh))
+
+
+@commands.command()
+def family(
+    only: Annotated[
+        str, option("WORDS", "Play only problems with one of these words, as gaussian.")
+    ] = "",
+    policies: Annotated[str, option("POLICIES", "Play only these policies, as imed,sda.")] = "",
+    rounds: options.Rounds = family_study.ROUNDS,
+    runs: options.Runs = family_study.RUNS,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    out: options.Out = Path("results/family"),
+    json: options.Json = False,
+    engine: options.Engine = "threads",
+    address: options.Address = None,
+) -> None:
+    """Compare policies without contexts, and how fast their regret grows with the limit.
+
+    This study is not in the paper. Bernoulli, beta, normal and discrete rewards, 10 and 100 arms.
+    With all rounds and runs it takes many hours, most of them for npts on rewards other than 0 and
+    1. Each run is kept as it ends and is not computed again.
+
+    \b
+    Examples:
+      giro reproduce family --rounds 10000 --runs 20 --out quick
+      giro reproduce family --only bernoulli --policies imed,sda
+    """
+    study = family_study.study(
+        rounds=rounds,
+        runs=runs,
+        seed=seed,
+        only=options.name_list(only),
+        policies=options.policy_list(policies),
+    )
+    reproduce(study, out, json=json, where=Where(jobs, engine, address))
 
 
 @commands.command()

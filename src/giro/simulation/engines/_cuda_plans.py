@@ -11,6 +11,7 @@ from giro.kernels.cuda.source import padded
 from giro.models.linear import Linear
 from giro.models.logistic import Logistic
 from giro.models.network import Network
+from giro.models.sgd import LinearSgd
 from giro.offer import Shape
 from giro.policies._logistic_arms import TOLERANCE
 from giro.policies.contextual_giro import ContextualGiro
@@ -73,8 +74,8 @@ def plan_for(policy: Policy, problem: Problem, rounds: int) -> Plan:
     if plan is None:
         raise BadParameter(
             f"the engine cuda cannot play {policy}: it plays contextual-giro and epsilon-greedy "
-            "with the models linear, logistic and network, giro-ensemble and poisson-bootstrap "
-            "with linear, lin-ucb, lin-ts and ucb-glm; use another engine"
+            "with the models linear, logistic, linear-sgd and network, giro-ensemble and "
+            "poisson-bootstrap with linear, lin-ucb, lin-ts and ucb-glm; use another engine"
         )
     return _completed(plan, shape)
 
@@ -118,7 +119,7 @@ def _giro(policy: Any, shape: Shape) -> Plan | None:
         numbers |= {"penalty": model.penalty, "tolerance": model.tolerance}
         arrays = {"counts": _rows(shape, _WORD)} | _regressions(shape)
         return _by_values(0, _fit(files, 256, shape), numbers, arrays, CHUNK=_chunk(shape))
-    return _networks(0, model, numbers, shape)
+    return _sgd(0, model, numbers, shape) or _networks(0, model, numbers, shape)
 
 
 def _greedy(policy: Any, shape: Shape) -> Plan | None:
@@ -129,7 +130,7 @@ def _greedy(policy: Any, shape: Shape) -> Plan | None:
     if isinstance(model, Logistic):
         numbers |= {"penalty": model.penalty, "tolerance": model.tolerance}
         return _logistic(0, numbers, shape)
-    return _networks(1, model, numbers, shape)
+    return _sgd(1, model, numbers, shape) or _networks(1, model, numbers, shape)
 
 
 def _lin_ucb(policy: Any, shape: Shape) -> Plan | None:
@@ -226,6 +227,17 @@ def _by_values(
     return Plan((step, choice), False, {"RULE": rule} | constants, numbers, arrays, start)
 
 
+def _sgd(rule: int, model: Any, numbers: dict[str, float], shape: Shape) -> Plan | None:
+    """Return the plan of a policy whose kernel fits linear models by stochastic gradient."""
+    if not isinstance(model, LinearSgd):
+        return None
+    files = ("game.cuh", "copies.cuh", "order.cuh", "columns.cuh", "sgd.cu")
+    step = Step(files, "play", 32 * shape.n_arms, 1, True)
+    numbers = numbers | {"penalty": model.penalty, "tolerance": model.tolerance}
+    arrays: Arrays = {"theta": ((shape.n_arms, padded(shape.width)), _REAL)}
+    return _whole(step, rule, numbers, arrays, {})
+
+
 def _networks(rule: int, model: Any, numbers: dict[str, float], shape: Shape) -> Plan | None:
     """Return the plan of a policy with networks. Rule 1 trains on histories as they are."""
     if not isinstance(model, Network) or model.batch != 32 or model.passes != 1:
@@ -242,7 +254,7 @@ def _networks(rule: int, model: Any, numbers: dict[str, float], shape: Shape) ->
         weights[:, columns, : model.hidden] = state.output[:, : model.hidden]
         return {"weights": weights}
 
-    step = _fit(("copies.cuh", "network.cu"), 128, shape)
+    step = _fit(("copies.cuh", "order.cuh", "network.cu"), 128, shape)
     arrays: Arrays = {"weights": ((shape.n_arms, columns + 1, units), _SINGLE)}
     constants = {"HIDDEN": model.hidden, "SHUFFLED": rule}
     return _by_values(rule, step, numbers | {"rate": model.rate}, arrays, start, **constants)
