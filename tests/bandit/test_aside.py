@@ -27,7 +27,7 @@ def never() -> bool:
 def test_of_several_at_once_one_compiles_and_the_others_wait_for_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    begun, ended = [], []
+    begun, ended = list[str](), list[bool]()
 
     def run_warm_up(policy: str, forms: Sequence[Any], stop: Callable[[], bool]) -> None:
         begun.append(policy)
