@@ -116,7 +116,7 @@ def samples_of(counts: Counts) -> Iterator[Sample]:
         path, status = rest.rsplit(" ", 1)
         labels = worker | {"method": method, "route": path, "status": status}
         yield Sample("giro_requests_total", n, labels)
-        if int(status) in _REFUSED:
+        if int(status) in _REFUSED and path != "/readyz":  # which refuses nobody
             refused[_REFUSED[int(status)]] += n
     for reason in _REFUSED.values():
         yield Sample("giro_refused_total", refused[reason], worker | {"reason": reason})
