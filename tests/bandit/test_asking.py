@@ -75,7 +75,7 @@ def test_a_deferred_decision_enters_the_log_when_it_is_activated(bandit: Bandit)
     with pytest.raises(Contradiction):
         bandit.decision_in(decision.text, Ask(id="x", arms=["a", "b"]))
     for _ in range(2):
-        assert bandit.activate([decision.text]) == [decision]
+        assert bandit.activate([decision.text] * 2) == [decision] * 2
     assert bandit.reward_each([("x", 1.0)]) == [None]
     assert (bandit.n_decisions, bandit.n_rewards) == (1, 1)
 

@@ -49,6 +49,19 @@ def test_a_change_of_another_version_is_refused(records: Records) -> None:
     assert again is not None and again.version != first.version
 
 
+def test_of_many_changes_those_of_another_version_are_refused(records: Records) -> None:
+    records.put("kind", "x", 1)
+    old = records.get("kind", "x")
+    assert old is not None
+    changes = [("x", 2, old.version), ("x", 3, old.version), ("y", 4, 0), ("y", 5, 0), ("z", 6, 7)]
+    assert records.put_each("kind", changes) == [True, False, True, False, False]
+    assert {name: each.value for name, each in records.all("kind").items()} == {"x": 2, "y": 4}
+    assert records.put_each("kind", [("x", 8, None), ("x", 9, None)]) == [True, True]
+    last = records.get("kind", "x")
+    assert last is not None and last.value == 9
+    assert records.put_each("kind", []) == []
+
+
 def test_of_many_that_count_at_once_none_is_lost(records: Records) -> None:
     def count() -> None:
         for _ in range(5):

@@ -23,13 +23,13 @@ def test_records_that_are_written_or_read_at_once_share_a_call(
 ) -> None:
     async def game(ask: Client) -> None:
         service, groups = ask.service, list[int]()
-        put_many = service.records.put_many
+        put_each = service.records.put_each
 
-        def counted(kind: str, values: dict[str, Any], **more: Any) -> None:
-            groups.append(len(values))
-            put_many(kind, values, **more)
+        def counted(kind: str, changes: list[Any], **more: Any) -> list[bool]:
+            groups.append(len(changes))
+            return put_each(kind, changes, **more)
 
-        monkeypatch.setattr(service.records, "put_many", counted)
+        monkeypatch.setattr(service.records, "put_each", counted)
         await asyncio.gather(*(service.put("k", str(i), i) for i in range(50)))
         assert sum(groups) == 50 and len(groups) < 25
         records = await asyncio.gather(*(service.get("k", str(i)) for i in range(51)))

@@ -158,9 +158,10 @@ def deferred_in(text: str, ask: Ask | None, state: "BanditState") -> Decided:
 def activated(texts: Iterable[str], follower: "Follower") -> list[Decided]:
     """Append deferred decisions that are not in the log yet, and return all."""
     events = [deferred_in(text, None, follower.state) for text in texts]
+    once = {event.id: event for event in events}
     while True:
-        known = follower.store.find([event.id for event in events])
-        left = [event for event in events if event.id not in known]
+        known = follower.store.find(list(once))
+        left = [event for id, event in once.items() if id not in known]
         try:
             if left:
                 follower.append(left)

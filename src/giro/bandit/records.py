@@ -43,7 +43,9 @@ class _Place(Protocol):
 
     def rows(self, kind: str, names: Sequence[str] | None) -> list[_Row]: ...
 
-    def write(self, rows: Sequence[_Row], seconds: float | None, expected: int | None) -> bool: ...
+    def write(
+        self, rows: Sequence[_Row], seconds: float | None, expected: Sequence[int | None]
+    ) -> list[bool]: ...
 
     def delete(self, kind: str, names: Sequence[str]) -> int: ...
 
@@ -94,23 +96,31 @@ class Records:
         With `expected` it is written only if the record has this version, or with 0 if there is
         none. After `seconds` it is gone.
         """
-        return self._put(kind, {name: value}, seconds, expected)
+        return self.put_each(kind, [(name, value, expected)], seconds=seconds)[0]
 
     def put_many(
         self, kind: str, values: Mapping[str, Any], *, seconds: float | None = None
     ) -> None:
         """Write several records of a kind at once."""
-        if values:
-            self._put(kind, values, seconds, None)
+        changes = [(name, value, None) for name, value in values.items()]
+        self.put_each(kind, changes, seconds=seconds)
 
-    def _put(
-        self, kind: str, values: Mapping[str, Any], seconds: float | None, expected: int | None
-    ) -> bool:
+    def put_each(
+        self,
+        kind: str,
+        changes: Sequence[tuple[str, Any, int | None]],
+        *,
+        seconds: float | None = None,
+    ) -> list[bool]:
+        """Write records at once, each given by the `name`, `value` and `expected` of `put`.
+
+        Return for each whether it was written.
+        """
         check("a record", optional(POSITIVE), seconds=seconds)
-        for name in values:
+        for name, *_ in changes:
             check("a record", WORD, kind=kind, name=name)
-        rows = [_Row(kind, name, _version(), _text(value)) for name, value in values.items()]
-        return self._place.write(rows, seconds, expected)
+        rows = [_Row(kind, name, _version(), _text(value)) for name, value, _ in changes]
+        return self._place.write(rows, seconds, [change[2] for change in changes]) if rows else []
 
     def delete(self, kind: str, *names: str) -> int:
         """Delete records, and return how many of them there were."""
@@ -159,18 +169,21 @@ class _Memory:
             rows = [row for row, until in self._rows.values() if until > now and row.kind == kind]
         return [row for row in rows if names is None or row.name in names]
 
-    def write(self, rows: Sequence[_Row], seconds: float | None, expected: int | None) -> bool:
-        """Write rows, if the only one has the expected version."""
+    def write(
+        self, rows: Sequence[_Row], seconds: float | None, expected: Sequence[int | None]
+    ) -> list[bool]:
+        """Write those rows that have the expected version."""
         now = time.monotonic()
         until = float("inf") if seconds is None else now + seconds
+        written = []
         with self._lock:
             self._rows = {key: each for key, each in self._rows.items() if each[1] > now}
-            if expected is not None:
-                row, _ = self._rows.get(rows[0][:2], (None, 0.0))
-                if expected != (_NEW if row is None else row.version):
-                    return False
-            self._rows.update({(row.kind, row.name): (row, until) for row in rows})
-        return True
+            for row, version in zip(rows, expected, strict=True):
+                old, _ = self._rows.get((row.kind, row.name), (None, 0.0))
+                written.append(version in (None, _NEW if old is None else old.version))
+                if written[-1]:
+                    self._rows[row.kind, row.name] = row, until
+        return written
 
     def delete(self, kind: str, names: Sequence[str]) -> int:
         """Delete rows."""
@@ -208,8 +221,10 @@ class _Tables:
             rows += self._database.query(query + among, kind, *part)
         return [_Row(*row) for row in rows]
 
-    def write(self, rows: Sequence[_Row], seconds: float | None, expected: int | None) -> bool:
-        """Write rows, if the only one has the expected version."""
+    def write(
+        self, rows: Sequence[_Row], seconds: float | None, expected: Sequence[int | None]
+    ) -> list[bool]:
+        """Write those rows that have the expected version."""
         database = self._database
         until = "NULL" if seconds is None else f"{database.now} + {seconds:f}"
         over = f"DELETE FROM giro_records WHERE until <= {database.now}"
@@ -222,22 +237,21 @@ class _Tables:
         )
         replace = (
             f"UPDATE giro_records SET version = ?, value = ?, until = {until}"
-            f" WHERE kind = ? AND name = ? AND version = {expected or _NEW:d}"
+            " WHERE kind = ? AND name = ? AND version = ?"
         )
+        written = []
         with database.errors(), database.aside(alone=True) as connection:
             database.ask(connection, over)
-            for row in rows:
-                if expected:
-                    cursor = database.ask(
-                        connection, replace, row.version, row.text, row.kind, row.name
-                    )
+            for row, version in zip(rows, expected, strict=True):
+                if version:
+                    values = (row.version, row.text, row.kind, row.name, version)
+                    cursor = database.ask(connection, replace, *values)
                 else:
-                    how = update if expected is None else "NOTHING"
+                    how = update if version is None else "NOTHING"
                     cursor = database.ask(connection, insert + how, *row)
-                if cursor.rowcount == 0:
-                    return False
+                written.append(cursor.rowcount > 0)
         database.sync()
-        return True
+        return written
 
     def delete(self, kind: str, names: Sequence[str]) -> int:
         """Delete rows."""

@@ -1,7 +1,7 @@
 """`giro key ...`: keys of the service."""
 
 import datetime
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
@@ -10,6 +10,7 @@ from giro.cli import options
 from giro.cli.main import app, help_without_command
 from giro.cli.options import STORE, Store, name_list, option
 from giro.cli.output import print_json, print_line, print_table, tell
+from giro.cli.remote import Url, answer_of
 from giro.errors import needs_extra
 from giro.tables import Column
 
@@ -21,14 +22,16 @@ Id: TypeAlias = Annotated[str, typer.Argument(help="As giro key list shows it.")
 
 @commands.callback(invoke_without_command=True)
 def describe(context: typer.Context) -> None:
-    """Create, list and revoke the keys of giro serve.
+    """Create, list and revoke the keys of giro serve, in its store or while it runs.
 
-    A service that runs follows within seconds.
+    All its processes follow within seconds. With --url the key in GIRO_KEY is one with the scope
+    admin for all bandits.
 
     \b
     Examples:
       giro key create --scopes decide,reward --bandits 'shop-*'
       giro key create --replace 3f2a9c01b7de --overlap 3600
+      giro key list --url http://127.0.0.1:8720
     """
     help_without_command(context)
 
@@ -36,6 +39,7 @@ def describe(context: typer.Context) -> None:
 @commands.command()
 def create(
     store: Store = STORE,
+    url: Url = "",
     scopes: Annotated[
         str, option("NAMES", "Of decide, reward, read and admin, which may do all.")
     ] = "decide,reward,read",
@@ -49,33 +53,42 @@ def create(
     overlap: Annotated[float, option("SECONDS", "How long that one stays valid.")] = 86400.0,
 ) -> None:
     """Create a key and print it, this once."""
+    wanted: dict[str, Any] = {
+        "scopes": name_list(scopes),
+        "bandits": [loop] if loop and bandits == "*" else name_list(bandits),
+        "rate": rate,
+        "loop": loop,
+        "note": note,
+    }
+    if url:
+        wanted |= {"replace": replace, "overlap": overlap}
+        made = answer_of(url, "POST", "keys", body=wanted)
+        id, secret = made["id"], made["secret"]
+    else:
+        id, secret = _created(store, wanted, replace, overlap)
+    tell(f"key {id}; its secret is shown this once:")
+    print_line(secret)
+
+
+def _created(
+    store: str, wanted: dict[str, Any], replace: str | None, overlap: float
+) -> tuple[str, str]:
+    """Return the id and the secret of a new key in a store."""
     with needs_extra("giro key", "msgspec", extra="serve"):
         from giro.service.keys import create_key, rotate_key  # noqa: PLC0415  # an extra
 
     with Records(store) as records:
         if replace is None:
-            key, secret = create_key(
-                records,
-                scopes=name_list(scopes),
-                bandits=[loop] if loop and bandits == "*" else name_list(bandits),
-                rate=rate,
-                loop=loop,
-                note=note,
-            )
+            key, secret = create_key(records, **wanted)
         else:
             key, secret = rotate_key(records, replace, overlap=overlap)
-    tell(f"key {key.id}; its secret is shown this once:")
-    print_line(secret)
+    return key.id, secret
 
 
 @commands.command(name="list")
-def list_keys(store: Store = STORE, json: options.Json = False) -> None:
+def list_keys(store: Store = STORE, url: Url = "", json: options.Json = False) -> None:
     """List the keys that are valid, without their secrets."""
-    with needs_extra("giro key", "msgspec", extra="serve"):
-        from giro.service.keys import all_keys  # noqa: PLC0415  # an extra
-
-    with Records(store) as records:
-        rows = [key.shown() for key in all_keys(records)]
+    rows = answer_of(url, "GET", "keys")["keys"] if url else _listed(store)
     if json:
         print_json(rows)
         return
@@ -89,6 +102,15 @@ def list_keys(store: Store = STORE, json: options.Json = False) -> None:
     print_table([Column(name, words=True) for name in names], shown)
 
 
+def _listed(store: str) -> list[dict[str, Any]]:
+    """Return the keys of a store."""
+    with needs_extra("giro key", "msgspec", extra="serve"):
+        from giro.service.keys import all_keys  # noqa: PLC0415  # an extra
+
+    with Records(store) as records:
+        return [key.shown() for key in all_keys(records)]
+
+
 def _day(seconds: float | None) -> str:
     if seconds is None:
         return ""
@@ -96,11 +118,14 @@ def _day(seconds: float | None) -> str:
 
 
 @commands.command()
-def revoke(id: Id, store: Store = STORE) -> None:
+def revoke(id: Id, store: Store = STORE, url: Url = "") -> None:
     """Revoke a key."""
     with needs_extra("giro key", "msgspec", extra="serve"):
         from giro.service.keys import revoke_key  # noqa: PLC0415  # an extra
 
-    with Records(store) as records:
-        revoke_key(records, id)
+    if url:
+        answer_of(url, "DELETE", "keys", id)
+    else:
+        with Records(store) as records:
+            revoke_key(records, id)
     tell(f"key {id} is revoked")

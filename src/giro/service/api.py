@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from typing import Any, cast
 
 import msgspec
@@ -11,7 +12,7 @@ from starlette.routing import Route
 import giro
 from giro import Ask, Decision
 from giro.service import messages as m
-from giro.service.about import About
+from giro.service.about import arm_added
 from giro.service.bandits import Running
 from giro.service.endpoint import Answer, Call, Endpoint, Handler, route
 from giro.service.errors import Problem, problem_of
@@ -124,7 +125,7 @@ class _Api:
             stuck = await self._service.stuck(running.name, call.body.targeting_key)
             if stuck is None:
                 raise Problem(404, "no decision is known for this targetingKey")
-            await self._service.reward_in(running, stuck["id"], call.body.value)
+            await self._service.reward_in(running, stuck.value["id"], call.body.value)
             return [m.Outcome(204)]
         self._check_batch(call.body)
         reports = [self._reported(running, each) for each in call.body]
@@ -138,6 +139,7 @@ class _Api:
         """Remove decisions with their contexts and rewards for good."""
         running = await self._bandit(call, "admin")
         self._check_batch(call.body.ids)
+        await self._service.call(self._service.forget, call.body.ids)
         return m.Erased(await running.call(running.bandit.erase, call.body.ids))
 
     def _checked_arms(self, arms: Any) -> Any:
@@ -155,8 +157,7 @@ class _Api:
         """Make a bandit. It decides at once: at random until its policy is compiled."""
         new: m.NewBandit = call.body
         call.key.check("admin", new.name)
-        about = About(payloads=new.payloads, sticky=new.sticky)
-        is_new = await self._service.bandits.create(new.name, new.parameters(), about)
+        is_new = await self._service.bandits.create(new.name, new.parameters(), new.about())
         info = await self._info(await self._service.bandits.get(new.name))
         return Answer(info, 201 if is_new else 200)
 
@@ -183,8 +184,12 @@ class _Api:
 
     async def add_arm(self, call: Call) -> None:
         """Add an arm, or bring a retired one back."""
-        running = await self._bandit(call, "admin")
-        await running.call(running.bandit.add_arm, call.body.arm)
+        running, new = await self._bandit(call, "admin"), call.body
+        payload = {} if new.payload is UNSET else {new.arm: new.payload}
+        if payload or running.about.payloads is not None:
+            change = partial(arm_added, arm=new.arm, payload=payload)
+            await self._service.bandits.change(running.name, change)
+        await running.call(running.bandit.add_arm, new.arm)
 
     async def retire_arm(self, call: Call) -> None:
         """Never choose an arm again."""

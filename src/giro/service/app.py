@@ -7,9 +7,8 @@ from typing import Any, TypeAlias
 import msgspec
 from starlette.routing import Route, Router
 
-from giro.service import api, openapi
+from giro.service import administration, api, openapi, openfeature
 from giro.service import messages as m
-from giro.service.about import About
 from giro.service.endpoint import Answer, Call, Endpoint, nowhere, route
 from giro.service.errors import Problem
 from giro.service.keys import Key
@@ -25,7 +24,11 @@ from giro.service.service import Service
 from giro.service.settings import Settings
 
 RoutesOf: TypeAlias = Callable[[Service], list[Route]]
-DOORS: Sequence[RoutesOf] = (api.routes,)  # other doors add themselves here
+DOORS: Sequence[RoutesOf] = (
+    api.routes,
+    administration.routes,
+    openfeature.routes,
+)  # other doors add themselves here
 
 
 def application(settings: Settings) -> Router:
@@ -58,8 +61,7 @@ async def _make_bandits(service: Service) -> None:
     """Make the bandits of the settings that are not there yet, and open all of these."""
     for plain in service.settings.bandits:
         new = msgspec.convert(plain, m.NewBandit)
-        about = About(payloads=new.payloads, sticky=new.sticky)
-        await service.bandits.create(new.name, new.parameters(), about)
+        await service.bandits.create(new.name, new.parameters(), new.about())
         running = await service.bandits.get(new.name)
         running.prepare()
         service.expected.append(running)

@@ -39,18 +39,26 @@ class Running:
             bandit.reward_each, pool, done=partial(metrics.committed, "rewards"), **shape
         )
         self._is_closing, self._gave_up = threading.Event(), False
+        self._activations: Lane[str, Decision] = Lane(bandit.activate, pool, most=queue)
         self._preparing: asyncio.Task[None] | None = None
 
     async def decide(self, ask: Ask) -> list[Decision]:
-        """Return the decision, or one for each slot, when they are durable."""
+        """Return the decision, or one for each slot, when they are durable.
+
+        The first in the log shows the form of contexts, for which the policy is compiled then.
+        """
         decisions = await self._decisions.put(ask)
-        if not (self.bandit.is_ready or self._gave_up):
+        if not (self.bandit.is_ready or self._gave_up) and self.bandit.n_decisions:
             self.prepare()
         return decisions
 
     async def reward(self, id: str, value: float) -> None:
         """Report a reward, and return when it is durable."""
         await self._rewards.put((id, value))
+
+    async def activate(self, text: str) -> None:
+        """Enter a deferred decision into the log, unless it is there."""
+        await self._activations.put(text)
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the result of a function that may take a while, from another thread."""
@@ -60,7 +68,7 @@ class Running:
     @property
     def waiting(self) -> int:
         """The number of requests that wait for a thread."""
-        return len(self._decisions) + len(self._rewards)
+        return len(self._decisions) + len(self._rewards) + len(self._activations)
 
     def prepare(self) -> None:
         """Begin to compile the policy, or to load it, unless that has begun."""
@@ -96,6 +104,7 @@ class Running:
         self._is_closing.set()
         await self._decisions.drain()
         await self._rewards.drain()
+        await self._activations.drain()
         if self._preparing is not None:
             await asyncio.wait([self._preparing])
         await self.call(self.bandit.close)

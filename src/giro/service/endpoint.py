@@ -113,7 +113,11 @@ class Endpoint:
             if problem.status == 500:
                 path = scope.get("giro.route", "")
                 _LOGGER.error("%s %s failed:\n%s", scope["method"], path, place_of(error))
-            return self.door.written(problem)
+            return self.refusal(problem, scope["path_params"])
+
+    def refusal(self, problem: Problem, path: Mapping[str, Any]) -> Answer:
+        """Return the answer that says so, as the door does."""
+        return self.door.written(problem)
 
     async def _answered(self, scope: Scope, receive: Receive) -> Answer:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
@@ -202,7 +206,7 @@ async def _send(answer: Answer, send: Send) -> None:
     body = b"" if content is None else content if isinstance(content, bytes) else _encode(content)
     if body:
         lines.append((b"content-type", media_type.encode()))
-    if status != 204:
+    if status not in (204, 304):
         lines.append((b"content-length", str(len(body)).encode()))
     await send({"type": "http.response.start", "status": status, "headers": lines})
     await send({"type": "http.response.body", "body": body})

@@ -5,6 +5,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from giro.service.about import About, checked_payloads
+
 Name = Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$", max_length=100)]
 Id = Annotated[str, Meta(min_length=1, max_length=256)]
 Features = dict[str, Any] | list[float | None]
@@ -40,6 +42,11 @@ class NewBandit(Struct, omit_defaults=True, forbid_unknown_fields=True):
         own = {"name", "payloads", "sticky"}
         given = msgspec.structs.asdict(self).items()
         return {key: value for key, value in given if key not in own and value is not UNSET}
+
+    def about(self) -> About:
+        """Return the settings of the service."""
+        payloads = None if self.payloads is None else checked_payloads(self.payloads, self.arms)
+        return About(payloads=payloads, sticky=self.sticky)
 
 
 class BanditInfo(Struct):
@@ -144,9 +151,10 @@ class Outcome(Struct):
 
 
 class NewArm(Struct, forbid_unknown_fields=True):
-    """The name of an arm to add."""
+    """The name of an arm to add, and its payload if those of the bandit have one."""
 
     arm: Annotated[str, Meta(min_length=1)]
+    payload: Any = UNSET
 
 
 class ArmSummary(Struct):

@@ -1,11 +1,12 @@
 """Service: the keys, bandits and records that all doors share."""
 
 import asyncio
+import hashlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -22,8 +23,9 @@ _THREADS = 32
 _FOLLOWING = 2.0  # seconds between looks at keys and settings that others change
 STICKY, DEFERRED = "sticky", "deferred"  # kinds of records
 _QUEUE = 10_000  # records that wait to be read or written
-_DAY = 86400.0
+DAY = 86400.0
 T = TypeVar("T")
+_Change: TypeAlias = tuple[str, Any, int | None]  # name, value, version of a record
 
 
 class Service:
@@ -38,8 +40,8 @@ class Service:
         self.is_ready = self.is_closing = False
         self.on_close: list[Callable[[], Awaitable[None]]] = []  # of doors
         self._reads: dict[str, Lane[str, Record | None]] = {}
-        self._writes: dict[tuple[str, float | None], Lane[tuple[str, Any], None]] = {}
         self.expected: list[Running] = []  # bandits of the settings, which readiness waits for
+        self._writes: dict[tuple[str, float | None], Lane[_Change, bool]] = {}
         self._following: asyncio.Task[None] | None = None
 
     # -- starting and ending -----------------------------------------------------------------
@@ -115,7 +117,7 @@ class Service:
             return [await self.call(running.bandit.decision_in, text, ask) for text in texts]
         decisions = await running.decide(ask)
         texts = [decision.text for decision in decisions]
-        seconds = running.bandit.setting["reward_wait"] or _DAY
+        seconds = running.bandit.setting["reward_wait"] or DAY
         for decision in decisions:
             value = {
                 "bandit": running.name,
@@ -185,11 +187,8 @@ class Service:
         """Keep the reward of a deferred decision with it."""
         while (kept := await self.get(DEFERRED, id)) is not None:
             more = kept.value | {"rewards": [*kept.value["rewards"], value]}
-            if await self.call(self._replaced, DEFERRED, id, more, kept.version):
+            if await self.put(DEFERRED, id, more, seconds=DAY, expected=kept.version):
                 return
-
-    def _replaced(self, kind: str, name: str, value: Any, version: int) -> bool:
-        return self.records.put(kind, name, value, expected=version, seconds=_DAY)
 
     async def _owner(self, id: str, key: Key) -> Running:
         """Return the bandit that has a decision, among those that the key may reward."""
@@ -211,14 +210,25 @@ class Service:
 
     # -- decisions by targetingKey -----------------------------------------------------------
 
-    async def stick(self, bandit: str, targeting_key: str, value: Any, *, seconds: float) -> None:
-        """Remember a decision under a targetingKey: plain data that has at least its `id`."""
-        await self.put(STICKY, f"{bandit}/{targeting_key}", value, seconds=seconds)
+    async def stick(
+        self, bandit: str, targeting_key: str, value: Any, *, seconds: float, expected: int = 0
+    ) -> bool:
+        """Remember a decision under a targetingKey: plain data that has at least its `id`.
 
-    async def stuck(self, bandit: str, targeting_key: str) -> Any:
-        """Return the plain data remembered under a targetingKey, or None."""
-        record = await self.get(STICKY, f"{bandit}/{targeting_key}")
-        return None if record is None else record.value
+        If another was remembered since the version `expected`, that one stays.
+        """
+        name = _sticky_name(bandit, targeting_key)
+        return await self.put(STICKY, name, value, seconds=seconds, expected=expected)
+
+    async def stuck(self, bandit: str, targeting_key: str) -> Record | None:
+        """Return the newest decision remembered under a targetingKey, or None."""
+        return await self.get(STICKY, _sticky_name(bandit, targeting_key))
+
+    def forget(self, ids: Sequence[str]) -> None:
+        """Delete the records of decisions beside the log. This may wait."""
+        sticky = self.records.all(STICKY).items()
+        self.records.delete(STICKY, *(name for name, each in sticky if each.value["id"] in ids))
+        self.records.delete(DEFERRED, *ids)
 
     # -- records -----------------------------------------------------------------------------
 
@@ -233,19 +243,30 @@ class Service:
         records = self.records.get_many(kind, names)
         return [records.get(name) for name in names]
 
-    async def put(self, kind: str, name: str, value: Any, *, seconds: float | None = None) -> None:
-        """Write a record. Those of a kind that are written at once share a commit."""
+    async def put(
+        self,
+        kind: str,
+        name: str,
+        value: Any,
+        *,
+        seconds: float | None = None,
+        expected: int | None = None,
+    ) -> bool:
+        """Write a record as `Records.put` does. Those that come at once share a commit."""
         lane = self._writes.get((kind, seconds))
         if lane is None:
             lane = Lane(partial(self._write, kind, seconds), self.pool, most=_QUEUE)
             self._writes[kind, seconds] = lane
-        await lane.put((name, value))
+        return await lane.put((name, value, expected))
 
-    def _write(
-        self, kind: str, seconds: float | None, items: Sequence[tuple[str, Any]]
-    ) -> list[None]:
-        self.records.put_many(kind, dict(items), seconds=seconds)
-        return [None] * len(items)
+    def _write(self, kind: str, seconds: float | None, changes: Sequence[_Change]) -> list[bool]:
+        return self.records.put_each(kind, changes, seconds=seconds)
+
+
+def _sticky_name(bandit: str, targeting_key: str) -> str:
+    """Return the name of a record that does not show whose it is."""
+    digest = hashlib.sha256(targeting_key.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{bandit}/{digest}"
 
 
 def _first_id(ask: Ask) -> str:

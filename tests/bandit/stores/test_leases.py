@@ -29,6 +29,14 @@ def test_another_process_takes_over_when_the_keeper_closes(make: Make) -> None:
     other.close()
 
 
+def test_chores_that_begin_late_do_not_make_a_closed_store_the_keeper(make: Make) -> None:
+    store, other = make(), make()
+    assert store.is_keeper()
+    store.close()
+    assert not store.is_keeper()
+    assert other.is_keeper()
+
+
 def test_a_keeper_that_is_silent_loses_its_lease(make: Make) -> None:
     store: Any = make()
     other = of_another_process(store)

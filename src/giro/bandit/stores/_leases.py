@@ -30,7 +30,7 @@ class Leases:
     def renew(self) -> None:
         """Begin without any: also in a child process, which is another one to the database."""
         self._process = secrets.token_hex(8)
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._holders: dict[int, int] = {}  # bandit: the store that keeps it
         self._kept: set[int] = set()  # by this process
         self._asked: set[int] = set()
@@ -38,7 +38,7 @@ class Leases:
 
     def holds(self, bandit: int, store: int) -> bool:
         """Return whether a store keeps its bandit, and take over bandits that nobody keeps."""
-        with self._lock:
+        with self.lock:
             if self._holders.get(bandit, store) != store:
                 return False
             wait = _RENEWAL if bandit in self._kept else _PATIENCE
@@ -59,7 +59,7 @@ class Leases:
 
     def give_back(self, bandit: int, store: int) -> None:
         """Give up the bandit that a store kept, so that others need not wait until it is due."""
-        with self._lock:
+        with self.lock:
             if self._holders.get(bandit) != store:
                 return
             del self._holders[bandit]

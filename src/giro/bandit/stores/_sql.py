@@ -50,6 +50,7 @@ class SqlStore:
         It is let go when the store is closed, or gone.
         """
         self.database = database
+        self._is_open = True
         self._let_go = weakref.finalize(self, let_go, database, id(self))
         self._let_go.atexit = False
         try:
@@ -140,7 +141,9 @@ class SqlStore:
 
     def is_keeper(self) -> bool:
         """Return whether this store holds the bandit's lease."""
-        return self.database.leases.holds(self._bandit, id(self))
+        leases = self.database.leases
+        with leases.lock:  # chores of a store may begin while it is closed
+            return self._is_open and leases.holds(self._bandit, id(self))
 
     # -- snapshots -----------------------------------------------------------------------------
 
@@ -298,6 +301,8 @@ class SqlStore:
     def close(self) -> None:
         """Give back the lease, and close the database if this was its last store."""
         if self._let_go.alive:
+            with self.database.leases.lock:
+                self._is_open = False
             try:
                 with contextlib.suppress(StoreError):  # the lease ends by itself
                     self.database.leases.give_back(self._bandit, id(self))
