@@ -116,7 +116,7 @@ distribution of rewards; `npts` is slow in long runs |
 | rewards that come late or in batches | `giro`, `thompson`, `maillard` | they go on exploring \
 [meanwhile](production.md#rewards-that-come-late); `ucb1`, `kl-ucb` and `imed` repeat one arm |
 | a choice that anybody can repeat by hand | `imed`, `kl-ucb` | no randomness but in ties |
-| a world that changes | `thompson`, `ucb1`, `lin-ucb` with `half_life` or `window` | they \
+| a world that changes | `thompson`, `default`, `rand-ucb`, `lin-ucb` with a `half_life` | they \
 [forget](howto/drift.md) |
 | contexts in columns | `default`, `rand-ucb`, `lin-ucb` | best in the [bake-off](bakeoff.md) |
 | arms with features, words, arms that come and go | `default`, `giro-ensemble:model=hashed` | \

@@ -13,6 +13,7 @@ from giro.paper.studies.settings import ROUNDS, SCALES
 from giro.simulation.kept import CUDA, FILE
 from giro.simulation.trace import load_traces
 from giro.tables import write_csv
+from giro.version import stamp
 
 FOLDER = Path("results/settings")
 
@@ -41,7 +42,7 @@ def main() -> None:
                 }
             )
             sys.stdout.write(" ".join(f"{value:>10}" for value in lines[-1].values()) + "\n")
-    write_csv(FOLDER / "sgd.csv", lines, note="python scripts/sgd_claims.py")
+    write_csv(FOLDER / "sgd.csv", lines, note=str(stamp("python scripts/sgd_claims.py")))
 
 
 if __name__ == "__main__":
