@@ -18,6 +18,7 @@ APART = {  # folders of tests about many modules at once
     "benchmarks": "programs of benchmarks/",
 }
 OF_NO_MODULE = {  # files at the top: documents, the package as a whole, and tests themselves
+    "test_deploy",
     "test_examples",
     "test_exports",
     "test_extras",

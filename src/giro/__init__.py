@@ -18,7 +18,7 @@ from giro.version import __version__
 
 if TYPE_CHECKING:
     from giro import policies, problems
-    from giro.bandit import Ask, Bandit, Decision, Record, Records
+    from giro.bandit import Alarm, Ask, Bandit, Decision, Record, Records
     from giro.evaluation.evaluate import evaluate
     from giro.evaluation.readers import read_log
     from giro.policy import Policy
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from giro.simulation.trace import Trace
 
 __all__ = [
+    "Alarm",
     "Ask",
     "BadFile",
     "BadParameter",
@@ -53,6 +54,7 @@ __all__ = [
 ]
 
 _HOMES = {  # what is imported when it is first asked for, as numba takes long to import
+    "Alarm": "giro.bandit",
     "Ask": "giro.bandit",
     "Bandit": "giro.bandit",
     "Decision": "giro.bandit",

@@ -37,6 +37,11 @@ class UnknownDecision(BadParameter):
 class Contradiction(BadParameter):
     """A decision was asked for, or rewarded, in another way before."""
 
+    def __init__(self, message: str, *, is_late: bool = False) -> None:
+        """Say whether a reward came after its decision had expired."""
+        super().__init__(message)
+        self.is_late = is_late
+
 
 class BadFile(GiroError):
     """A file cannot be read or written, or holds something else."""

@@ -6,10 +6,18 @@ from typing import Any
 import pytest
 from cli.conftest import Giro
 
-from giro import Bandit
+from giro import Bandit, Policy
 from giro.cli import warm_up as command
 from giro.compiling.places import Place
 from giro.errors import BadParameter
+
+
+@pytest.fixture(autouse=True)
+def noted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """What is noted as compiled, instead of noting it."""
+    notes: list[tuple[Any, ...]] = []
+    monkeypatch.setattr(command, "note_compiled", lambda *note: notes.append(note))
+    return notes
 
 
 @pytest.fixture
@@ -40,7 +48,9 @@ def test_every_policy_is_compiled_for_every_shape_and_its_time_told(
     assert warmed == [(policy, *shape) for policy in ("ucb1", "default") for shape in shapes]
 
 
-def test_only_what_is_asked_for_is_compiled(giro: Giro, warmed: list[Any]) -> None:
+def test_only_what_is_asked_for_is_compiled_and_noted(
+    giro: Giro, warmed: list[Any], noted: list[Any]
+) -> None:
     assert giro("warm-up", "lin-ucb", "--features", 2, "--arm-features", 1).status == 0
     ((_, context, arms),) = warmed
     assert context == [0.5, 0.5]
@@ -48,6 +58,7 @@ def test_only_what_is_asked_for_is_compiled(giro: Giro, warmed: list[Any]) -> No
     warmed.clear()
     assert giro("warm-up", "ucb1", "--features", 0).status == 0
     assert warmed == [("ucb1", None, None)]
+    assert noted == [(Policy.parse("lin-ucb").text, (1, 1)), ("ucb1", (0, 0))]
 
 
 def test_shapes_that_a_policy_refuses_are_left_out(

@@ -1,6 +1,7 @@
 """Bandits in a process of the service."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,6 @@ import pytest
 from service.conftest import Client
 
 from giro import Ask, Bandit, GiroError
-from giro.service import bandits as module
 from giro.service.about import About
 from giro.service.bandits import bandit_in
 from giro.service.errors import Problem
@@ -35,10 +35,10 @@ def test_a_bandit_decides_at_once_and_with_its_policy_when_that_is_compiled(
 ) -> None:
     asked = []
 
-    async def compile_aside(bandit: Bandit, ask: Ask) -> None:
-        asked.append(ask)
+    def compile_aside(bandit: Bandit, stop: Callable[[], bool]) -> None:
+        asked.append(stop())
 
-    monkeypatch.setattr(module, "_compile_aside", compile_aside)
+    monkeypatch.setattr(Bandit, "compile_aside", compile_aside)
 
     async def game(ask: Client) -> None:
         bandits = ask.service.bandits
@@ -51,7 +51,7 @@ def test_a_bandit_decides_at_once_and_with_its_policy_when_that_is_compiled(
         assert running.bandit.is_ready
         (decision,) = await running.decide(Ask())
         assert decision.propensity == 1.0
-        assert asked == [Ask()]
+        assert asked == [False]
         assert bandit_in(decision.id) == "x"
 
     served(game)
@@ -63,11 +63,9 @@ def test_a_policy_that_cannot_be_compiled_leaves_chance_at_work(
     def fail(bandit: Bandit) -> None:
         raise GiroError("no compiler")
 
-    async def compile_aside(bandit: Bandit, ask: Ask) -> None:
-        pass
-
+    asked = []
     monkeypatch.setattr(Bandit, "get_ready", fail)
-    monkeypatch.setattr(module, "_compile_aside", compile_aside)
+    monkeypatch.setattr(Bandit, "compile_aside", lambda *_, **__: asked.append(1))
 
     async def game(ask: Client) -> None:
         await ask.service.bandits.create("x", {"arms": ["a", "b"], "policy": "ucb1"}, About())
@@ -76,6 +74,7 @@ def test_a_policy_that_cannot_be_compiled_leaves_chance_at_work(
         await running.prepared()
         (decision,) = await running.decide(Ask())
         assert decision.propensity == 0.5
+        assert asked == [1]  # it is tried once, and not at each decision
 
     served(game)
 
@@ -97,3 +96,44 @@ def test_settings_that_others_change_are_followed(served: Served) -> None:
         assert running.about.retired
 
     served(game)
+
+
+def test_a_log_without_a_snapshot_that_is_opened_again_is_not_played_by_chance(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a crash: a clean end leaves a snapshot."""
+    monkeypatch.setattr(Bandit, "is_compiled", True)
+
+    async def game(ask: Client) -> None:
+        bandits = ask.service.bandits
+        with Bandit(["a", "b"], "ucb1", name="x", store=bandits.store) as bandit:
+            decision = bandit.decide()
+            bandit.reward(decision.id, 1.0)
+            bandit._follower._snapshot_at = 100  # so that none is kept at the end
+        running = await bandits.get("x")
+        (decision,) = await running.decide(Ask())
+        assert (running.bandit.is_ready, decision.propensity) == (True, 1.0)
+
+    served(game)
+
+
+def test_readiness_waits_for_the_policies_of_the_settings_to_be_compiled(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end, asked = threading.Event(), []
+
+    def compile_aside(bandit: Bandit, stop: Callable[[], bool]) -> None:
+        asked.append(bandit.name)
+        assert may_end.wait(30)
+
+    monkeypatch.setattr(Bandit, "compile_aside", compile_aside)
+
+    async def game(ask: Client) -> None:
+        assert (await ask("GET", "/readyz", key=None)).status_code == 503
+        may_end.set()
+        (running,) = ask.service.bandits.running()
+        await running.prepared()
+        assert (await ask("GET", "/readyz", key=None)).status_code == 200
+        assert asked == ["mine"]
+
+    served(game, bandits=[{"name": "mine", "arms": ["a", "b"], "policy": "ucb1"}])

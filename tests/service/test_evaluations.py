@@ -35,6 +35,35 @@ async def finished(ask: Client, policy: str) -> Any:
     raise AssertionError("it never ended")
 
 
+def test_an_evaluation_does_not_outlive_its_service(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def for_ever(order: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return order
+
+    monkeypatch.setattr(evaluations, "in_another_process", for_ever)
+    ids: list[str] = []
+
+    async def before(ask: Client) -> None:
+        await ask.post("/v1/bandits", {"name": "b", "arms": ["x", "y"], "policy": "uniform"})
+        for _ in range(2):  # one runs, one waits
+            begun = await ask("POST", "/v1/bandits/b/evaluations", {"policy": "ucb1"})
+            ids.append(begun.json()["id"])
+            shown = await ask.get(f"/v1/bandits/b/evaluations/{ids[-1]}")
+            assert shown["status"] == "running"
+
+    async def after(ask: Client) -> None:
+        old = {"id": "x", "status": "running", "policy": "ucb1", "created": 1.0, "alive": 1.0}
+        await ask.service.put("evaluation", "b/x", old)  # its service was killed
+        for id in (*ids, "x"):
+            shown = await ask.get(f"/v1/bandits/b/evaluations/{id}")
+            assert (shown["status"], "ask again" in shown["detail"]) == ("failed", True)
+
+    served(before)
+    served(after)
+
+
 def test_the_result_of_an_evaluation_is_kept(served: Served) -> None:
     async def game(ask: Client) -> None:
         await ask.post("/v1/bandits", {"name": "b", "arms": ["x", "y"], "policy": "uniform"})

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from service.conftest import Client, serving
 
+from giro import Bandit
 from giro.seeds import stream
 from giro.service.settings import Limits
 
@@ -265,10 +266,7 @@ def test_an_erased_decision_does_not_come_back(served: Served) -> None:
 
 @pytest.fixture
 def compiles_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def compile_aside(*_: Any) -> None:
-        pass
-
-    monkeypatch.setattr("giro.service.bandits._compile_aside", compile_aside)
+    monkeypatch.setattr(Bandit, "compile_aside", lambda *_, **__: None)
 
 
 async def share_right(ask: Client, rounds: int, last: int, at_once: int, seed: int) -> float:

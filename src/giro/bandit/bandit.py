@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
+from giro.bandit.alarms import Alarm, Past, alarms
+from giro.bandit.aside import are_compiled, compile_aside, forms_of
 from giro.bandit.asking import Ask, activated, answered_each, deferred_in
 from giro.bandit.deciding import Request, answered, encoded, ranking, requests_of
 from giro.bandit.event import (
@@ -353,6 +355,31 @@ class Bandit:
         See `events`.
         """
         return self._state.position
+
+    @property
+    def lag(self) -> int:
+        """The number of events in the log that this bandit has not taken in yet.
+
+        Others have appended these. Asking begins to follow them, if no decision has.
+        """
+        self._follower.tend()
+        return max(0, self._store.last() - self.position)
+
+    def alarms(self) -> list[Alarm]:
+        """Return signs in the recent past that somebody should look at this bandit.
+
+        Each has a `kind` and a `text` with the way out. Kinds: rewards_stopped (far fewer than
+        expected in the last hour, by the rewards for each decision in the day before),
+        exploration_collapsed (the probabilities of recent decisions have nearly no entropy),
+        choices_off (recent arms do not follow their probabilities, by a chi-square test), lagging
+        (events that others append are taken in too late). This looks at the last 2,000 decisions
+        whose probabilities are known, since the bandit was opened, and not at the log.
+        """
+        lag, now = self.lag, self._follower.clock()
+        with self._follower.lock:
+            watch = self._state.watch
+            past = Past(dict(watch.bins), list(watch.recent), now, lag)
+        return alarms(past)
 
     def decision(self, id: str) -> Decision:
         """Return an earlier decision."""
@@ -752,19 +779,34 @@ class Bandit:
         return self._state.stand_in is None
 
     def get_ready(self) -> bool:
-        """Compile the policy of a bandit that was opened `at_once`, and have it decide from now on.
+        """Compile the policy, or load it from the cache, and have it decide from now on.
 
-        Others may decide meanwhile. Return whether it is ready: not before its first decision,
-        which shows the form of contexts.
+        This is for a bandit that was opened `at_once`: others may decide meanwhile. Return whether
+        it is ready: not before its first decision, which shows the form of contexts.
         """
-        if not self.is_ready:
-            decisions = (event for _, event in self._rows() if isinstance(event, Decided))
-            decision = next(decisions, None)
-            if decision is None:
-                return False
-            compile_for(decision, self._state)
-            self._follower.get_ready()
+        decisions = (event for _, event in self._rows() if isinstance(event, Decided))
+        decision = next(decisions, None)
+        if decision is None or self._state.schema is None:
+            return self.is_ready
+        compile_for(decision, self._state)
+        self._follower.get_ready()
         return True
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether the cache has all that this bandit compiles, so that `get_ready` only loads it.
+
+        Before the first decision: for decisions of any form.
+        """
+        return are_compiled(self.policy.text, forms_of(self._state.schema))
+
+    def compile_aside(self, *, stop: Callable[[], bool] = lambda: False) -> None:
+        """Compile in another process, into the cache that all processes share.
+
+        So an event loop is not held up, and `get_ready` only loads. Of several processes that want
+        this at once one compiles. Ends early when `stop` says so.
+        """
+        compile_aside(self.policy.text, forms_of(self._state.schema), stop)
 
     def warm_up(self, context: Given = None, *, arms: Arms = None) -> None:
         """Compile ahead for decisions like this one, so that the first does not wait.

@@ -100,7 +100,8 @@ def still_wanted(
         since = " since it expired" if reward.expired else ""
         raise Contradiction(
             f"decision '{event.id}' already has the reward {text_of(reward.value)}{since}, "
-            f"got {text_of(event.value)}"
+            f"got {text_of(event.value)}",
+            is_late=reward.expired,
         )
     return wanted
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from giro.bandit.alarms import Watch
 from giro.bandit.cold_start import ColdStart
 from giro.bandit.event import (
     ArmAdded,
@@ -21,6 +22,7 @@ from giro.bandit.event import (
     Event,
     Formed,
     Rebuilt,
+    Reported,
     Rewarded,
 )
 from giro.bandit.setting import Setting
@@ -103,6 +105,7 @@ class BanditState:
         self.agreement = 0.0  # sum of the policy's own probabilities of what was chosen
         self.alone = WeightedMean()  # rewards of the policy alone
         self.hours: dict[int, Counter[int]] = {}  # decisions of each arm in the last hours
+        self.watch = Watch()
         self.outdated = False  # events were erased, or another policy learns: begin again
         self.broken = False  # it was interrupted: begin again at once
         self._arm_of: dict[str, int] = {}
@@ -138,7 +141,7 @@ class BanditState:
             if id not in pending:
                 self._look_up([event], find)
             decision, live = pending.pop(id), self.live
-            self._reward(decision, event.value)
+            self._reward(decision, event)
             if live is None:
                 raise GiroError("a reward came before the schema of contexts was known")
             self._learn_one(live, decision, self.setting.to_unit(event.value))
@@ -155,7 +158,7 @@ class BanditState:
                 if id not in pending:
                     self._look_up(events[i:], find)
                 decision = pending.pop(id)
-                self._reward(decision, value)
+                self._reward(decision, event)  # type: ignore[arg-type]  # likewise
                 learned.append((decision, value))
             else:
                 if learned:
@@ -188,14 +191,18 @@ class BanditState:
             if len(self.hours) > _HOURS + 2:  # the first that came: a clock may have been wrong
                 del self.hours[next(iter(self.hours))]
         in_hour[arm] += 1
+        self.watch.decided(event)
         if event.id in self._under_way:
             self._under_way.discard(event.id)  # counted when it was made
         else:
             self.cold_start.decided(event.arm)
         return _pending(event)
 
-    def _reward(self, decision: Pending, value: float) -> None:
+    def _reward(self, decision: Pending, event: Rewarded) -> None:
+        value = event.value
         self.n_rewards += 1
+        if not (event.expired or self.setting.collects_reports):
+            self.watch.rewarded(event.time)
         self.binary = self.binary and value in self.setting.reward_range
         self.total += value
         arm = self._arm_of.get(decision.name) if decision.name else decision.arm
@@ -214,10 +221,12 @@ class BanditState:
                 self._add_arm(event.text)
             case ArmRetired():
                 self.active = self.active[self.active != self._arm_of[event.text]]
+            case Reported():
+                self.watch.rewarded(event.time)
             case Rebuilt():
                 self.outdated = self.outdated or self.position >= self._erased
             case _:
-                pass  # reports wait for the reward; erased events left nothing
+                pass  # erased events left nothing
 
     def _begin(self, text: str) -> None:
         plain_setting = json.loads(text)
@@ -404,6 +413,7 @@ class BanditState:
             "alone": self.alone.to_json(),
             "total": self.total,
             "hours": [[hour, sorted(counts.items())] for hour, counts in self.hours.items()],
+            "watch": self.watch.to_json(),
             "cold_start": self.cold_start.to_json(),
             "live": live,
         }
@@ -476,6 +486,7 @@ class BanditState:
         self.agreement = float(about["agreement"])
         self.alone = WeightedMean.restored(about["alone"])
         self.hours = {int(hour): Counter(dict(counts)) for hour, counts in about["hours"]}
+        self.watch = Watch(about.get("watch", ()))
 
 
 def _cold_start(setting: Setting) -> ColdStart:

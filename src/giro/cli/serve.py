@@ -18,6 +18,7 @@ def serve(
     port: Annotated[int | None, option("PORT", "Likewise (8720).")] = None,
     uds: Annotated[str | None, option("PATH", "A unix socket, instead of host and port.")] = None,
     workers: Annotated[int | None, option("N", "Processes (1).")] = None,
+    log: Annotated[str | None, option("FORM", "text, or json for JSON lines (text).")] = None,
     config: Annotated[
         Path | None, option("FILE", "A giro.toml; options here take its place.")
     ] = None,
@@ -37,5 +38,5 @@ def serve(
         from giro.service.run import serve as run  # noqa: PLC0415  # an extra
         from giro.service.settings import settings_from  # noqa: PLC0415  # an extra
 
-    given = {"store": store, "host": host, "port": port, "uds": uds, "workers": workers}
+    given = {"store": store, "host": host, "port": port, "uds": uds, "workers": workers, "log": log}
     run(settings_from(config, given), tell)

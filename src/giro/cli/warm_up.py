@@ -6,11 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from giro.bandit import Bandit
+from giro.bandit.aside import ALL_FORMS, note_compiled
 from giro.checks import check, whole
 from giro.cli.main import app
 from giro.cli.output import print_line
 from giro.compiling.places import place, processor
 from giro.errors import BadParameter, GiroError
+from giro.policy import Policy
 
 _ARMS = ("a", "b", "c")
 
@@ -59,10 +61,10 @@ def warm_up(
 def _compile(policy: str, features: int | None, arm_features: int | None) -> None:
     """Compile one policy for all shapes in which it can be used."""
     if features is None and arm_features is None:
-        shapes = [(0, 0), (1, 0), (0, 1), (1, 1)]
+        shapes = ALL_FORMS
     else:
         shapes = [(features or 0, arm_features or 0)]
-    refusals = []
+    refusals, text = [], Policy.parse(policy).text
     for numbers, numbers_of_arms in shapes:
         arms: Any = {name: [0.5] * numbers_of_arms for name in _ARMS} if numbers_of_arms else None
         try:
@@ -70,5 +72,6 @@ def _compile(policy: str, features: int | None, arm_features: int | None) -> Non
             bandit.warm_up([0.5] * numbers if numbers else None, arms=arms)
         except BadParameter as refusal:  # not every policy can do without, or with them
             refusals.append(refusal)
+        note_compiled(text, (int(numbers > 0), int(numbers_of_arms > 0)))
     if len(refusals) == len(shapes):
         raise refusals[0]

@@ -46,7 +46,7 @@ def compile_once(compiled: Any) -> None:
     compiled.compile = compile_alone
 
 
-def _alone(cache: Any, signature: Any) -> contextlib.AbstractContextManager[None]:
+def _alone(cache: Any, signature: Any) -> contextlib.AbstractContextManager[object]:
     """Return a lock against others who compile the same, or none if it is compiled already."""
     lock = cache.lock_for(signature) if isinstance(cache, _LaterCache) else None
     return alone(lock) if lock else contextlib.nullcontext()

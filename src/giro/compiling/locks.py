@@ -17,13 +17,16 @@ _LOOKS = 0.05  # seconds between two
 
 
 @contextlib.contextmanager
-def alone(path: Path, *, patience: float = _PATIENCE) -> Iterator[None]:
-    """Wait until no other process or thread is inside, but no longer than `patience`."""
+def alone(path: Path, *, patience: float = _PATIENCE) -> Iterator[bool]:
+    """Wait until no other process or thread is inside, but no longer than `patience`.
+
+    Yields whether nobody else is inside.
+    """
     with path.open("ab") as file:
         begun = time.monotonic()
-        while not _locked(file) and time.monotonic() - begun < patience:
+        while not (is_mine := _locked(file)) and time.monotonic() - begun < patience:
             time.sleep(_LOOKS)
-        yield  # closing the file opens the lock
+        yield is_mine  # closing the file opens the lock
 
 
 def _locked(file: IO[bytes]) -> bool:

@@ -203,9 +203,11 @@ class _Api:
         running = await self._bandit(call, "read")
         bandit = running.bandit
         table = await running.call(bandit.summary)
+        alarms = await running.call(bandit.alarms)
+        alarms = [m.AlarmAnswer(*alarm) for alarm in alarms]
         arms = msgspec.convert(table.to_dicts(), list[m.ArmSummary])
         counts = (bandit.n_decisions, bandit.n_rewards, running.waiting, bandit.is_ready)
-        return m.Summary(*counts, arms)
+        return m.Summary(*counts, await running.call(_lag, bandit), alarms, arms)
 
     async def events(self, call: Call) -> Answer:
         """Stream the log behind the position `since` as JSON lines, with one event in each.
@@ -259,6 +261,10 @@ async def _lines(running: Running, since: int) -> AsyncIterator[bytes]:
 
 def _read(bandit: giro.Bandit, since: int) -> Any:
     return bandit.events(since=since, limit=_CHUNK)
+
+
+def _lag(bandit: giro.Bandit) -> int:
+    return bandit.lag
 
 
 def _refused(problem: Problem) -> m.BatchAnswer:

@@ -11,6 +11,15 @@ from giro.service import administration, api, openapi, openfeature
 from giro.service import messages as m
 from giro.service.endpoint import Answer, Call, Endpoint, nowhere, route
 from giro.service.errors import Problem
+from giro.service.keys import Key
+from giro.service.metrics import (
+    KIND,
+    MEDIA_TYPE,
+    counts_in,
+    exposition,
+    samples_of,
+    samples_of_bandit,
+)
 from giro.service.service import Service
 from giro.service.settings import Settings
 
@@ -53,20 +62,40 @@ async def _make_bandits(service: Service) -> None:
     for plain in service.settings.bandits:
         new = msgspec.convert(plain, m.NewBandit)
         await service.bandits.create(new.name, new.parameters(), new.about())
-        await service.bandits.get(new.name)
+        running = await service.bandits.get(new.name)
+        running.prepare()
+        service.expected.append(running)
+
+
+async def _metrics(service: Service, key: Key) -> bytes:
+    """Return the counts of all workers of this machine, and of the bandits the key may read."""
+    own = service.metrics
+    counts = [own.now()]
+    if service.settings.workers > 1:
+        here = own.name.partition("/")[0]
+        for name, record in (await service.call(service.records.all, KIND)).items():
+            if name.partition("/")[0] == here and name != own.name:
+                counts.append(counts_in(record.value))
+    samples = [sample for each in counts for sample in samples_of(each)]
+    for running in service.bandits.running():
+        if key.may("read", running.name):
+            samples += await running.call(samples_of_bandit, running.bandit, running.waiting)
+    return exposition(samples)
 
 
 def _about(service: Service, routes: Sequence[Route]) -> list[Route]:
-    """Return the routes that need no key."""
+    """Return the routes about the service itself."""
 
     async def livez(_: Call) -> m.Status:
         """Answer, because the process lives."""
         return m.Status("alive")
 
     async def readyz(_: Call) -> m.Status:
-        """Answer with 200 when bandits are open and requests are welcome."""
+        """Answer with 200 when the bandits of the settings are open and compiled."""
         if service.is_closing or not service.is_ready:
             raise Problem(503, "the service is starting or ending", wait=1)
+        if any(running.is_preparing for running in service.expected):
+            raise Problem(503, "policies are being compiled", wait=1)
         return m.Status("ready")
 
     async def openapi_json(_: Call) -> Answer:
@@ -77,7 +106,12 @@ def _about(service: Service, routes: Sequence[Route]) -> list[Route]:
         """Show the API to people."""
         return Answer(page, media_type="text/html; charset=utf-8")
 
-    own = [
+    async def metrics(call: Call) -> Answer:
+        """Show metrics for Prometheus. The key needs the scope read."""
+        call.key.check("read")
+        return Answer(await _metrics(service, call.key), media_type=MEDIA_TYPE)
+
+    own = [route("GET", "/metrics", Endpoint(service, metrics))] + [
         route("GET", path, Endpoint(service, handler, answer=answer, needs_key=False))
         for path, handler, answer in (
             ("/livez", livez, m.Status),

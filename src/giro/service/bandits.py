@@ -3,10 +3,10 @@
 import asyncio
 import logging
 import os
-import sys
-from asyncio.subprocess import DEVNULL, PIPE
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,25 +16,29 @@ from giro import Ask, Bandit, Decision, GiroError, Records
 from giro.service.about import KIND, About, about_of, changed, retired
 from giro.service.batches import Lane
 from giro.service.errors import Problem
+from giro.service.metrics import Metrics
 
 _LOGGER = logging.getLogger("giro.service")
 _LONGEST_PREFIX = 200  # characters of a name that ids can begin with: they have 256 at most
-_COMPILE = "import os; os.nice(5); from giro.cli.main import main; main()"
 
 
 class Running:
     """An open bandit: requests from all callers are decided and rewarded in groups."""
 
-    def __init__(self, bandit: Bandit, about: About, pool: Executor, *, queue: int) -> None:
+    def __init__(
+        self, bandit: Bandit, about: About, pool: Executor, metrics: Metrics, *, queue: int
+    ) -> None:
         """Prepare the lanes."""
         self.bandit, self.about, self._pool = bandit, about, pool
         self.name = str(bandit.name)
+        shape: dict[str, Any] = {"most": queue, "side_by_side": 2}
         self._decisions: Lane[Ask, list[Decision]] = Lane(
-            bandit.decide_each, pool, most=queue, side_by_side=2
+            bandit.decide_each, pool, done=partial(metrics.committed, "decisions"), **shape
         )
         self._rewards: Lane[tuple[str, float], None] = Lane(
-            bandit.reward_each, pool, most=queue, side_by_side=2
+            bandit.reward_each, pool, done=partial(metrics.committed, "rewards"), **shape
         )
+        self._is_closing, self._gave_up = threading.Event(), False
         self._activations: Lane[str, Decision] = Lane(bandit.activate, pool, most=queue)
         self._preparing: asyncio.Task[None] | None = None
 
@@ -44,8 +48,8 @@ class Running:
         The first in the log shows the form of contexts, for which the policy is compiled then.
         """
         decisions = await self._decisions.put(ask)
-        if not self.bandit.is_ready and self._preparing is None and self.bandit.n_decisions:
-            self._preparing = asyncio.create_task(self._prepare(ask))
+        if not (self.bandit.is_ready or self._gave_up) and self.bandit.n_decisions:
+            self.prepare()
         return decisions
 
     async def reward(self, id: str, value: float) -> None:
@@ -66,16 +70,29 @@ class Running:
         """The number of requests that wait for a thread."""
         return len(self._decisions) + len(self._rewards) + len(self._activations)
 
-    async def _prepare(self, ask: Ask) -> None:
+    def prepare(self) -> None:
+        """Begin to compile the policy, or to load it, unless that has begun."""
+        if self._preparing is None or self._preparing.done():
+            self._preparing = asyncio.create_task(self._prepare())
+
+    async def _prepare(self) -> None:
         """Compile the policy in another process, for the cache that all share, and then use it.
 
         Here it would hold up the event loop. If that process fails, this one compiles.
         """
+        self._gave_up = True  # unless all goes well
         try:
-            await _compile_aside(self.bandit, ask)
-            await self.call(self.bandit.get_ready)
+            await asyncio.to_thread(self.bandit.compile_aside, stop=self._is_closing.is_set)
+            if not self._is_closing.is_set():
+                await asyncio.to_thread(self.bandit.get_ready)
+            self._gave_up = False
         except GiroError as error:
             _LOGGER.warning("the bandit %s goes on choosing at random: %s", self.name, error)
+
+    @property
+    def is_preparing(self) -> bool:
+        """Whether the policy is being compiled or loaded."""
+        return self._preparing is not None and not self._preparing.done()
 
     async def prepared(self) -> None:
         """Wait until the policy is compiled, or cannot be."""
@@ -84,38 +101,23 @@ class Running:
 
     async def close(self) -> None:
         """Answer all that wait, keep a snapshot, and close the bandit."""
+        self._is_closing.set()
         await self._decisions.drain()
         await self._rewards.drain()
         await self._activations.drain()
         if self._preparing is not None:
-            self._preparing.cancel()
             await asyncio.wait([self._preparing])
         await self.call(self.bandit.close)
-
-
-async def _compile_aside(bandit: Bandit, ask: Ask) -> None:
-    """Run `giro warm-up` for requests like this one."""
-    has_features = isinstance(ask.arms, Mapping) or bandit.setting["open_arms"]
-    sides = ["--features", "0" if ask.context is None else "1"]
-    sides += ["--arm-features", "1" if has_features else "0"]
-    words = ["-c", _COMPILE, "warm-up", bandit.policy.text, *sides]
-    program = sys.executable
-    child = await asyncio.create_subprocess_exec(program, *words, stdout=DEVNULL, stderr=PIPE)
-    try:
-        _, complaint = await child.communicate()
-    except asyncio.CancelledError:
-        child.kill()
-        await child.wait()
-        raise
-    if child.returncode != 0:
-        _LOGGER.info("giro warm-up: %s", complaint.decode(errors="replace").strip())
 
 
 class Bandits:
     """The bandits of a store, in this process."""
 
-    def __init__(self, store: str, records: Records, pool: Executor, *, queue: int) -> None:
+    def __init__(
+        self, store: str, records: Records, pool: Executor, metrics: Metrics, *, queue: int
+    ) -> None:
         """Begin with none of them open."""
+        self._metrics = metrics
         self.store, self._records, self._pool, self._queue = store, records, pool, queue
         self._open: dict[str, asyncio.Task[Running]] = {}
 
@@ -151,7 +153,10 @@ class Bandits:
         if name not in Bandit.names(self.store):
             raise Problem(404, f"there is no bandit '{name}'")
         bandit = Bandit.open(self.store, name, ids=_ids(name), at_once=True)
-        return Running(bandit, about_of(self._records, name), self._pool, queue=self._queue)
+        if not bandit.is_ready and bandit.is_compiled:
+            bandit.get_ready()  # which only loads: better to wait for that than to decide by chance
+        about = about_of(self._records, name)
+        return Running(bandit, about, self._pool, self._metrics, queue=self._queue)
 
     async def create(self, name: str, parameters: Mapping[str, Any], about: About) -> bool:
         """Make a bandit, and return whether it is new: the same parameters again change nothing."""

@@ -5,6 +5,7 @@ loop never waits for a store, and a busy bandit appends hundreds of events with 
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any, Generic, TypeVar
@@ -27,11 +28,13 @@ class Lane(Generic[Item, Answer]):
         *,
         most: int,
         side_by_side: int = 1,
+        done: Callable[[float], None] | None = None,
     ) -> None:
         """Work in the threads of a pool, with at most `most` items waiting.
 
-        `side_by_side` is the number of groups at a time.
+        `side_by_side` is the number of groups at a time. `done` gets the seconds of each.
         """
+        self._done = done
         self._work, self._pool, self._most, self._free = work, pool, most, side_by_side
         self._waiting: list[tuple[Item, asyncio.Future[Answer]]] = []
         self._groups: set[asyncio.Future[Any]] = set()
@@ -54,14 +57,19 @@ class Lane(Generic[Item, Answer]):
             return
         self._free -= 1
         group, self._waiting = self._waiting[:_LARGEST], self._waiting[_LARGEST:]
-        loop = asyncio.get_running_loop()
+        loop, begun = asyncio.get_running_loop(), time.perf_counter()
         task = loop.run_in_executor(self._pool, self._work, [item for item, _ in group])
         self._groups.add(task)
-        task.add_done_callback(lambda done: self._finish(group, done))
+        task.add_done_callback(lambda done: self._finish(group, done, begun))
 
     def _finish(
-        self, group: Sequence[tuple[Item, "asyncio.Future[Answer]"]], done: "asyncio.Future[Any]"
+        self,
+        group: Sequence[tuple[Item, "asyncio.Future[Answer]"]],
+        done: "asyncio.Future[Any]",
+        begun: float,
     ) -> None:
+        if self._done is not None:
+            self._done(time.perf_counter() - begun)
         self._groups.discard(done)
         self._free += 1
         self._start()

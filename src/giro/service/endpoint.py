@@ -7,6 +7,7 @@ problem, as its door wants it.
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
@@ -17,7 +18,9 @@ from starlette.types import Receive, Scope, Send
 
 from giro.service.errors import Problem, problem_of
 from giro.service.keys import Key
+from giro.service.logs import log_request, place_of
 from giro.service.service import Service
+from giro.service.tracing import note_answer, request_span
 
 _LOGGER = logging.getLogger("giro.service")
 _JSON = "application/json"
@@ -92,15 +95,25 @@ class Endpoint:
         self._decoder = None if body is None else msgspec.json.Decoder(body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
+        """Answer a request, and count it."""
+        method, path, begun = scope["method"], scope.get("giro.route", ""), time.perf_counter()
+        with request_span(method, path, scope["headers"]) as span:
+            answer = await self._answered_or_refused(scope, receive)
+            note_answer(span, scope["path_params"], answer.content, answer.status)
+            seconds = time.perf_counter() - begun
+            self.service.metrics.answered(method, path, answer.status, seconds)
+            log_request(method, path, answer.status, seconds)
+            await _send(answer, send)
+
+    async def _answered_or_refused(self, scope: Scope, receive: Receive) -> Answer:
         try:
-            answer = await self._answered(scope, receive)
+            return await self._answered(scope, receive)
         except Exception as error:
             problem = problem_of(error)
             if problem.status == 500:
-                _LOGGER.exception("%s %s failed", scope["method"], scope["path"])
-            answer = self.refusal(problem, scope["path_params"])
-        await _send(answer, send)
+                path = scope.get("giro.route", "")
+                _LOGGER.error("%s %s failed:\n%s", scope["method"], path, place_of(error))
+            return self.refusal(problem, scope["path_params"])
 
     def refusal(self, problem: Problem, path: Mapping[str, Any]) -> Answer:
         """Return the answer that says so, as the door does."""
@@ -204,6 +217,7 @@ class _Route(Route):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] in (self.methods or ()):
+            scope["giro.route"] = self.path
             await self.app(scope, receive, send)
         else:
             problem = Problem(405, f"{scope['method']} is not possible here")

@@ -18,6 +18,8 @@ from giro.service.errors import problem_of
 from giro.service.service import Service
 
 KIND = "evaluation"
+_BEAT = 20.0  # seconds between signs of life of an evaluation
+_ENDED = {"status": "failed", "detail": "the service ended before the evaluation did: ask again"}
 
 
 class Evaluations:
@@ -34,7 +36,7 @@ class Evaluations:
         """Begin an evaluation, and return its record."""
         id = secrets.token_hex(8)
         record = {"id": id, "status": "running", "policy": policy, "created": time.time()}
-        await self._service.put(KIND, f"{bandit}/{id}", record)
+        await self._service.put(KIND, f"{bandit}/{id}", record | {"alive": time.time()})
         order = {
             "store": self._service.settings.store,
             "bandit": bandit,
@@ -47,26 +49,47 @@ class Evaluations:
         return record
 
     async def _run(self, order: dict[str, Any], record: dict[str, Any]) -> None:
-        async with self._turn:
-            result = await in_another_process(order)
-        await self._service.put(KIND, f"{order['bandit']}/{record['id']}", record | result)
+        """Evaluate, and keep the result, or that there is none because the service ends."""
+        name, result = f"{order['bandit']}/{record['id']}", _ENDED
+        beating = asyncio.create_task(self._beat(name, record))
+        try:
+            async with self._turn:
+                result = await in_another_process(order)
+        finally:
+            beating.cancel()
+            await asyncio.wait([beating])
+            await self._service.put(KIND, name, record | result)
+
+    async def _beat(self, name: str, record: dict[str, Any]) -> None:
+        """Say from time to time that an evaluation is under way: a crash says nothing."""
+        while True:
+            await asyncio.sleep(_BEAT)
+            await self._service.put(KIND, name, record | {"alive": time.time()})
 
     async def all(self, bandit: str) -> list[dict[str, Any]]:
         """Return the evaluations of a bandit, the newest first."""
         records = await self._service.call(self._service.records.all, KIND)
-        own = [each.value for name, each in records.items() if name.startswith(f"{bandit}/")]
+        own = [_now(each.value) for name, each in records.items() if name.startswith(f"{bandit}/")]
         return sorted(own, key=lambda value: -value["created"])
 
     async def get(self, bandit: str, id: str) -> dict[str, Any] | None:
         """Return an evaluation."""
         record = await self._service.get(KIND, f"{bandit}/{id}")
-        return None if record is None else record.value
+        return None if record is None else _now(record.value)
 
     async def close(self) -> None:
-        """End all that runs. It stays written down as running."""
+        """End all that runs, and write down that it failed."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
+
+
+def _now(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a record, as failed if nobody works on it any more."""
+    alive = record.get("alive")
+    if record["status"] == "running" and alive is not None and time.time() - alive > 3 * _BEAT:
+        record = record | _ENDED
+    return {key: value for key, value in record.items() if key != "alive"}
 
 
 async def in_another_process(order: dict[str, Any]) -> dict[str, Any]:

@@ -170,6 +170,13 @@ class ArmSummary(Struct):
     last_day: float | None
 
 
+class AlarmAnswer(Struct):
+    """A sign that something is wrong with a bandit, and the way out."""
+
+    kind: str
+    text: str
+
+
 class Summary(Struct):
     """The decisions and rewards of a bandit."""
 
@@ -177,6 +184,8 @@ class Summary(Struct):
     rewards: int
     waiting: int
     ready: bool
+    lag: int
+    alarms: list[AlarmAnswer]
     arms: list[ArmSummary]
 
 

@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +13,7 @@ import uvicorn
 from giro import BadParameter, Records
 from giro.service.app import application
 from giro.service.keys import all_keys, create_key
+from giro.service.logs import configuration
 from giro.service.settings import Settings
 
 _SETTINGS = "GIRO_SERVE_SETTINGS"  # in the environment of workers
@@ -28,17 +31,24 @@ def serve(settings: Settings, tell: Callable[[str], None]) -> None:
         "host": settings.host,
         "port": settings.port,
         "log_level": "warning",
+        "log_config": configuration(settings.log),
         "access_log": False,
         "server_header": False,
         "proxy_headers": False,  # nothing here depends on who the caller is
         "timeout_graceful_shutdown": _PATIENCE,
     }
+    signal.signal(signal.SIGTERM, _end)
     if settings.workers == 1:
         uvicorn.run(application(settings), **options)
         return
     os.environ[_SETTINGS] = json.dumps(msgspec.to_builtins(settings))
     worker = "giro.service.run:application_of_worker"
     uvicorn.run(worker, factory=True, workers=settings.workers, **options)
+
+
+def _end(*_: Any) -> None:
+    """End well. The server raises its signal again when all is answered and kept."""
+    sys.exit(0)
 
 
 def application_of_worker() -> Any:

@@ -8,11 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
+import msgspec
+
 from giro import Ask, Bandit, Decision, GiroError, Record, Records, UnknownDecision
 from giro.service.bandits import Bandits, Running, bandit_in
 from giro.service.batches import Lane
 from giro.service.errors import Problem
 from giro.service.keys import Key, KeyRing, all_keys
+from giro.service.metrics import KEPT, KIND, Metrics
 from giro.service.settings import Settings
 
 _LOGGER = logging.getLogger("giro.service")
@@ -33,9 +36,11 @@ class Service:
         self.settings = settings
         self.keys = KeyRing(rate=settings.limits.rate, workers=settings.workers)
         self.pool = ThreadPoolExecutor(_THREADS, "giro")
+        self.metrics = Metrics()
         self.is_ready = self.is_closing = False
         self.on_close: list[Callable[[], Awaitable[None]]] = []  # of doors
         self._reads: dict[str, Lane[str, Record | None]] = {}
+        self.expected: list[Running] = []  # bandits of the settings, which readiness waits for
         self._writes: dict[tuple[str, float | None], Lane[_Change, bool]] = {}
         self._following: asyncio.Task[None] | None = None
 
@@ -45,7 +50,9 @@ class Service:
         """Open the store, know the keys, and make the bandits of the settings."""
         settings = self.settings
         self.records = await self.call(Records, settings.store)
-        self.bandits = Bandits(settings.store, self.records, self.pool, queue=settings.limits.queue)
+        self.bandits = Bandits(
+            settings.store, self.records, self.pool, self.metrics, queue=settings.limits.queue
+        )
         await self.follow_once()
         self._following = asyncio.create_task(self._follow())
 
@@ -59,9 +66,15 @@ class Service:
                 _LOGGER.warning("keys and settings cannot be read: %s", error)
 
     async def follow_once(self) -> None:
-        """Take over keys and settings as they are now."""
+        """Take over keys and settings as they are now, and show others the counts."""
         self.keys.replace(await self.call(all_keys, self.records))
         await self.bandits.follow()
+        if self.settings.workers > 1:
+            counts = msgspec.to_builtins(self.metrics.now())
+            await self.call(self._keep_counts, counts)
+
+    def _keep_counts(self, counts: Any) -> None:
+        self.records.put(KIND, self.metrics.name, counts, seconds=KEPT)
 
     async def close(self) -> None:
         """Answer all that waits, and close everything."""
@@ -144,16 +157,21 @@ class Service:
         An id that the service made begins with the name of its bandit. Others are looked up in all
         bandits, which takes longer the more there are.
         """
-        name = bandit_in(id)
-        if name in self.bandits and key.may("reward", name):
-            try:
-                return await self.reward_in(await self.bandits.get(name), id, value)
-            except UnknownDecision:
-                pass
-        await self.reward_in(await self._owner(id, key), id, value)
+        with self.metrics.reports():
+            name = bandit_in(id)
+            if name in self.bandits and key.may("reward", name):
+                try:
+                    return await self._reward_in(await self.bandits.get(name), id, value)
+                except UnknownDecision:
+                    pass
+            await self._reward_in(await self._owner(id, key), id, value)
 
     async def reward_in(self, running: Running, id: str, value: float) -> None:
         """Report the reward of a decision of a bandit, or of one that is deferred."""
+        with self.metrics.reports():
+            await self._reward_in(running, id, value)
+
+    async def _reward_in(self, running: Running, id: str, value: float) -> None:
         try:
             await running.reward(id, value)
         except UnknownDecision:

@@ -4,7 +4,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -31,6 +31,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     port: int = 8720
     uds: str | None = None
     workers: int = 1
+    log: Literal["text", "json"] = "text"
     limits: Limits = Limits()
     bandits: list[dict[str, Any]] = []  # made at the start, as POST /v1/bandits does
 

@@ -1,0 +1,171 @@
+"""Alarms: signs in the recent log of a bandit that somebody should look at it."""
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from giro.bandit.event import Decided
+
+KINDS: Final = ("rewards_stopped", "exploration_collapsed", "choices_off", "lagging")
+_BIN, _BINS, _HOUR = 300.0, 288, 12  # seconds of a bin, bins of a day and of an hour
+_MOST, _MOST_NUMBERS = 2000, 200_000  # recent decisions, and the probabilities they have together
+_FEWEST = 500  # decisions that say something about exploration
+_EXPECTED = 20  # rewards that should have come before their absence means something
+_COLLAPSED = 0.01  # of the entropy of a uniform choice
+_BY_CHANCE = 1e-6  # alarms that are false, each time somebody looks
+_TOO_FAR = 5000  # events
+_CLASSES = 256  # arms that are counted apart
+
+
+class Alarm(NamedTuple):
+    """A sign that something is wrong: its kind, and a sentence with the way out."""
+
+    kind: str  # one of `giro.bandit.alarms.KINDS`
+    text: str
+
+
+class Watch:
+    """The recent past that alarms look at, in bounded memory: it follows from the log."""
+
+    def __init__(self, bins: Iterable[Sequence[int]] = ()) -> None:
+        """Begin with these bins of a snapshot: a number, decisions and rewards."""
+        self.bins = {number: [decisions, rewards] for number, decisions, rewards in bins}
+        self.recent: deque[Decided] = deque()
+        self._numbers = 0
+
+    def to_json(self) -> list[list[int]]:
+        """Return the bins as plain data. Recent decisions come again soon."""
+        return [[number, *counts] for number, counts in self.bins.items()]
+
+    def decided(self, event: "Decided") -> None:
+        """Count a decision."""
+        self._bin_of(event.time)[0] += 1
+        size = event.propensities.size
+        if size < 2 or size < event.arms.size:
+            return  # there was no choice, or its probabilities are not known
+        recent = self.recent
+        recent.append(event)
+        self._numbers += size
+        while len(recent) > _MOST or (self._numbers > _MOST_NUMBERS and len(recent) > 1):
+            self._numbers -= recent.popleft().propensities.size
+
+    def rewarded(self, time: float) -> None:
+        """Count a reward that came."""
+        self._bin_of(time)[1] += 1
+
+    def _bin_of(self, time: float) -> list[int]:
+        number = int(time // _BIN)
+        counts = self.bins.get(number)
+        if counts is None:
+            counts = self.bins[number] = [0, 0]
+            if len(self.bins) > _BINS:  # the first that came: a clock may have been wrong
+                del self.bins[next(iter(self.bins))]
+        return counts
+
+
+class Past(NamedTuple):
+    """What alarms are worked out from, apart from the state that goes on meanwhile."""
+
+    bins: dict[int, list[int]]
+    recent: list[Any]  # decisions
+    now: float
+    lag: int
+
+
+def alarms(past: Past) -> list[Alarm]:
+    """Return the alarms that ring."""
+    found_by = (_rewards_stopped, _exploration_collapsed, _choices_off, _lagging)
+    texts = (look(past) for look in found_by)
+    return [Alarm(kind, text) for kind, text in zip(KINDS, texts, strict=True) if text]
+
+
+def _rewards_stopped(past: Past) -> str:
+    """Compare the rewards for each decision in the last hour with those of the day before it."""
+    last, before = np.zeros(2), np.zeros(2)
+    newest = int(past.now // _BIN)
+    for number, counts in past.bins.items():
+        if newest - _BINS < number <= newest:
+            part = last if number > newest - _HOUR else before
+            part += counts
+    expected = last[0] * before[1] / before[0] if before[0] else 0.0
+    if expected < _EXPECTED or last[1] > expected / 10:
+        return ""
+    return (
+        f"rewards have stopped coming: {last[1]:.0f} in the last hour, where {expected:.0f} were "
+        f"expected of {last[0]:.0f} decisions: see whether the program still reports them, and "
+        "with the ids that it was given"
+    )
+
+
+def _exploration_collapsed(past: Past) -> str:
+    """Look at the entropy of recent probabilities.
+
+    Decisions in which one arm has exactly all of it are left out: a policy as `ucb1` never explores
+    by chance, and still explores.
+    """
+    rows = [event.propensities for event in past.recent]
+    chances = [row for row in rows if np.count_nonzero(row) > 1]
+    if len(chances) < max(_FEWEST, len(rows) / 10):
+        return ""
+    mean = float(np.mean([_entropy(row) / np.log(row.size) for row in chances]))
+    if mean >= _COLLAPSED:
+        return ""
+    return (
+        f"exploration has collapsed: the probabilities of the last {len(chances)} decisions have "
+        f"{mean:.1%} of the entropy of chance, so nothing is learned of other arms: give a new "
+        "bandit floor=0.01 or more, or a policy for drift, unless the best arm is certain"
+    )
+
+
+def _entropy(row: np.ndarray) -> float:
+    above = row[row > 0.0]
+    return float(-(above * np.log(above)).sum())
+
+
+def _choices_off(past: Past) -> str:
+    """Compare how often arms were chosen with their probabilities, by a chi-square test.
+
+    Arms without numbers are counted by how probable they were. Where probabilities change from
+    decision to decision the test is too careful (its statistic has less variance), never too bold.
+    """
+    if not past.recent:
+        return ""
+    from scipy import stats  # noqa: PLC0415  # quick start
+
+    classes = np.concatenate([_classes(event) for event in past.recent])
+    chances = np.concatenate([event.propensities for event in past.recent])
+    ends = np.cumsum([event.propensities.size for event in past.recent])
+    positions = [event.position for event in past.recent]
+    chosen = classes[ends - [event.propensities.size for event in past.recent] + positions]
+    expected = np.bincount(classes, chances, minlength=_CLASSES)
+    observed = np.bincount(chosen, minlength=_CLASSES)
+    often = expected >= 5.0
+    rare = stats.poisson.sf(observed[~often].sum() - 1, max(expected[~often].sum(), 1e-3))
+    off = float((np.square(observed - expected)[often] / expected[often]).sum())
+    usual = stats.chi2.sf(off, often.sum() - 1) if often.sum() > 1 else 1.0
+    if min(rare, usual) >= _BY_CHANCE:
+        return ""
+    return (
+        f"the arms of the last {len(past.recent)} decisions do not follow their logged "
+        f"probabilities (p = {min(rare, usual):.1g}): do not evaluate this log; ids that callers "
+        "choose until an arm comes, and logs from elsewhere, do this"
+    )
+
+
+def _classes(event: "Decided") -> np.ndarray:
+    """Return the class in which each arm on offer is counted."""
+    if event.names:
+        return (event.propensities * 20).astype(np.int64)
+    return event.arms % _CLASSES
+
+
+def _lagging(past: Past) -> str:
+    if past.lag <= _TOO_FAR:
+        return ""
+    return (
+        f"this process is {past.lag} events behind the log, so it decides without the newest "
+        "rewards: it needs more processor time, fewer events, or a cheaper policy"
+    )
