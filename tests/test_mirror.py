@@ -37,6 +37,7 @@ JUDGED_ELSEWHERE = {  # modules without a file of tests, and by what they are ju
     "simulation/engines/cuda_plans": "runs in an emulator, against twins in NumPy, in test_cuda",
     "simulation/engines/cuda_play": "likewise",
     "service/messages": "requests and answers in service/test_api and service/test_openapi",
+    "service/personalizer/messages": "requests and answers in service/personalizer/test_door",
 }
 
 

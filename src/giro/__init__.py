@@ -18,7 +18,7 @@ from giro.version import __version__
 
 if TYPE_CHECKING:
     from giro import policies, problems
-    from giro.bandit import Alarm, Ask, Bandit, Decision, Record, Records
+    from giro.bandit import Alarm, Ask, Bandit, Decision, Record, Records, Slot
     from giro.evaluation.evaluate import evaluate
     from giro.evaluation.readers import read_log
     from giro.policy import Policy
@@ -41,6 +41,7 @@ __all__ = [
     "Problem",
     "Record",
     "Records",
+    "Slot",
     "StoreError",
     "Trace",
     "UnknownDecision",
@@ -62,6 +63,7 @@ _HOMES = {  # what is imported when it is first asked for, as numba takes long t
     "Problem": "giro.problem",
     "Record": "giro.bandit",
     "Records": "giro.bandit",
+    "Slot": "giro.bandit",
     "Trace": "giro.simulation.trace",
     "evaluate": "giro.evaluation.evaluate",
     "read_log": "giro.evaluation.readers",

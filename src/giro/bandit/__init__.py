@@ -3,7 +3,8 @@
 from giro.bandit.alarms import Alarm
 from giro.bandit.asking import Ask
 from giro.bandit.bandit import Bandit
+from giro.bandit.deciding import Slot
 from giro.bandit.event import Decision
 from giro.bandit.records import Record, Records
 
-__all__ = ["Alarm", "Ask", "Bandit", "Decision", "Record", "Records"]
+__all__ = ["Alarm", "Ask", "Bandit", "Decision", "Record", "Records", "Slot"]

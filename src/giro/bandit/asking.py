@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from giro.bandit.deciding import Encoded, Request, answered, draw, encoded_all, ranking
+from giro.bandit.deciding import Encoded, Request, Slot, answered, draw, encoded_all, ranking
 from giro.bandit.event import DECISION, Decided, EventRow, event_of
 from giro.bandit.exchange import check_event
 from giro.bandit.stores import Taken, check_ids
@@ -28,7 +28,7 @@ class Ask(NamedTuple):
     arms: Arms = None
     id: str | None = None
     baseline: str | None = None
-    slots: int | Sequence[Mapping[str, Any]] | None = None
+    slots: int | Sequence[Mapping[str, Any] | Slot] | None = None
     deferred: bool = False
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from giro.bandit.alarms import Alarm, Past, alarms
 from giro.bandit.aside import are_compiled, compile_aside, forms_of
 from giro.bandit.asking import Ask, activated, answered_each, deferred_in
-from giro.bandit.deciding import Request, answered, encoded, ranking, requests_of
+from giro.bandit.deciding import Request, Slot, answered, encoded, ranking, requests_of
 from giro.bandit.event import (
     ArmAdded,
     ArmRetired,
@@ -39,6 +39,7 @@ from giro.bandit.follower import GROUP, Follower
 from giro.bandit.opening import (
     Ids,
     begin_log,
+    changed,
     check_arms,
     check_same,
     checked_clock,
@@ -48,7 +49,7 @@ from giro.bandit.opening import (
     source_of_ids,
 )
 from giro.bandit.retention import copy_log
-from giro.bandit.rewarding import report, report_each
+from giro.bandit.rewarding import report, report_each, settled
 from giro.bandit.setting import Setting
 from giro.bandit.stand_in import StandIn
 from giro.bandit.state import BanditState
@@ -283,6 +284,33 @@ class Bandit:
             if arm not in arms:
                 self.retire_arm(arm)
 
+    def change(self, **parameters: Any) -> None:
+        """Go on with other parameters, here and wherever else this bandit is open.
+
+        These can change: `policy`, `share`, `floor`, `votes`, `reward_wait`, `default_reward`,
+        `reward_aggregation` and `retain`. They count for decisions that already wait for their
+        reward, too. If reports are not collected any more, those that came are the reward. Another
+        policy learns all rewards from the beginning.
+        """
+        if isinstance(parameters.get("reward_wait"), timedelta):
+            parameters["reward_wait"] = seconds(parameters["reward_wait"])
+        if "retain" in parameters:
+            retain = parameters.pop("retain")
+            parameters |= {"retain_rewards": None, "retain_seconds": None}
+            parameters |= {} if retain is None else retained(retain)
+        follower = self._follower
+        with follower.lock:
+            state = self._state
+            old, new = state.setting, changed(state.setting, parameters)
+            if state.schema is not None and new.policy != old.policy:
+                state.fresh(state.schema, new.policy)  # refuses what the policy cannot use
+        if old.collects_reports and not new.collects_reports:
+            due = self._store.waiting(np.inf)
+            rewards = settled(due, old, self._store, follower.clock())
+            follower.append_waiting([reward for reward in rewards if not reward.expired])
+        if new != old:
+            follower.append([Began(follower.clock(), json.dumps(new.to_json()))])
+
     def keep(self) -> None:
         """Settle rewards whose waiting is over and keep a snapshot, as one process does for all.
 
@@ -486,7 +514,7 @@ class Bandit:
         context: Given = None,
         *,
         arms: Arms = None,
-        slots: int | Sequence[Mapping[str, Any]],
+        slots: int | Sequence[Mapping[str, Any] | Slot],
         id: str | None = None,
     ) -> list[Decision]:
         """Return a decision for each slot, from first to last, without choosing an arm twice.
@@ -495,8 +523,8 @@ class Bandit:
         propensity of an arm is that given the slots before. Each decision has its own id to report
         its reward under. With an `id` of yours these are `id/0`, `id/1`, ..., and the same request
         again gets the same ranking. `slots` is the number of slots, or a list of their features,
-        which are added to the context. `context` and `arms` are as in `decide`. An apprentice
-        (`share`) fills the slots with the first arms.
+        which are added to the context, or of `giro.Slot`. `context` and `arms` are as in `decide`.
+        An apprentice (`share`) fills the slots with their baselines, or the first arms.
         """
         n_arms = self._state.asked(arms).size
         return self._decided(ranking(context, arms, slots, id, n_arms))
@@ -800,13 +828,17 @@ class Bandit:
         """
         return are_compiled(self.policy.text, forms_of(self._state.schema))
 
-    def compile_aside(self, *, stop: Callable[[], bool] = lambda: False) -> None:
+    def compile_aside(
+        self, policy: Policy | str | None = None, *, stop: Callable[[], bool] = lambda: False
+    ) -> None:
         """Compile in another process, into the cache that all processes share.
 
-        So an event loop is not held up, and `get_ready` only loads. Of several processes that want
-        this at once one compiles. Ends early when `stop` says so.
+        Compiles the policy, or another `policy` that is to take its place. So an event loop is not
+        held up, and `get_ready` only loads. Of several processes that want this at once one
+        compiles. Ends early when `stop` says so.
         """
-        compile_aside(self.policy.text, forms_of(self._state.schema), stop)
+        text = self.policy.text if policy is None else Policy.parse(policy).text
+        compile_aside(text, forms_of(self._state.schema), stop)
 
     def warm_up(self, context: Given = None, *, arms: Arms = None) -> None:
         """Compile ahead for decisions like this one, so that the first does not wait.

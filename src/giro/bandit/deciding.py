@@ -25,6 +25,20 @@ if TYPE_CHECKING:
 _NONE_NEW = ((), ())
 
 
+class Slot(NamedTuple):
+    """A slot of a ranking, for `Bandit.rank` and `Ask`.
+
+    Its decision has the id of the ranking, a slash, and its own `id` (its number, if it has none).
+    Its `features` are added to the context. Its `baseline` is taken where the policy does not
+    decide, unless another slot has it.
+    """
+
+    id: str | None = None
+    features: Mapping[str, Any] | None = None
+    excluded: Sequence[str] = ()  # arms that it cannot have
+    baseline: str | None = None
+
+
 class Request(NamedTuple):
     """The request for one decision, as the caller made it."""
 
@@ -33,6 +47,7 @@ class Request(NamedTuple):
     arms: Arms
     baseline: str | None = None
     follows: bool = False  # another arm than those of the decisions made together before it
+    excluded: tuple[str, ...] = ()  # arms that it cannot have
 
     def digest(self) -> bytes:
         """Return a digest of everything but the id, the same whatever the schema is then."""
@@ -41,7 +56,7 @@ class Request(NamedTuple):
         if isinstance(arms, Mapping):
             features = {name: _plain(given) for name, given in arms.items()}
         names = None if arms is None else list(arms)
-        text = json.dumps([_plain(self.context), names, features, self.baseline])
+        text = json.dumps([_plain(self.context), names, features, self.baseline, *self.excluded])
         return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
@@ -84,7 +99,7 @@ def requests_of(contexts: Any, arms: Arms, baseline: str | None) -> list[Request
 
 def ranking(context: Given, arms: Arms, slots: Any, id: str | None, n_arms: int) -> list[Request]:
     """Return a request for each slot, where `slots` is their number or their features."""
-    of_slots: Sequence[Mapping[str, Any] | None]
+    of_slots: Sequence[Mapping[str, Any] | Slot | None]
     if isinstance(slots, int | np.integer) and not isinstance(slots, bool) and slots > 0:
         of_slots = [None] * int(slots)
     elif isinstance(slots, Sequence) and not isinstance(slots, str) and len(slots) > 0:
@@ -94,10 +109,13 @@ def ranking(context: Given, arms: Arms, slots: Any, id: str | None, n_arms: int)
     check("a ranking", optional(WORD), id=id)
     if len(of_slots) > n_arms:
         raise BadParameter(f"there are {len(of_slots)} slots for {n_arms} arms")
-    return [
-        Request(id and f"{id}/{number}", _joined(context, slot), arms, None, number > 0)
-        for number, slot in enumerate(of_slots)
-    ]
+    requests = []
+    for number, each in enumerate(of_slots):
+        slot = each if isinstance(each, Slot) else Slot(features=each)
+        own = None if id is None else f"{id}/{number if slot.id is None else slot.id}"
+        features, excluded = _joined(context, slot.features), tuple(slot.excluded)
+        requests.append(Request(own, features, arms, slot.baseline, number > 0, excluded))
+    return requests
 
 
 def _joined(context: Given, more: Mapping[str, Any] | None) -> Given:
@@ -239,6 +257,8 @@ def decided(
     among, features = state.cold_start.eligible(asked), rows.features
     if taken:
         among = among[~np.isin(among, _taken_arms(taken, names))]
+    if request.excluded:
+        among = _without(request.excluded, among, state, names)
     if among.size < asked.size:
         left = np.flatnonzero(np.isin(asked, among))
         features = rows_at(features, left)
@@ -272,6 +292,19 @@ def _taken_arms(taken: Sequence[Decided], names: Sequence[str]) -> list[int]:
     return [names.index(event.names[event.position]) for event in taken]
 
 
+def _without(
+    excluded: Sequence[str], among: np.ndarray, state: "BanditState", names: Sequence[str]
+) -> np.ndarray:
+    """Return the arms on offer that are not excluded."""
+    if state.setting.open_arms:
+        arms = [arm for arm in among.tolist() if names[arm] not in excluded]
+    else:
+        arms = [arm for arm in among.tolist() if state.arms[arm] not in excluded]
+    if not arms:
+        raise BadParameter("a slot is left without an arm: others have all that it may have")
+    return np.array(arms, np.int64)
+
+
 def _number(id: str) -> int:
     """Return the number of the stream from which a decision draws, of 63 bits."""
     digest = hashlib.blake2b(id.encode(errors="surrogatepass"), digest_size=8).digest()
@@ -286,9 +319,9 @@ def _baseline(
     if baseline is None and state.setting.share == 1.0:
         return 0
     if state.setting.open_arms:
-        if baseline is not None and baseline not in names:
+        if baseline is not None and baseline not in (arms or ()):
             raise BadParameter(f"the baseline '{baseline}' is not one of the arms on offer")
-        return 0 if baseline is None else names.index(baseline)
+        return names.index(baseline) if baseline in names else 0
     if baseline is None:
         baseline = state.arms[int(state.active[0])] if arms is None else next(iter(arms))
     arm = state.active_arm(baseline)

@@ -68,7 +68,7 @@ class Follower:
         state = next((state for state in states if state is not None), None)
         if state is not None:
             self._snapshot_at = state.position
-        return self._caught_up(state or self._first_state(policy))
+        return self._caught_up(state or self._first_state(policy), policy)
 
     def _first_state(self, policy: Policy | str | None) -> BanditState:
         last, base = self.store.last(), self.store.base()
@@ -79,19 +79,23 @@ class Follower:
             _warn(warning)
         return state
 
-    def _caught_up(self, state: BanditState) -> BanditState:
-        """Return a state that nobody else uses, with all events there are."""
+    def _caught_up(self, state: BanditState, policy: Policy | str | None = None) -> BanditState:
+        """Return a state that nobody else uses, with all events there are.
+
+        A `policy` that is given plays, whatever the log names.
+        """
         while True:
             try:
                 events = self.store.read(state.position, 50 * _CHUNK)
             except Gone:
-                state = self._first_state(state.policy)
+                state = self._first_state(state.policy if policy is None else policy)
                 continue
-            if not events:
+            if events:
+                state.apply(events, self.store.find)
+            if state.outdated or (not events and policy is None and state.plays_another):
+                state = self._first_state(state.policy if policy is None else policy)
+            elif not events:
                 return state
-            state.apply(events, self.store.find)
-            if state.outdated:
-                state = self._first_state(state.policy)
 
     def begin_again(self) -> None:
         """Make the state again from the log, under the lock."""
@@ -113,15 +117,14 @@ class Follower:
             with self.lock:
                 store.append(events)
                 self.state.apply(events, store.find)
-                if self.state.outdated:
-                    self._begin_again_if_outdated()
+                self._begin_again_if_outdated()
             return
         first = store.append(events)
         with self.lock:
             is_next = self.state.position == first - 1
             if is_next:
                 self.state.apply(events, store.find)
-        if not is_next or self.state.outdated:
+        if not is_next or self.state.outdated or self.state.plays_another:
             self.follow()
 
     def follow(self) -> None:
@@ -146,7 +149,7 @@ class Follower:
 
         Decisions go on from the old state until the new one is there.
         """
-        if self.state.outdated:
+        if self.state.outdated or self.state.plays_another:
             self._replace_state()
 
     def _replace_state(self) -> None:

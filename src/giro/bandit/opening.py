@@ -2,11 +2,12 @@
 
 import base64
 import contextlib
+import dataclasses
 import itertools
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -21,6 +22,17 @@ from giro.errors import BadParameter
 if TYPE_CHECKING:
     from giro.bandit.state import BanditState
 
+CHANGEABLE = (
+    "policy",
+    "share",
+    "floor",
+    "votes",
+    "reward_wait",
+    "default_reward",
+    "reward_aggregation",
+    "retain_rewards",
+    "retain_seconds",
+)
 Ids: TypeAlias = Callable[[], str] | Literal["random", "numbered"]
 
 
@@ -45,6 +57,17 @@ def check_same(asked: Setting, state: "BanditState") -> None:
                 f"{wanted[key]!r}; Bandit.open(store, name) opens it as it is, and "
                 "Bandit.open(store, name, policy) with another policy"
             )
+
+
+def changed(setting: Setting, parameters: Mapping[str, Any]) -> Setting:
+    """Return a setting with other parameters, of those that can change."""
+    for name in parameters:
+        if name not in CHANGEABLE:
+            raise BadParameter(
+                f"of a bandit {', '.join(CHANGEABLE)} can change, got {name}: make another bandit, "
+                "which may learn from this one's log"
+            )
+    return dataclasses.replace(setting, **parameters)
 
 
 def check_arms(asked: Sequence[str], arms: Sequence[str], name: str | None) -> None:

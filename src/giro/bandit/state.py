@@ -106,7 +106,8 @@ class BanditState:
         self.alone = WeightedMean()  # rewards of the policy alone
         self.hours: dict[int, Counter[int]] = {}  # decisions of each arm in the last hours
         self.watch = Watch()
-        self.outdated = False  # events were erased, or another policy learns: begin again
+        self.outdated = False  # events were erased: begin again
+        self.plays_another = False  # than the policy that the log names by now: begin again
         self.broken = False  # it was interrupted: begin again at once
         self._arm_of: dict[str, int] = {}
         self._pending: dict[str, Pending] = {}
@@ -230,17 +231,16 @@ class BanditState:
 
     def _begin(self, text: str) -> None:
         plain_setting = json.loads(text)
-        self.logged_policy, given = plain_setting["policy"], self.policy
-        if given is not None and Policy.parse(given).text != plain_setting["policy"]:
-            given = None if self.position > 0 else given  # a later setting wins
-        setting = Setting.from_json(plain_setting, given)
-        if self.position > 0:
-            now, before = (each.policy.text for each in (setting, self.setting))
-            self.outdated = self.outdated or now != before
-            self.policy = setting.policy
-        self.setting = setting
+        self.logged_policy = plain_setting["policy"]
+        if self.position == 0:
+            self.setting = Setting.from_json(plain_setting, self.policy)
+        else:  # the policy plays on, until a state is made with the one that the log names
+            playing = self.setting.policy
+            self.setting = Setting.from_json(plain_setting, playing)
+            self.plays_another = playing.text != self.logged_policy
+            self.policy = Setting.from_json(plain_setting).policy if self.plays_another else playing
         plain = self.cold_start.to_json()
-        self.cold_start = _cold_start(setting)
+        self.cold_start = _cold_start(self.setting)
         self.cold_start.restore(plain)
 
     def _form(self, schema: Schema, version: int) -> None:

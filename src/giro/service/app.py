@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import msgspec
 from starlette.routing import Route, Router
 
-from giro.service import administration, api, openapi, openfeature
+from giro.service import administration, api, openapi, openfeature, personalizer
 from giro.service import messages as m
 from giro.service.endpoint import Answer, Call, Endpoint, nowhere, route
 from giro.service.errors import Problem
@@ -28,6 +28,7 @@ DOORS: Sequence[RoutesOf] = (
     api.routes,
     administration.routes,
     openfeature.routes,
+    personalizer.routes,
 )  # other doors add themselves here
 
 

@@ -65,6 +65,17 @@ class Running:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, function, *arguments)
 
+    async def change(self, **parameters: Any) -> None:
+        """Go on with other parameters, see `Bandit.change`.
+
+        Another policy is compiled in another process first, while this one decides.
+        """
+        policy = parameters.get("policy")
+        if policy is not None and self.bandit.is_ready:
+            stop = self._is_closing.is_set
+            await asyncio.to_thread(self.bandit.compile_aside, policy, stop=stop)
+        await self.call(partial(self.bandit.change, **parameters))
+
     @property
     def waiting(self) -> int:
         """The number of requests that wait for a thread."""

@@ -86,13 +86,13 @@ class Endpoint:
         door: Door = OWN,
         needs_key: bool = True,
     ) -> None:
-        """Call `handler`, with a body of the type `body` if there is one.
+        """Call `handler`, with a body of the type `body` if there is one, or as it is (`bytes`).
 
         `answer` and `status` are for the document of the API.
         """
         self.service, self.handler, self.door, self.needs_key = service, handler, door, needs_key
         self.body, self.answer, self.status = body, answer, status
-        self._decoder = None if body is None else msgspec.json.Decoder(body)
+        self._decoder = None if body in (None, bytes) else msgspec.json.Decoder(body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, and count it."""
@@ -123,7 +123,7 @@ class Endpoint:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         key = self.service.keys.key_of(self.door.key_in(headers)) if self.needs_key else _NOBODY
         raw = await self._read(headers, receive)
-        body = None if self._decoder is None else self._decoded(raw)
+        body = self._decoded(raw) if self._decoder else raw if self.body is bytes else None
         query = (
             dict(parse_qsl(scope["query_string"].decode("latin-1")))
             if scope["query_string"]

@@ -84,7 +84,8 @@ def _operation(path: str, endpoint: Endpoint, schemas: dict[str, Any]) -> dict[s
         operation["parameters"] = parameters
     if endpoint.body is not None:
         schema = schemas[repr(endpoint.body)]
-        content = {"application/json": {"schema": schema}}
+        media_type = "application/octet-stream" if endpoint.body is bytes else "application/json"
+        content = {media_type: {"schema": schema}}
         operation["requestBody"] = {"required": True, "content": content}
     if endpoint.needs_key:
         operation["security"] = [{"bearer": []}, {"apiKey": []}]
@@ -121,7 +122,7 @@ def _shown_body(operation: dict[str, Any], document: dict[str, Any]) -> list[str
     body = operation.get("requestBody")
     if body is None:
         return []
-    schema = body["content"]["application/json"]["schema"]
+    schema = next(iter(body["content"].values()))["schema"]
     names = re.findall(r"#/components/schemas/(\w+)", msgspec.json.encode(schema).decode())
     shown = []
     for name in dict.fromkeys(names):

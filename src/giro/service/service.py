@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -38,6 +39,7 @@ class Service:
         self.pool = ThreadPoolExecutor(_THREADS, "giro")
         self.metrics = Metrics()
         self.is_ready = self.is_closing = False
+        self.ignored = Counter[tuple[str, str]]()  # rewards, by why (unknown, late) and bandit
         self.on_close: list[Callable[[], Awaitable[None]]] = []  # of doors
         self._reads: dict[str, Lane[str, Record | None]] = {}
         self.expected: list[Running] = []  # bandits of the settings, which readiness waits for
@@ -111,21 +113,22 @@ class Service:
             raise Problem(410, f"the bandit '{running.name}' is retired")
         if not ask.deferred:
             return await running.decide(ask)
-        kept = None if ask.id is None else await self.get(DEFERRED, _first_id(ask))
+        kept = None if ask.id is None else await self.get(DEFERRED, ask.id)
         if kept is not None:
             texts = kept.value["texts"]
             return [await self.call(running.bandit.decision_in, text, ask) for text in texts]
         decisions = await running.decide(ask)
         texts = [decision.text for decision in decisions]
         seconds = running.bandit.setting["reward_wait"] or DAY
-        for decision in decisions:
+        ids = {decision.id for decision in decisions} | ({ask.id} if ask.id else set())
+        for id in ids:
             value = {
                 "bandit": running.name,
                 "texts": texts,
                 "activates": activates,
                 "rewards": [],
             }
-            await self.put(DEFERRED, decision.id, value, seconds=seconds)
+            await self.put(DEFERRED, id, value, seconds=seconds)
         return decisions
 
     async def activate(self, id: str, key: Key) -> None:
@@ -139,6 +142,14 @@ class Service:
             return
         running = await self.bandit(kept.value["bandit"], key, "reward")
         await self._activate(running, kept.value["texts"])
+
+    async def activate_in(self, running: Running, id: str) -> None:
+        """Enter a deferred decision of a bandit, or a ranking by the id of the request."""
+        kept = await self.get(DEFERRED, id)
+        if kept is not None and kept.value["bandit"] == running.name:
+            return await self._activate(running, kept.value["texts"])
+        if not await self.call(_has, running.bandit, id):
+            raise UnknownDecision(id)
 
     async def _activate(self, running: Running, texts: Sequence[str]) -> None:
         decisions = await self.call(running.bandit.activate, texts)
@@ -267,10 +278,6 @@ def _sticky_name(bandit: str, targeting_key: str) -> str:
     """Return the name of a record that does not show whose it is."""
     digest = hashlib.sha256(targeting_key.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{bandit}/{digest}"
-
-
-def _first_id(ask: Ask) -> str:
-    return f"{ask.id}/0" if ask.slots is not None else str(ask.id)
 
 
 def _has(bandit: Bandit, id: str) -> bool:
