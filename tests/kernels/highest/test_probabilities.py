@@ -125,6 +125,16 @@ def test_many_replicas_win_as_the_product_of_distributions_says(spread: float, s
     assert replica_probabilities(values, ranking) == pytest.approx(law, abs=1e-14)
 
 
+@pytest.mark.parametrize("where", [0, 1, 2, 3])
+def test_a_value_that_is_no_number_is_in_the_last_bucket(where: int) -> None:
+    values = np.array([0.1, 0.0, 0.3, 0.2])
+    values[where] = np.nan
+    begin, order = _buckets(values)
+    assert begin[0] == 0 and begin[-1] == 4
+    assert sorted(order.tolist()) == [0, 1, 2, 3]
+    assert where in order[begin[-2] :]
+
+
 def test_a_value_that_is_no_number_ends_all_the_same() -> None:
     values = np.array([[0.1, np.nan], [0.3, 0.2]])
     points = Points(values.ravel(), np.ones(4), np.array([0, 0, 1, 1]), 2.0)

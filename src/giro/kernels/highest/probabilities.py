@@ -226,7 +226,8 @@ def _buckets(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     number = np.zeros(values.size, np.int64)
     for i in range(values.size):
         if n > 1:
-            number[i] = int((top - values[i]) * scale)
+            place = (top - values[i]) * scale
+            number[i] = int(place) if place < n else n - 1  # the last one for what is no number
         begin[number[i]] += 1
     end = 0
     for bucket in range(n + 1):
