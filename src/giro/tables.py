@@ -1,6 +1,7 @@
 """Tables of records: how columns are described, printed, and written as CSV."""
 
 import csv
+import html
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -45,10 +46,9 @@ def table_text(
         shown.remove([column for column in shown if column.optional][-1])
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="")
     for column in shown:
-        is_text = any(isinstance(record[column.key], str) for record in records)
         table.add_column(
             column.heading,
-            justify="right" if (not is_text if column.right is None else column.right) else "left",
+            justify="left" if _is_text(column, records) else "right",
             no_wrap=not column.words,
             overflow="fold",
             min_width=_least(column, records),
@@ -59,6 +59,53 @@ def table_text(
     console = Console(file=page, width=UNLIMITED, markup=False, emoji=False, highlight=False)
     console.print(table, width=max(width, _narrowest(shown, records)))
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+
+
+def table_html(
+    columns: Sequence[Column],
+    records: Sequence[Record],
+    *,
+    heading: str,
+    notes: Sequence[str] = (),
+    bar: str | None = None,
+) -> str:
+    """Return a table for a notebook, in its own colours, whether these are light or dark.
+
+    A heading is above it, and notes below. The share `bar` is also drawn, behind its number.
+    """
+    sides = ["left" if _is_text(column, records) else "right" for column in columns]
+    rows = [
+        "".join(
+            f'<td style="text-align: {side}{_bar(record, column, bar)}">'
+            f"{html.escape(column.show(record[column.key]))}</td>"
+            for column, side in zip(columns, sides, strict=True)
+        )
+        for record in records
+    ]
+    titles = "".join(
+        f'<th style="text-align: {side}">{html.escape(column.heading)}</th>'
+        for column, side in zip(columns, sides, strict=True)
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    below = "".join(f"<div>{html.escape(note)}</div>" for note in notes if note)
+    return (
+        f"<div><div><strong>{html.escape(heading)}</strong></div>"
+        f"<table><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
+    )
+
+
+def _bar(record: Record, column: Column, bar: str | None) -> str:
+    """Return the style of a cell that shows how large a share is."""
+    if column.key != bar:
+        return ""
+    blue, part = "rgba(64, 140, 220, 0.35)", f"{100 * record[bar]:.1f}%"
+    return f"; background: linear-gradient(to right, {blue} {part}, transparent {part})"
+
+
+def _is_text(column: Column, records: Sequence[Record]) -> bool:
+    """Return whether a column is aligned to the left."""
+    is_text = any(isinstance(record[column.key], str) for record in records)
+    return is_text if column.right is None else not column.right
 
 
 def _narrowest(columns: Sequence[Column], records: Sequence[Record]) -> int:

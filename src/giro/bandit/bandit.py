@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
 
@@ -36,6 +36,7 @@ from giro.bandit.exchange import (
 )
 from giro.bandit.file import packed, read_bandit, snapshot_of, store_of, write_bandit
 from giro.bandit.follower import GROUP, Follower
+from giro.bandit.history import history
 from giro.bandit.opening import (
     Ids,
     begin_log,
@@ -54,7 +55,13 @@ from giro.bandit.setting import Setting
 from giro.bandit.stand_in import StandIn
 from giro.bandit.state import BanditState
 from giro.bandit.stores import MemoryStore, Store, names_in, opened
-from giro.bandit.summary import Apprenticeship, apprenticeship, summary, table_collisions
+from giro.bandit.summary import (
+    Apprenticeship,
+    apprenticeship,
+    summary,
+    summary_html,
+    table_collisions,
+)
 from giro.bandit.warm_up import compile_for, warm_up
 from giro.checks import NOT_NEGATIVE, check
 from giro.errors import BadParameter, GiroError, UnknownDecision
@@ -62,9 +69,11 @@ from giro.features import Arms, Given
 from giro.features.schema import MAX_COLUMNS, fitted
 from giro.kernels.hashed import Collisions
 from giro.policy import Policy
+from giro.progress import shown
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
     from giro.evaluation.log import Log
 
@@ -137,6 +146,8 @@ class Bandit:
       1, 2, ..., and the same calls give the same decisions, for examples and tests. Or a function.
     - `at_once`: whether arms are chosen uniformly, with these probabilities in the log, until
       `get_ready` has compiled the policy. Otherwise the first decision waits for it.
+    - `progress`: whether a terminal or a notebook shows, after two seconds, how much of a long log
+      has been read.
 
     A bandit is its log of events (`events`): everything else follows from it. Arms that come and
     go, and decisions among some of them, cost nothing extra.
@@ -169,6 +180,7 @@ class Bandit:
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
         at_once: bool = False,
+        progress: bool = True,
     ) -> None:
         """Check the parameters, and make the bandit or open an existing one as it is."""
         setting = Setting(
@@ -195,7 +207,7 @@ class Bandit:
         names = [] if arms is None else checked_names(arms)
         self._store: Store = MemoryStore() if store is None else opened(store, name)
         begin_log(self._store, setting, names, clock)
-        self._open(self._store, setting.policy, clock, ids, at_once=at_once)
+        self._open(self._store, setting.policy, clock, ids, at_once=at_once, progress=progress)
         if store is not None:
             self._check_asked(setting, names, sync=sync_arms)
 
@@ -210,17 +222,19 @@ class Bandit:
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
         at_once: bool = False,
+        progress: bool = True,
     ) -> Self:
         """Return the bandit that is kept in a store under this name.
 
         A `policy` that is given takes the place of the one at work, in all processes, and learns
         all rewards that the log still has; it must be given again if it holds Python objects.
         `retain` replaces how long events stay in the log. With `at_once` arms are chosen uniformly
-        until `get_ready`, unless there is a snapshot.
+        until `get_ready`, unless there is a snapshot. `progress` as in `Bandit`.
         """
         if name not in names_in(store):
             raise BadParameter(f"the store has no bandit '{name}'; it has {names_in(store)}")
-        return cls._of(opened(store, name), policy, clock, ids, retain=retain, at_once=at_once)
+        log = opened(store, name)
+        return cls._of(log, policy, clock, ids, retain=retain, at_once=at_once, progress=progress)
 
     @staticmethod
     def names(store: str | os.PathLike[str]) -> list[str]:
@@ -237,9 +251,10 @@ class Bandit:
         *,
         retain: int | timedelta | None = None,
         at_once: bool = False,
+        progress: bool = True,
     ) -> Self:
         bandit = cls.__new__(cls)
-        bandit._open(store, policy, clock, ids, at_once=at_once)
+        bandit._open(store, policy, clock, ids, at_once=at_once, progress=progress)
         before = setting = bandit._state.setting
         if retain is not None:
             none = {"retain_rewards": None, "retain_seconds": None}
@@ -257,10 +272,14 @@ class Bandit:
         ids: Ids,
         *,
         at_once: bool,
+        progress: bool,
     ) -> None:
         stand_in = StandIn() if at_once else None
         self._store = store
-        self._follower = Follower(store, policy, checked_clock(clock), stand_in=stand_in)
+        with shown("giro reads the log of a bandit", wanted=progress) as task:
+            self._follower = Follower(
+                store, policy, checked_clock(clock), stand_in=stand_in, task=task
+            )
         self._new_id = source_of_ids(ids, store, self.n_decisions)
 
     @property
@@ -429,6 +448,27 @@ class Bandit:
         """
         with self._follower.lock:
             return summary(self._state, self._follower.clock())
+
+    def _repr_html_(self) -> str:
+        """Return the table that a notebook shows."""
+        with self._follower.lock:
+            return summary_html(self._state)
+
+    def plot(self, *, x: Literal["decisions", "time"] = "decisions") -> "Figure":
+        """Return a figure of the arms' shares of the decisions, and of the rewards.
+
+        Both are means of a twentieth of the decisions, from the first to the last, or of as many
+        rewards. A reward belongs to the time of its decision; decisions without one are left out of
+        the rewards. The six most frequent arms have a line, and the others share one. Where no arm
+        is frequent, as among things that come once, there are only the rewards of all. The band is
+        a 95 % interval of these. `x="time"` has dates. This reads the whole log, or what is left of
+        it (`retain`), and takes as long as reading it. It needs `giro-bandits[plots]`.
+        """
+        from giro.plots import history_figure  # noqa: PLC0415  # quick start without matplotlib
+
+        with shown("giro reads the log", self.position) as task:
+            past = history(self._rows(), self._state.arms, task)
+        return history_figure(past, x=x)
 
     def collisions(self) -> Collisions:
         """Return how many features share a column of the table, where the policy hashes them.
@@ -629,20 +669,24 @@ class Bandit:
 
     # -- others' data, and people's ----------------------------------------------------------
 
-    def learn_from(self, log: "Log") -> int:
+    def learn_from(self, log: "Log", *, progress: bool = True) -> int:
         """Learn the decisions of another system, and return how many: a warm start.
 
         `log` is what `giro.read_log` returns for a table, a file or another bandit's events. Arms
         that are not known are added; a bandit made without arms takes those of each event. Columns
         keep their names, so that decisions may have contexts of the same names afterwards. The
         decisions go into this bandit's own log, with their propensities and rewards, under ids that
-        start with `log-`.
+        start with `log-`. A terminal or a notebook shows after two seconds how far it is, unless
+        `progress` is False.
         """
-        with self._follower.lock:
-            first, pairs = events_of(log, self._state, self._follower.clock())
-        for begin in range(0, len(pairs), GROUP):
-            self._follower.append([*first, *pairs[begin : begin + GROUP]])
-            first = []
+        with shown("giro learns from a log", wanted=progress) as task:
+            with self._follower.lock:
+                first, pairs = events_of(log, self._state, self._follower.clock())
+            task.total = len(pairs) // 2
+            for begin in range(0, len(pairs), GROUP):
+                self._follower.append([*first, *pairs[begin : begin + GROUP]])
+                first = []
+                task.advance(GROUP // 2)
         return len(pairs) // 2
 
     def erase(self, ids: Iterable[str]) -> int:
@@ -733,24 +777,30 @@ class Bandit:
         *,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
+        progress: bool = True,
     ) -> Self:
         """Return the bandit with this log, in memory.
 
         `events` is a table from `events` or a file from `write_events`. A `policy` that is given
         takes the place of the one that made the log: it learns the same rewards. It must be given
         if it holds Python objects (a function, a scikit-learn estimator), which no log can hold.
+        `progress` as in `Bandit`.
         """
         store, state = MemoryStore(), BanditState(policy)
-        for event in events_in(read_events(events)):
-            try:
-                check_event(event, state)
-                store.append([event])
-                state.apply([event], store.find)
-            except (GiroError, KeyError, TypeError, ValueError) as error:
-                raise BadParameter(
-                    f"event {store.last() + 1} does not follow from those before: {error}"
-                ) from error
-        return cls._of(store, policy, clock, ids)
+        with shown("giro replays a log", wanted=progress) as task:
+            table = read_events(events)
+            task.total = table.height
+            for event in events_in(table):
+                try:
+                    check_event(event, state)
+                    store.append([event])
+                    state.apply([event], store.find)
+                except (GiroError, KeyError, TypeError, ValueError) as error:
+                    raise BadParameter(
+                        f"event {store.last() + 1} does not follow from those before: {error}"
+                    ) from error
+                task.advance()
+        return cls._of(store, policy, clock, ids, progress=progress)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the bandit to a file, whole or not at all: a crash leaves the old file or the new.
@@ -778,26 +828,29 @@ class Bandit:
         store: str | os.PathLike[str] | None = None,
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
+        progress: bool = True,
     ) -> Self:
         """Return the bandit in a file written by `save`, ready to go on where it was.
 
         A file that is damaged, of another kind or of a newer giro is a `BadFile`. `policy` as in
         `replay`. The state in the file is used if this giro behaves as the one that wrote it; if
         not, or if the policy is another or holds Python objects, all rewards are learned again.
-        With a `store` the log is copied there, under a `name` that is not taken.
+        With a `store` the log is copied there, under a `name` that is not taken. `progress` as in
+        `Bandit`.
         """
-        content = read_bandit(Path(path))
-        memory = store_of(content)
-        memory.kept = snapshot_of(content)
-        bandit = cls._of(memory, policy, clock, ids)
-        if store is None:
-            return bandit
-        if name in names_in(store):
-            raise BadParameter(f"the store already has a bandit '{name}'")
-        target = opened(store, name)
-        copy_log(bandit._store, target, clock())
-        bandit._follower.keep_snapshot(target)
-        return cls._of(target, bandit.policy, clock, ids)
+        with shown("giro loads a bandit", wanted=progress):
+            content = read_bandit(Path(path))
+            memory = store_of(content)
+            memory.kept = snapshot_of(content)
+            bandit = cls._of(memory, policy, clock, ids)
+            if store is None:
+                return bandit
+            if name in names_in(store):
+                raise BadParameter(f"the store already has a bandit '{name}'")
+            target = opened(store, name)
+            copy_log(bandit._store, target, clock())
+            bandit._follower.keep_snapshot(target)
+            return cls._of(target, bandit.policy, clock, ids)
 
     # -- compiling ahead ---------------------------------------------------------------------
 

@@ -282,6 +282,7 @@ def decided(
         b"" if request.id is None else request.digest(),
         names,
         chosen.position,
+        policy=live.policy,
     )
 
 

@@ -8,10 +8,11 @@ import base64
 import json
 import struct
 import zlib
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from giro.bandit.explaining import Explanation, explained
 from giro.errors import BadFile
 from giro.offer import (
     NO_CONTEXT,
@@ -23,6 +24,9 @@ from giro.offer import (
     SparseRows,
     features_at,
 )
+
+if TYPE_CHECKING:
+    from giro.policy import Policy
 
 UNKNOWN: Final = np.empty(0)  # in place of probabilities that nobody worked out
 
@@ -71,6 +75,7 @@ class Decided(NamedTuple):
     request: bytes = b""  # digest of what was asked for, where the caller gave the id
     names: tuple[str, ...] = ()  # [i] of the arms, where they have no numbers but their places
     place: int = -1  # `position`, where it is at hand
+    policy: "Policy | None" = None  # that chose, where it is at hand: here the log has none
 
     @property
     def position(self) -> int:
@@ -387,6 +392,15 @@ class Decision:
     def arms(self) -> tuple[str, ...]:
         """The arms that could be chosen."""
         return self._names
+
+    def explain(self) -> Explanation:
+        """Return why this arm was chosen, as far as the log knows: prints, or shows in a notebook.
+
+        It lists the arms on offer with their probabilities and says whether a likelier arm was
+        passed over, which is exploration. The policy is named if this decision was just made, by
+        this process.
+        """
+        return explained(self._event, self._names)
 
     @property
     def text(self) -> str:

@@ -23,6 +23,7 @@ from giro.features.messages import hint, short_name
 from giro.features.schema import absent_parts, check_fits, fitted
 from giro.offer import MOST_PRODUCTS
 from giro.policy import Policy
+from giro.progress import Task
 
 _LOGGER = logging.getLogger("giro")
 _CHUNK = 200  # events that are applied while decisions wait
@@ -42,10 +43,11 @@ class Follower:
         clock: Callable[[], float],
         *,
         stand_in: Policy | None = None,
+        task: Task | None = None,
     ) -> None:
         """Catch up with a log that has at least its setting.
 
-        If there is no snapshot, `stand_in` plays until `get_ready`.
+        If there is no snapshot, `stand_in` plays until `get_ready`. `task` is told how far it is.
         """
         self.store, self.clock, self._stand_in = store, clock, stand_in
         self.lock = threading.RLock()  # of the state
@@ -57,18 +59,18 @@ class Follower:
         self._is_full = False  # new features found no room in the schema
         self._milestones: list[Milestone] | None = None  # as far as this process keeps the log
         self._snapshot_at = 0  # position of the newest snapshot that fits
-        self.state = self._opened_state(policy)
+        self.state = self._opened_state(policy, task or Task())
         _FOLLOWERS.add(self)
 
     # -- the state ---------------------------------------------------------------------------
 
-    def _opened_state(self, policy: Policy | str | None) -> BanditState:
+    def _opened_state(self, policy: Policy | str | None, task: Task) -> BanditState:
         """Return a state that has all events: the newest snapshot that fits, and those since."""
         states = (BanditState.restored(each, policy) for each in self.store.snapshots())
         state = next((state for state in states if state is not None), None)
         if state is not None:
             self._snapshot_at = state.position
-        return self._caught_up(state or self._first_state(policy), policy)
+        return self._caught_up(state or self._first_state(policy), policy, task)
 
     def _first_state(self, policy: Policy | str | None) -> BanditState:
         last, base = self.store.last(), self.store.base()
@@ -79,12 +81,20 @@ class Follower:
             _warn(warning)
         return state
 
-    def _caught_up(self, state: BanditState, policy: Policy | str | None = None) -> BanditState:
+    def _caught_up(
+        self,
+        state: BanditState,
+        policy: Policy | str | None = None,
+        task: Task | None = None,
+    ) -> BanditState:
         """Return a state that nobody else uses, with all events there are.
 
         A `policy` that is given plays, whatever the log names.
         """
+        task = task or Task()
+        task.total = self.store.last()
         while True:
+            task.done = state.position
             try:
                 events = self.store.read(state.position, 50 * _CHUNK)
             except Gone:

@@ -1,7 +1,7 @@
 """The decisions and rewards of each arm, and an estimate of the policy's own rewards."""
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -9,11 +9,14 @@ from giro.errors import BadParameter
 from giro.estimates import Estimate, normal_estimate, ratio_error, wilson_estimate
 from giro.kernels.hashed import Collisions, collisions
 from giro.policy import arrays_of
+from giro.tables import Column, decimals_for, fixed, table_html
 
 if TYPE_CHECKING:
     import polars as pl
 
     from giro.bandit.state import ArmCounts, BanditState
+
+_SHOWN = 20  # arms in the table of a notebook
 
 
 def summary(state: "BanditState", now: float) -> "pl.DataFrame":
@@ -45,6 +48,44 @@ def summary(state: "BanditState", now: float) -> "pl.DataFrame":
         )
     kinds = {name: pl.Float64 for name in ("mean", "low", "high", "last_day")}
     return pl.DataFrame(rows, schema_overrides=kinds)
+
+
+def summary_html(state: "BanditState") -> str:
+    """Return the table that a notebook shows of a bandit: its arms, the most frequent first."""
+    n, waiting = state.n_decisions, state.n_decisions - state.n_rewards
+    active, records = set(state.active.tolist()), list[dict[str, Any]]()
+    for arm, (name, own) in enumerate(zip(state.arms, state.counts, strict=True)):
+        reward = _mean_reward(own, state)
+        is_retired = not (state.setting.open_arms or arm in active)
+        records.append(
+            {
+                "arm": f"{name} (retired)" if is_retired else name,
+                "decisions": own.decisions,
+                "share": own.decisions / n if n else 0.0,
+                "mean": None if reward is None else reward.value,
+                "low": None if reward is None else reward.low,
+                "high": None if reward is None else reward.high,
+                "pending": max(0, own.decisions - own.rewards),
+            }
+        )
+    records.sort(key=lambda record: -record["decisions"])
+    shown = records[:_SHOWN]
+    widths = [each["high"] - each["low"] for each in shown if each["high"] is not None]
+    number = fixed(decimals_for(widths, unknown=2))
+    columns = [
+        Column("arm"),
+        Column("decisions", show="{:,}".format),
+        Column("share", show="{:.1%}".format),
+        Column("mean", "mean reward", number),
+        Column("low", "95 % from", number),
+        Column("high", "to", number),
+        Column("pending", show="{:,}".format),
+    ]
+    title = "Bandit" if state.setting.name is None else f"Bandit {state.setting.name}"
+    heading = f"{title}: {n:,} decisions, {state.n_rewards:,} rewards, {waiting:,} pending"
+    more = f"and {len(records) - _SHOWN:,} more arms" if len(records) > _SHOWN else ""
+    policy = state.setting.policy.text
+    return table_html(columns, shown, heading=heading, notes=[policy, more], bar="share")
 
 
 def _mean_reward(counts: "ArmCounts", state: "BanditState") -> Estimate | None:

@@ -1,28 +1,16 @@
-"""Output of the commands: tables and JSON, progress and errors, figures."""
+"""Output of the commands: tables and JSON, errors, figures."""
 
 import itertools
 import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
-from giro.compiling.progress import hidden
 from giro.errors import BadParameter
 from giro.simulation.limit import slope
 from giro.simulation.metrics import final_record, final_regret, mean_reward, rounds_per_second
@@ -140,37 +128,6 @@ def tell(sentence: str) -> None:
 def page_width() -> int:
     """Return the width of the terminal in characters. A file or a pipe has no limit."""
     return Console().width if sys.stdout.isatty() else UNLIMITED
-
-
-@contextmanager
-def progress(total: int) -> Iterator[Callable[[str, int], None]]:
-    """Show how many of `total` runs are done.
-
-    Yields a function to call with a description and the number of runs that just ended. Nothing is
-    shown unless standard error is a terminal.
-    """
-    if not sys.stderr.isatty():
-        yield lambda doing, runs: None
-        return
-    bar = Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeRemainingColumn(compact=True),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    with hidden(), bar:
-        task = bar.add_task("starting", total=total)
-        yield lambda doing, runs: bar.update(task, advance=runs, description=doing)
-
-
-class _Rate(ProgressColumn):
-    """Runs per second."""
-
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:,.1f} runs/s" if task.speed else "")
 
 
 def check_folder(folder: Path) -> None:

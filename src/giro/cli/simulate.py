@@ -20,13 +20,13 @@ from giro.cli.output import (
     limit_record,
     print_json,
     print_results,
-    progress,
     tell,
     write_picture,
 )
 from giro.errors import BadParameter
 from giro.problem import Problem
 from giro.problems.classification import Classification
+from giro.progress import shown
 from giro.simulation.engines import EngineName, player_of
 from giro.simulation.kept import Kept
 from giro.simulation.limit import lai_robbins
@@ -144,10 +144,10 @@ def check_kept_runs(kept: Kept, all_work: Iterable[Work]) -> None:
     started = [work for work in all_work if kept.newest(work.setting)]
     if not started:
         return
-    with progress(len(started)) as advance:
+    with shown("giro checks kept runs", len(started)) as task:
         for work in started:
-            advance(f"checking {work.setting.policy}", 1)
             kept.check([work])
+            task.advance()
 
 
 def finished_traces(
@@ -169,10 +169,11 @@ def finished_traces(
     wanted = sum(experiment.runs * len(experiment.work) for experiment in experiments)
     traces: list[Trace] = []
     try:
-        with progress(wanted) as advance:
+        with shown("giro plays", wanted) as task:
 
             def on_runs(setting: Setting, count: int) -> None:
-                advance(setting.policy, count)
+                task.doing = f"giro plays {setting.policy}"
+                task.advance(count)
 
             for experiment in experiments:
                 for trace in run(experiment, kept, on_runs=on_runs, **where._asdict()):

@@ -19,9 +19,11 @@ import numba
 from numba.core import caching
 from numba.core.registry import cpu_target
 
-from giro.compiling import progress
 from giro.compiling.locks import alone
 from giro.compiling.places import WITHOUT_KERNELS, distrust, package_digest, place
+from giro.progress import shown
+
+_COMPILING = "giro compiles what is used for the first time"
 
 
 def keep_on_disk(compiled: Any, function: Callable[..., Any], form: str = "") -> None:
@@ -40,7 +42,7 @@ def compile_once(compiled: Any) -> None:
     compile_now = compiled.compile
 
     def compile_alone(signature: Any) -> Any:
-        with progress.shown(), _alone(compiled._cache, signature):
+        with shown(_COMPILING), _alone(compiled._cache, signature):
             return compile_now(signature)
 
     compiled.compile = compile_alone

@@ -15,6 +15,7 @@ from giro.evaluation.readers import read_log
 from giro.evaluation.result import Evaluation, Row
 from giro.evaluation.reward_model import checked_predictions
 from giro.evaluation.target import Learning
+from giro.progress import shown
 from giro.seeds import stream
 
 _FOLDS = 5
@@ -34,6 +35,7 @@ def evaluate(
     predicted: Any = None,
     votes: int = 100,
     seed: int = 0,
+    progress: bool = True,
 ) -> Evaluation:
     """Return estimates of the reward per event that `policy` would have had, from a log.
 
@@ -62,13 +64,14 @@ def evaluate(
     in: 5, or for a bandit's own events none, then an event's model knows earlier events only.
     `predicted` is an array [event, arm] of the rewards that you expect, which takes its place; they
     should not come from the event itself. `votes` are the choices from which probabilities are
-    found where a policy cannot tell them.
+    found where a policy cannot tell them. A terminal or a notebook shows after two seconds how far
+    it is, unless `progress` is False.
 
     >>> log = {"arm": ["a", "b"] * 50, "reward": [1, 0] * 50, "probability": [0.5] * 100}
     >>> evaluate(log, "always:a")["snips"].value
     1.0
     """
-    log = read_log(events)
+    log = read_log(events, progress=progress)
     learning = Learning(votes, seed, None if reward_range is None else finite_range(reward_range))
     _check(estimators, level, interval, clip, learning)
     if folds is None and not log.adaptive:
@@ -79,12 +82,13 @@ def evaluate(
         log, policy, learning, clip=clip, folds=folds, model=model, predicted=predicted
     )
     rows = []
-    for position, name in enumerate(estimators):
-        terms, rng = estimator_named(name)(question), stream(seed, 2, position)
-        estimate = ratio_estimate(terms, level=level, interval=interval, rng=rng)
-        policy_name, events_used, effective, largest, clipped, notes = terms.sample
-        sizes = (events_used, effective, largest, clipped)
-        rows.append(Row(policy_name, name, *estimate, *sizes, "; ".join(notes)))
+    with shown("giro evaluates a policy", wanted=progress):
+        for position, name in enumerate(estimators):
+            terms, rng = estimator_named(name)(question), stream(seed, 2, position)
+            estimate = ratio_estimate(terms, level=level, interval=interval, rng=rng)
+            policy_name, events_used, effective, largest, clipped, notes = terms.sample
+            sizes = (events_used, effective, largest, clipped)
+            rows.append(Row(policy_name, name, *estimate, *sizes, "; ".join(notes)))
     return Evaluation(tuple(rows), level, log.events, log.left_out)
 
 

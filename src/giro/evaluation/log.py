@@ -1,6 +1,7 @@
 """Log: decisions of a policy with their probabilities and rewards, as arrays."""
 
 import dataclasses
+import math
 import reprlib
 from typing import Any
 
@@ -11,11 +12,13 @@ from giro.features import Schema
 from giro.features.walk import is_usable
 from giro.hashing import are_codes
 from giro.offer import NO_FEATURES, AnyRow, AnyRows, Offer, SparseRow, SparseRows
+from giro.tables import Column, fixed, table_html
 
+_SHOWN = 20  # arms in the table of a notebook
 _SUM_TOLERANCE = 1e-3  # logged probabilities are often rounded
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Log:
     """Decisions that were rewarded, in the order in which they were made.
 
@@ -50,6 +53,39 @@ class Log:
         if self.features is not None:
             return int(self.features[0].shape[1])
         return 0 if self.arm_features is None else int(self.arm_features.shape[1])
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self.arm_names[:_SHOWN]))
+        more = f", and {len(self.arm_names) - _SHOWN:,} more" if self.arm_names[_SHOWN:] else ""
+        left_out = f", {self.left_out} without a reward left out" if self.left_out else ""
+        return f"Log({self.events} events, arms [{shown}{more}]{left_out})"
+
+    def _repr_html_(self) -> str:
+        """Return the table that a notebook shows: the arms, the most frequent first."""
+        decisions = np.bincount(self.arm, minlength=len(self.arm_names))
+        sums = np.bincount(self.arm, self.reward, minlength=len(self.arm_names))
+        records = [
+            {
+                "arm": name,
+                "events": n,
+                "share": n / max(1, self.events),
+                "mean": total / n if n else math.nan,
+            }
+            for name, n, total in zip(
+                self.arm_names, decisions.tolist(), sums.tolist(), strict=True
+            )
+        ]
+        records.sort(key=lambda record: -int(record["events"]))
+        columns = [
+            Column("arm"),
+            Column("events", show="{:,}".format),
+            Column("share", show="{:.1%}".format),
+            Column("mean", "mean reward", fixed(4)),
+        ]
+        left_out = f", {self.left_out:,} without a reward left out" if self.left_out else ""
+        more = f"and {len(records) - _SHOWN:,} more arms" if records[_SHOWN:] else ""
+        heading = f"Log: {self.events:,} events{left_out}"
+        return table_html(columns, records[:_SHOWN], heading=heading, notes=[more], bar="share")
 
     def __len__(self) -> int:
         return self.events

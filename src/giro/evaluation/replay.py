@@ -21,6 +21,7 @@ from giro.evaluation.target import (
 )
 from giro.offer import case_of, position_of
 from giro.policy import Policy
+from giro.progress import shown
 from giro.seeds import stream
 
 _SAME = 1e-3  # relative difference between probabilities that count as equal: logs round them
@@ -71,13 +72,15 @@ def replayed(policy: Policy, log: Log, learning: Learning, *, rejection: bool) -
     offered = _offered(log, learning.seed, rejection=rejection)
     rewards = unit_rewards(log.reward, learning.reward_range)
     live, kept = live_policy(policy, log, seed=learning.seed), []
-    for event in offered.tolist():
-        offer = follow_schema(live, log, event)
-        live.stream_of(event)
-        arm = live.choose(offer)
-        if arm == log.arm[event]:
-            live.learn(case_of(offer, position_of(offer, arm)), arm, float(rewards[event]))
-            kept.append(event)
+    with shown(f"giro plays {policy} on the log", offered.size) as task:
+        for event in offered.tolist():
+            offer = follow_schema(live, log, event)
+            live.stream_of(event)
+            arm = live.choose(offer)
+            if arm == log.arm[event]:
+                live.learn(case_of(offer, position_of(offer, arm)), arm, float(rewards[event]))
+                kept.append(event)
+            task.advance()
     return np.array(kept, np.int64)
 
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from giro.errors import BadParameter
-from giro.tables import Column, decimals_for, fixed, table_text
+from giro.tables import Column, decimals_for, fixed, table_html, table_text
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
 
 class Row(NamedTuple):
@@ -27,12 +28,9 @@ class Row(NamedTuple):
     note: str  # what to beware of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
-    """The estimates of policies from one log.
-
-    It prints as a table.
-    """
+    """The estimates of policies from one log: it prints as a table, and a notebook shows one."""
 
     rows: tuple[Row, ...]
     level: float  # of the confidence intervals
@@ -51,6 +49,22 @@ class Evaluation:
         """Return the heading and the table."""
         heading = [f"{key:<9}{value}" for key, value in self.heading()]
         return "\n".join([*heading, "", table_text(self.columns(), self.records())])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """Return the table that a notebook shows."""
+        heading = ", ".join(f"{key} {value}" for key, value in self.heading())
+        return table_html(self.columns(), self.records(), heading=heading)
+
+    def plot(self) -> "Figure":
+        """Return a figure of all estimates with their intervals.
+
+        It needs `giro-bandits[plots]`.
+        """
+        from giro.plots import forest_figure  # noqa: PLC0415  # quick start without matplotlib
+
+        return forest_figure(self)
 
     def heading(self) -> list[tuple[str, str]]:
         """Return the values that are the same in all rows."""

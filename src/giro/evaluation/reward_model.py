@@ -18,6 +18,7 @@ from giro.models.linear import Linear
 from giro.offer import case_of, position_of
 from giro.policies._arm_models import expected
 from giro.policies.greedy import Greedy
+from giro.progress import shown
 
 
 def fitted_rewards(log: Log, folds: int | None, model: Any = None) -> np.ndarray:
@@ -33,9 +34,11 @@ def fitted_rewards(log: Log, folds: int | None, model: Any = None) -> np.ndarray
     """
     predicted = np.zeros((log.events, len(log.arm_names)))
     chosen = None if model is None else as_model(model)
-    for known, asked in _splits(log.events, folds):
-        if known.size:
-            _predict(log, known, asked, predicted, _scaled_for(log, known, chosen))
+    with shown("giro predicts the rewards of the log", log.events) as task:
+        for known, asked in _splits(log.events, folds):
+            if known.size:
+                _predict(log, known, asked, predicted, _scaled_for(log, known, chosen))
+            task.advance(asked.size)
     return predicted
 
 

@@ -12,6 +12,7 @@ from giro.live import LivePolicy, usable_schema
 from giro.named import text_of
 from giro.offer import Offer, case_of, position_of
 from giro.policy import Policy, policies_with_arm_features
+from giro.progress import shown
 
 _SUM_TOLERANCE = 1e-6
 LOGGED, ALWAYS = "logged", "always:"
@@ -51,16 +52,18 @@ def probabilities_in(
     """
     live, voted = live_policy(policy, log, seed=seed), 0
     probabilities = np.zeros((log.events, len(log.arm_names)))
-    for event in range(log.events):
-        offer = follow_schema(live, log, event)
-        chances = live.propensities(offer)
-        if chances is None:
-            live.stream_of(event)
-            chances = live.vote(offer, votes)
-            voted += 1
-        probabilities[event, offer.arms] = chances
-        arm = int(log.arm[event])
-        live.learn(case_of(offer, position_of(offer, arm)), arm, float(rewards[event]))
+    with shown(f"giro leads {policy} through the log", log.events) as task:
+        for event in range(log.events):
+            offer = follow_schema(live, log, event)
+            chances = live.propensities(offer)
+            if chances is None:
+                live.stream_of(event)
+                chances = live.vote(offer, votes)
+                voted += 1
+            probabilities[event, offer.arms] = chances
+            arm = int(log.arm[event])
+            live.learn(case_of(offer, position_of(offer, arm)), arm, float(rewards[event]))
+            task.advance()
     return PolicyProbabilities(probabilities, voted)
 
 

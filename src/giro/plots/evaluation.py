@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from giro.errors import BadParameter
-from giro.plots.style import COLOURS, STYLE
+from giro.plots.style import COLOURS, STYLE, Figure, literal
 
 if TYPE_CHECKING:
     from giro.evaluation.result import Evaluation, Row
@@ -54,7 +53,7 @@ def _draw(panel: Axes, groups: "list[list[Row]]", looks: dict[str, tuple[str, st
             panel.plot([row.value], [position], color=color, marker=marker, markersize=4.5)
             position += 1
         position += 1
-    panel.set_yticks(middles, [rows[0].policy for rows in groups])
+    panel.set_yticks(middles, [literal(rows[0].policy) for rows in groups])
     panel.set_ylim(position - 1, -1)
     panel.grid(axis="y", visible=False)
     panel.tick_params(axis="y", length=0)

@@ -1,7 +1,6 @@
 """Numbers -> figure: curves that read well in print, in grey and for the colour-blind."""
 
 import dataclasses
-import math
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -10,20 +9,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from giro.errors import BadParameter
-from giro.plots.style import COLOURS, DASHES, STYLE
+from giro.plots.style import COLOURS, DASHES, STYLE, Figure, legend_below
 from giro.simulation.metrics import Curve, Metric, curve_of, usual_metric
 from giro.simulation.trace import Setting, Trace
 
 Scale: TypeAlias = Literal["linear", "log"]
 
 _PANEL = (3.6, 2.7)  # inches
-_LEGEND_ROW = 0.19  # inches
-_HANDLE, _LETTER = 0.65, 0.068  # inches of a legend entry's line and of each letter
 _FEWEST_RUNS = 3  # for which a band is drawn
 _TITLE = 46  # letters in a line of a panel's title
 _LIMIT: Any = {"color": "0.2", "linewidth": 1.0, "linestyle": (0, (1, 2.5))}
@@ -72,7 +68,7 @@ def regret_figure(
     if limits and metric == "regret":
         handles["limit"] = Line2D([], [], **_LIMIT)
     with mpl.rc_context(STYLE):
-        figure, columns = _empty_figure(len(problems), list(handles))
+        figure = _empty_figure(len(problems))
         shared = bool(names) and metric == "regret"
         panels = figure.subplots(1, len(problems), squeeze=False, sharey=shared)[0]
         for panel, problem in zip(panels, problems, strict=True):
@@ -85,7 +81,7 @@ def regret_figure(
             if metric == "reward":
                 _fit_to_curves(panel, panel_lines, closer)
         panels[0].set_ylabel("cumulative regret" if metric == "regret" else "reward per round")
-        _legend(figure, handles, columns)
+        legend_below(figure, [*handles.values()], [*handles])
     return figure
 
 
@@ -109,7 +105,7 @@ def bound_figure(
     thin, dot = Line2D([], [], color="0.3", linewidth=0.7), _dots([], [], color="0.3")
     handles = _handles(looks) | {"lower bound": thin, "exact": dot}
     with mpl.rc_context(STYLE):
-        figure, columns = _empty_figure(len(problems), list(handles), n_rows=2)
+        figure = _empty_figure(len(problems), n_rows=2)
         rows = figure.subplots(2, len(problems), squeeze=False)
         for (above, below), problem in zip(rows.T, problems, strict=True):
             members = [i for i, line in enumerate(lines) if line.problem == problem]
@@ -123,7 +119,7 @@ def bound_figure(
             _show_first_rounds(below, [(lines[i], besides[i]) for i in members], looks)
         rows[0, 0].set_ylabel("cumulative regret")
         rows[1, 0].set_ylabel("the first rounds")
-        _legend(figure, handles, columns)
+        legend_below(figure, [*handles.values()], [*handles])
     return figure
 
 
@@ -164,24 +160,8 @@ def _handles(looks: Mapping[str, _Look]) -> dict[str, Line2D]:
     return {label: Line2D([], [], **look._asdict()) for label, look in looks.items()}
 
 
-def _legend(figure: Figure, handles: Mapping[str, Line2D], columns: int) -> None:
-    figure.legend(
-        list(handles.values()),
-        list(handles),
-        loc="outside lower center",
-        ncols=columns,
-        frameon=False,
-        handlelength=2.8,
-    )
-
-
-def _empty_figure(n_panels: int, labels: Sequence[str], n_rows: int = 1) -> tuple[Figure, int]:
-    """Return a figure large enough for panels and legend, and the columns of the legend."""
-    width = _PANEL[0] * n_panels
-    entry = _HANDLE + _LETTER * max(map(len, labels))
-    rows = math.ceil(len(labels) / max(1, int(width / entry)))
-    size = (width, _PANEL[1] * n_rows + _LEGEND_ROW * rows)
-    return Figure(figsize=size, layout="constrained"), math.ceil(len(labels) / rows)
+def _empty_figure(n_panels: int, n_rows: int = 1) -> Figure:
+    return Figure(figsize=(_PANEL[0] * n_panels, _PANEL[1] * n_rows), layout="constrained")
 
 
 def _draw(panel: Axes, lines: Sequence[_Line], looks: dict[str, _Look]) -> None:

@@ -163,7 +163,7 @@ class Bandits:
     def _opened(self, name: str) -> Running:
         if name not in Bandit.names(self.store):
             raise Problem(404, f"there is no bandit '{name}'")
-        bandit = Bandit.open(self.store, name, ids=_ids(name), at_once=True)
+        bandit = Bandit.open(self.store, name, ids=_ids(name), at_once=True, progress=False)
         if not bandit.is_ready and bandit.is_compiled:
             bandit.get_ready()  # which only loads: better to wait for that than to decide by chance
         about = about_of(self._records, name)

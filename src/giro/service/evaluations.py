@@ -111,9 +111,11 @@ async def in_another_process(order: dict[str, Any]) -> dict[str, Any]:
 def evaluated(order: dict[str, Any]) -> dict[str, Any]:
     """Return the rows of an evaluation as plain data, or the error."""
     try:
-        with giro.Bandit.open(order["store"], order["bandit"], at_once=True) as bandit:
+        with giro.Bandit.open(
+            order["store"], order["bandit"], at_once=True, progress=False
+        ) as bandit:
             events = bandit.events()
-        rows = giro.evaluate(events, order["policy"], **order["options"]).records()
+        rows = giro.evaluate(events, order["policy"], **order["options"], progress=False).records()
     except giro.GiroError as error:
         return {"status": "failed", "detail": problem_of(error).detail}
     return {

@@ -12,6 +12,7 @@ from giro.checks import check, whole
 from giro.errors import BadParameter
 from giro.policy import Policy
 from giro.problem import Problem
+from giro.progress import shown
 from giro.simulation.engines import Engine, EngineName, open_engine, player_of
 from giro.simulation.kept import Kept
 from giro.simulation.play import Work
@@ -30,7 +31,7 @@ def simulate(
     jobs: int | None = None,
     points: int = 200,
     spacing: Spacing = "even",
-    progress: Callable[[int], None] | None = None,
+    progress: bool | Callable[[int], None] = True,
     engine: EngineName = "threads",
     address: str | None = None,
 ) -> Trace:
@@ -39,7 +40,9 @@ def simulate(
     Policy and problem are objects or their text. Run r draws from its own streams, made from `seed`
     and r. So results do not depend on `jobs`, the number of threads (default: all cores), and in
     run r every policy meets the same instance. Curves have about `points` checkpoints, with
-    `spacing` "even" or "log". `progress` is called with the number of runs that have just ended.
+    `spacing` "even" or "log". A terminal or a notebook shows how many runs are done after two
+    seconds, unless `progress` is False; a function is called instead with the number of runs that
+    have just ended.
     `engine` "dask" or "ray" plays the runs on the cluster at `address`, or on a local one of
     `jobs` processes. A script must start a local cluster below `if __name__ == "__main__"`.
     `engine` "cuda" plays many runs at once on a GPU: the same instances, and other draws of the
@@ -51,11 +54,15 @@ def simulate(
     """
     experiment = Experiment([problem], [policy], rounds, runs, seed, points, spacing)
 
-    def on_runs(_: Setting, count: int) -> None:
-        if progress is not None and count:
-            progress(count)
+    doing = f"giro plays {experiment.work[0].setting.policy}"
+    with shown(doing, experiment.runs, wanted=progress is True) as task:
+        told = progress if callable(progress) else task.advance
 
-    (trace,) = run(experiment, jobs=jobs, on_runs=on_runs, engine=engine, address=address)
+        def on_runs(_: Setting, count: int) -> None:
+            if count:
+                told(count)
+
+        (trace,) = run(experiment, jobs=jobs, on_runs=on_runs, engine=engine, address=address)
     return trace
 
 

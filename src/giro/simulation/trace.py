@@ -17,6 +17,7 @@ from giro.version import __version__, stamp
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
 _KEY = "giro-trace"
 _FORMAT = "2"  # settings are columns, so that a file holds any number of traces
@@ -120,6 +121,16 @@ class Trace:
             .with_columns(pulls=pl.when("last").then("pulls"))
             .drop("last")
         )
+
+    def plot(self, *others: "Trace") -> "Figure":
+        """Return a figure of the regret by round, of this trace and of others.
+
+        On problems of classification it is of rewards. Bands are 95 % intervals over runs.
+        `giro.plots.regret_figure` has more options. It needs `giro-bandits[plots]`.
+        """
+        from giro.plots import regret_figure  # noqa: PLC0415  # quick start without matplotlib
+
+        return regret_figure([self, *others])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trace to a Parquet file, whole or not at all."""

@@ -13,6 +13,7 @@ from giro.evaluation.readers import bandit, open_bandit, table  # noqa: F401
 from giro.evaluation.readers._registry import READERS, Options, Source
 
 # isort: on
+from giro.progress import shown
 
 _DEFAULT = Options()
 
@@ -28,6 +29,7 @@ def read_log(
     arms: Sequence[str] | None = None,
     hashed: bool | None = None,
     name: str | None = None,
+    progress: bool = True,
 ) -> Log:
     """Return the log in a DataFrame, a mapping of columns, a file, or a store of bandits.
 
@@ -45,6 +47,8 @@ def read_log(
     - vw: lines of Vowpal Wabbit's JSON; files only. With `hashed`, features are hashed as by a
       bandit whose policy has `model=hashed`; by default if there are more than 500 of them.
 
+    A terminal or a notebook shows after two seconds that it is read, unless `progress` is False.
+
     >>> log = read_log({"arm": ["a", "b"], "reward": [1, 0], "probability": [0.5, 0.5]})
     >>> log.events, log.arm_names
     (2, ('a', 'b'))
@@ -53,10 +57,14 @@ def read_log(
         return checked(source)
     if format != "auto" and format not in READERS:
         raise UnknownName("format", format, known=["auto", *READERS])
-    options, opened = Options(arm, reward, probability, context, arms, hashed), Source(source, name)
-    if format == "auto":
-        names = (name for name, each in READERS.items() if each.recognises(opened, options))
-        format = next(names, "table")
-    if hashed is not None and format != "vw":
-        raise BadParameter("only features in logs of Vowpal Wabbit are hashed, or not, on request")
-    return READERS[format].read(opened, options)
+    options = Options(arm, reward, probability, context, arms, hashed)
+    with shown("giro reads a log", wanted=progress):
+        opened = Source(source, name)
+        if format == "auto":
+            names = (name for name, each in READERS.items() if each.recognises(opened, options))
+            format = next(names, "table")
+        if hashed is not None and format != "vw":
+            raise BadParameter(
+                "only features in logs of Vowpal Wabbit are hashed, or not, on request"
+            )
+        return READERS[format].read(opened, options)

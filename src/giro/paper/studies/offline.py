@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.checks import check, whole
-from giro.cli.output import print_line, print_table, progress
+from giro.cli.output import print_line, print_table
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import shuffled
 from giro.kernels.giro.pseudo_rewards import REAL
@@ -18,6 +18,7 @@ from giro.paper.studies.contextual import DATA, Setup
 from giro.paper.study import Outcome, Study
 from giro.problem import Problem
 from giro.problems.classification import Classification
+from giro.progress import shown
 from giro.seeds import stream
 from giro.simulation.metrics import Estimate, estimate
 from giro.tables import Column, fixed
@@ -168,10 +169,12 @@ def study(
 
     def outcome(*_: object) -> Outcome:
         scored = []
-        with progress(len(data) * splits * sum(map(len, PASSES.values()))) as advance:
+        total = len(data) * splits * sum(map(len, PASSES.values()))
+        with shown("giro trains models", total) as task:
             for score in scores(data, scale=scale, splits=splits, seed=seed, most=most):
                 scored.append(score)
-                advance(f"{score.data} {score.model}", 1)
+                task.doing = f"giro trains {score.model} on {score.data}"
+                task.advance()
         verdicts = judge(claims(scored, scale=scale))
         table = list(rows_of(scored))
 
