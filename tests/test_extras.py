@@ -53,6 +53,7 @@ def test_the_command_line_needs_no_extra(tmp_path: Path) -> None:
     assert run_plain(CLI, "policies").returncode == 0
 
 
+LOG = {"arm": ["a", "b"], "reward": [1.0, 0.0], "probability": [0.5, 0.5]}
 FIGURE = "a figure needs matplotlib: pip install 'giro-bandits[plots]'"
 SIMULATE = ("simulate", "ucb1", "--rounds", "10", "--runs", "2")
 
@@ -91,6 +92,9 @@ print([status_of(words) for words in {commands}])
     [
         ("import giro.plots", FIGURE),
         ("import giro.plots.evaluation", FIGURE),
+        ("import giro; b = giro.Bandit(['a'], 'uniform'); b.decide(); b.plot()", FIGURE),
+        ("import giro; giro.simulate('uniform', 'bernoulli', rounds=2, runs=1).plot()", FIGURE),
+        (f"import giro; giro.evaluate({LOG}, 'always:a').plot()", FIGURE),
         (
             """
 from types import SimpleNamespace

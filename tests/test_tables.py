@@ -1,10 +1,11 @@
 """Tables that fit and lose nothing."""
 
 import math
+import re
 
 import pytest
 
-from giro.tables import Column, decimals_for, fixed, table_text
+from giro.tables import Column, decimals_for, fixed, table_html, table_text
 
 COLUMNS = [Column("policy", words=True), Column("regret"), Column("margin", "±95%")]
 
@@ -57,3 +58,21 @@ def test_decimals_show_two_digits_of_the_uncertainty() -> None:
     assert decimals_for([0.0]) == 1
     assert decimals_for([1e-9]) == 4
     assert (fixed(2)(3.14159), fixed(2)(math.nan)) == ("3.14", "-")
+
+
+def test_a_table_for_notebooks_is_escaped_and_aligned() -> None:
+    columns = [Column("a", "<a>"), Column("n", show="{:.1f}".format), Column("share")]
+    rows = [{"a": "<b>", "n": 1.0, "share": 0.25}, {"a": "&", "n": 2.0, "share": 0.75}]
+    page = table_html(columns, rows, heading="<h>", notes=["", "<n>"], bar="share")
+    assert not re.search(r"<(a|b|h|n)>", page)
+    for text in ("&lt;a&gt;", "&lt;b&gt;", "&amp;", "&lt;h&gt;", "<div>&lt;n&gt;</div>"):
+        assert text in page
+    assert page.count("text-align: left") == 3
+    assert page.count("text-align: right") == 6
+    assert [*re.findall(r"transparent (\S+)\)", page)] == ["25.0%", "75.0%"]
+
+
+def test_a_table_is_returned_in_a_notebook_and_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rich would show it, were it asked for nothing else."""
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert table_text(COLUMNS, ROWS).startswith("policy")

@@ -56,7 +56,14 @@ def table_text(
     for record in records:
         table.add_row(*(column.show(record[column.key]) for column in shown))
     page = io.StringIO()
-    console = Console(file=page, width=UNLIMITED, markup=False, emoji=False, highlight=False)
+    console = Console(
+        file=page,
+        width=UNLIMITED,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        force_jupyter=False,  # in a notebook the table would be shown, and not returned
+    )
     console.print(table, width=max(width, _narrowest(shown, records)))
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 

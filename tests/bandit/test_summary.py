@@ -1,5 +1,7 @@
 """What a bandit has seen, arm by arm, and how its policy would have done."""
 
+import re
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -49,3 +51,64 @@ def test_a_clock_that_was_once_far_ahead_does_not_spoil_the_last_day(tmp_path: P
         bandit.decide(arms=["b"] if hour < 76 else ["a"])
     assert bandit.summary()["last_day"].to_list() == [1.0, 0.0]
     assert len(bandit._state.hours) < 30
+
+
+# -- what a notebook shows -----------------------------------------------------------------------
+
+HOSTILE = ('<script>alert("1")</script>', "</table>&amp;", "plain")
+
+
+def cells(html: str) -> list[list[str]]:
+    """Return the texts of a table's rows."""
+    rows = re.findall(r"<tr>(<td.*?)</tr>", html)
+    return [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in rows]
+
+
+def test_a_notebook_shows_the_arms_with_what_came_of_them() -> None:
+    bandit = bandit_of("thompson", "ab", name="shop")
+    for i in range(30):
+        decision = bandit.decide()
+        if i % 3:
+            bandit.reward(decision.id, float(i % 2))
+    bandit.add_arm("new")
+    bandit.retire_arm("b")
+    table = {row["arm"]: row for row in bandit.summary().rows(named=True)}
+    waiting = [decision.arm for decision in bandit.pending()]
+    html = bandit._repr_html_()
+    assert "Bandit shop: 30 decisions, 20 rewards, 10 pending" in html
+    assert "<div>thompson</div>" in html
+    rows = {row[0]: row[1:] for row in cells(html)}
+    assert set(rows) == {"a", "b (retired)", "new"}
+    for arm, label in (("a", "a"), ("b", "b (retired)")):
+        decisions, share, mean, low, high, pending = rows[label]
+        assert decisions == str(table[arm]["decisions"])
+        assert share == f"{table[arm]['decisions'] / 30:.1%}"
+        for shown, key in ((mean, "mean"), (low, "low"), (high, "high")):
+            assert float(shown) == pytest.approx(table[arm][key], abs=0.01)
+        assert pending == str(waiting.count(arm))
+    assert rows["new"] == ["0", "0.0%", "-", "-", "-", "0"]
+
+
+def test_a_notebook_gets_names_as_text_and_nothing_from_elsewhere() -> None:
+    bandit = Bandit(HOSTILE, "uniform")
+    bandit.decide_many(50)
+    html = bandit._repr_html_()
+    assert {row[0] for row in cells(html)} == {escape(name) for name in HOSTILE}
+    assert "<script" not in html and html.count("</table>") == 1
+    assert "http" not in html and "url(" not in html and "<style" not in html
+    assert not re.search(r"[^-]color|background: (?!linear-gradient\(to right, rgba)", html)
+
+
+def test_a_notebook_shows_twenty_of_many_arms() -> None:
+    bandit = Bandit([f"arm {i}" for i in range(50)], "uniform", seed=1)
+    bandit.decide_many(500)
+    html = bandit._repr_html_()
+    shown = [int(row[1]) for row in cells(html)]
+    most = sorted(bandit.summary()["decisions"].to_list(), reverse=True)
+    assert shown == most[:20]
+    assert "and 30 more arms" in html
+
+
+def test_a_bandit_without_decisions_shows_itself() -> None:
+    assert "0 decisions, 0 rewards, 0 pending" in Bandit(["a"], "uniform")._repr_html_()
+    assert cells(Bandit(policy="uniform")._repr_html_()) == []

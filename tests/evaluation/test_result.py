@@ -42,3 +42,17 @@ def test_a_row_is_found_by_its_estimator(evaluation: Evaluation) -> None:
     assert evaluation["dr"] == evaluation.rows[2]
     with pytest.raises(BadParameter, match="has no 'replay', but ips, snips, dr"):
         evaluation["replay"]
+
+
+def test_notebooks_and_consoles_show_the_table(evaluation: Evaluation) -> None:
+    assert repr(evaluation) == str(evaluation)
+    page = evaluation._repr_html_()
+    assert "events 300, level 0.95" in page
+    assert page.count("<tr>") == 1 + 9
+    for row in evaluation.rows:
+        assert evaluation.columns()[2].show(row.value) in page
+
+
+def test_an_evaluation_draws_all_its_estimates(evaluation: Evaluation) -> None:
+    (panel,) = evaluation.plot().axes
+    assert len(panel.lines) == 2 * len(evaluation.rows)

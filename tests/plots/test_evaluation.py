@@ -36,3 +36,9 @@ def test_nothing_known_cannot_be_drawn(evaluation: Evaluation) -> None:
     unknown = [row._replace(value=np.nan) for row in evaluation.rows]
     with pytest.raises(BadParameter, match="at least one known estimate"):
         forest_figure(Evaluation(tuple(unknown), 0.95, 300, 0))
+
+
+def test_names_of_policies_are_shown_letter_by_letter(evaluation: Evaluation) -> None:
+    rows = [row._replace(policy="always:$\\undefined$") for row in evaluation.rows]
+    figure = forest_figure(Evaluation(tuple(rows), 0.95, 300, 0))
+    assert figure._repr_png_()[0].startswith(b"\x89PNG")

@@ -1,9 +1,11 @@
 """What figures look like, and the files they may be written to."""
 
+import io
 from itertools import combinations
 from pathlib import Path
 
 import matplotlib.colors
+import matplotlib.image
 import numpy as np
 import pytest
 from simulation.traces import small_trace
@@ -32,3 +34,9 @@ def test_colours_stand_out_from_white_paper() -> None:
 def test_other_formats_are_refused(name: str) -> None:
     with pytest.raises(BadParameter, match=r"a picture is a \.png, \.svg or \.pdf file"):
         check_format(Path(name))
+
+
+def test_a_notebook_shows_a_figure_by_itself_at_half_its_dots() -> None:
+    picture, size = regret_figure([small_trace()])._repr_png_()
+    height, width, _ = matplotlib.image.imread(io.BytesIO(picture)).shape
+    assert (width, height) == (int(2 * size["width"]), int(2 * size["height"]))

@@ -156,3 +156,13 @@ print([name for name in ("polars", "pandas", "matplotlib", "sklearn", "scipy.sta
         [sys.executable, "-c", source], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_traces_are_drawn_together() -> None:
+    first, other = small_trace(), small_trace([[2.0, 8.0], [2.0, 4.0]], policy="giro:a=1")
+    (panel,) = first.plot(other).axes
+    assert [np.asarray(line.get_ydata()).tolist() for line in panel.lines] == [
+        [2.0, 4.0],
+        [2.0, 6.0],
+    ]
+    assert len(first.plot().axes[0].lines) == 1

@@ -466,8 +466,9 @@ class Bandit:
         """
         from giro.plots import history_figure  # noqa: PLC0415  # quick start without matplotlib
 
+        state = self._state
         with shown("giro reads the log", self.position) as task:
-            past = history(self._rows(), self._state.arms, task)
+            past = history(self._rows(), [] if state.setting.open_arms else state.arms, task)
         return history_figure(past, x=x)
 
     def collisions(self) -> Collisions:

@@ -12,7 +12,7 @@ from giro.progress import Task
 class History(NamedTuple):
     """Which arm was chosen when, and the reward that came of it."""
 
-    names: tuple[str, ...]  # of all arms that were chosen
+    names: tuple[str, ...]  # of all arms
     arm: np.ndarray  # [decision] place of its arm among the names
     time: np.ndarray  # [decision] seconds
     reward: np.ndarray  # [decision] NaN without one
@@ -21,9 +21,11 @@ class History(NamedTuple):
 def history(rows: Iterable[tuple[int, Event]], arms: Sequence[str], task: Task) -> History:
     """Return the history in the events of a log.
 
-    `arms` are the names of arms that have numbers. The task counts events.
+    `arms` are the names of arms that have numbers; others follow in the order in which they came.
+    The task counts events.
     """
-    places, place_of = dict[str, int](), dict[str, int]()
+    places = {name: arm for arm, name in enumerate(arms)}
+    place_of = dict[str, int]()
     chosen, times, rewards = list[int](), list[float](), list[float]()
     for _, event in rows:
         if isinstance(event, Decided):

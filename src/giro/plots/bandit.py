@@ -23,7 +23,6 @@ _MOST = len(COLOURS) - 1  # arms with a line of their own; the last colour is th
 _LONGEST = 30  # characters of an arm's name
 _RARE = 0.1  # share of the decisions below which arms with lines are not worth a panel
 _NARROWEST = 5.0  # inches
-_EVERY = "all arms"
 _OTHERS: Any = {"color": "0.6", "linestyle": "-"}
 _ALL: Any = {"color": COLOURS[-1], "linestyle": "-", "linewidth": 1.0}
 
@@ -41,8 +40,8 @@ def history_figure(history: "History", *, x: Along = "decisions") -> Figure:
     at = np.arange(1.0, n + 1)
     if x == "time":
         at = history.time / 86_400.0  # days, as matplotlib counts them
-    counts = np.bincount(history.arm)
-    own = np.sort(np.argsort(-counts, kind="stable")[:_MOST])  # in order of appearance
+    counts = np.bincount(history.arm, minlength=len(history.names))
+    own = np.sort(np.argsort(-counts, kind="stable")[:_MOST])
     is_rewarded = bool(np.isfinite(history.reward).any())
     shows_shares = not is_rewarded or bool(counts[own].sum() >= _RARE * n)
     lines = _lines(history, own) if shows_shares else []
@@ -57,9 +56,11 @@ def history_figure(history: "History", *, x: Along = "decisions") -> Figure:
             _draw_rewards(panels[-1], at, history.reward, lines)
         for panel in panels:
             _finish(panel, x)
-        looks = {line.name: line.look for line in lines} | ({_EVERY: _ALL} if is_rewarded else {})
-        handles = [Line2D([], [], **look) for look in looks.values()]
-        legend_below(figure, handles, [*looks])
+        if lines:
+            entries = [(line.name, line.look) for line in lines]
+            entries += [("all arms", _ALL)] if is_rewarded else []
+            handles = [Line2D([], [], **look) for _, look in entries]
+            legend_below(figure, handles, [name for name, _ in entries])
     return figure
 
 
