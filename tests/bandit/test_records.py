@@ -83,7 +83,8 @@ def test_of_many_that_count_at_once_none_is_lost(records: Records) -> None:
 def test_a_record_ends_when_its_time_is_over(records: Records) -> None:
     records.put("kind", "brief", 1, seconds=1e-6)
     records.put("kind", "long", 1, seconds=1000.0)
-    assert list(records.all("kind")) == ["long"]
+    while list(records.all("kind")) != ["long"]:
+        pass  # clocks of databases count milliseconds
     assert records.put("kind", "brief", 2, expected=0)  # as if it had never been
 
 

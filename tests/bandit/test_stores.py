@@ -302,7 +302,7 @@ def test_a_state_learned_again_is_kept_when_it_is_closed(
 ) -> None:
     with shared() as one:
         one.reward(one.decide().id, 1.0)
-        monkeypatch.setattr(type(one._store), "keep", lambda self, snapshot: None)
+        monkeypatch.setattr(type(one._store), "keep", lambda self, snapshot, mark: None)
     monkeypatch.undo()
     with Bandit.open(str(where), "x") as two:
         assert list(two._store.snapshots()) == []

@@ -55,7 +55,7 @@ def test_bad_input_is_refused_in_one_sentence(giro: Giro, tmp_path: Path, words:
     pl.DataFrame({"x": [1]}).write_parquet(tmp_path / "foreign" / "x.parquet")
     giro("simulate", "ucb1", "--rounds", 10, "--runs", 2, "--out", tmp_path / "results")
     (result,) = (tmp_path / "results").glob("*.parquet")
-    (tmp_path / "cut" / "x.parquet").write_bytes(result.read_bytes()[:-20])
+    (tmp_path / "cut" / result.name).write_bytes(result.read_bytes()[:-20])
     places = {name: tmp_path / name for name in ("folder", "file", "foreign", "cut", "results")}
     done = giro(*words.format(**places).split())
     assert done.status == 2

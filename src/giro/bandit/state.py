@@ -394,6 +394,8 @@ class BanditState:
         """Return copies of all that is needed to go on, or None for a policy of Python objects."""
         if self.live is None or self.schema is None or self.stand_in is not None:
             return None
+        if self.setting.policy.text != self.logged_policy:
+            return None  # others would take it for that of the policy in the log
         parts = self.live.snapshot()
         if parts is None:
             return None

@@ -31,7 +31,7 @@ def lai_robbins(problem: Problem | str, *, runs: int = 100, seed: int = 0) -> fl
     have a large C, which shows in regret only after very many rounds.
 
     >>> round(lai_robbins("bernoulli:means=[0.6,0.5,0.5]"), 3)
-    9.932
+    9.799
     """
     problem = Problem.parse(problem)
     return float(np.mean([_constant(problem, seed, run) for run in range(runs)]))
