@@ -25,13 +25,13 @@ class Task:
     """Something that takes long. The loop that does it sets these, at no cost."""
 
     def __init__(self, doing: str = "", total: int | None = None, begun: float = 0.0) -> None:
-        """Begin at a time with nothing done; `total` is None if nobody knows how much there is."""
+        """Begin at a time with nothing done. `total` is None if nobody knows how much there is."""
         self.doing, self.total, self.begun = doing, total, begun
         self.done = 0
         self._first: tuple[float, int] | None = None  # when it was first shown, and done by then
 
     def advance(self, count: int = 1) -> None:
-        """Count what has just been done."""
+        """Count so much as done."""
         self.done += count
 
     def seconds_left(self, now: float) -> float | None:

@@ -1,5 +1,7 @@
 """The history of a bandit as a figure: what is drawn is what slow sums over its events give."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from bandit.clock import Clock, bandit_of
@@ -8,6 +10,7 @@ from matplotlib.dates import num2date
 
 from giro import BadParameter, Bandit
 from giro.bandit.history import History
+from giro.plots import save
 from giro.plots.bandit import history_figure
 from giro.seeds import stream
 
@@ -130,11 +133,11 @@ def test_without_rewards_there_are_shares_only() -> None:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
-def test_few_decisions_can_be_drawn(n: int) -> None:
+def test_few_decisions_can_be_drawn(n: int, tmp_path: Path) -> None:
     bandit = bandit_of("uniform", "ab")
     for decision in bandit.decide_many(n):
         bandit.reward(decision.id, 1.0)
-    bandit.plot()._repr_png_()
+    save(bandit.plot(), tmp_path / "few.png")
 
 
 def test_names_are_shown_letter_by_letter() -> None:

@@ -1,4 +1,4 @@
-"""Why an arm was chosen: what its decision has written down, in words, and nothing else."""
+"""Why an arm was chosen: the numbers that its decision has written down, in words."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ class Explanation:
         return table_text(_COLUMNS, self._records())
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
+        """Return the table that a notebook shows."""
         return table_html(
             _COLUMNS, self._records(), heading=self.heading, notes=self.remarks, bar=None
         )
