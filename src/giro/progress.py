@@ -85,8 +85,8 @@ class Line:
         `plain` is for outputs that know ASCII only.
         """
         now = self._clock()
-        with self._lock:
-            long = [task for task in self._tasks if now - task.begun >= AFTER]
+        # no lock: a process may be forked while this thread looks
+        long = [task for task in tuple(self._tasks) if now - task.begun >= AFTER]
         return _text(long[-1], now, width, plain=plain) if long else ""
 
     def _begin(self, task: Task, output: Any) -> None:
