@@ -1,6 +1,6 @@
 """Progress: one line on the screen while something takes long, and how far it is.
 
-It comes after two seconds, on a terminal or in a notebook, and is gone in the end. Into files and
+It comes after one second, on a terminal or in a notebook, and is gone in the end. Into files and
 pipes nothing is written. A loop only counts, and a thread draws the line ten times a second. Of
 several things at once, one inside the other or in several threads, the line shows the last begun of
 those that already take long.
@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-AFTER = 2.0  # seconds until something is shown
+AFTER = 1.0  # seconds until something is shown
 _STEP = 0.1  # seconds between two pictures
 _WIDTH = 79  # of a notebook
 _BAR, _LEAST = 20, 16  # characters of the bar, and of a description that is cut

@@ -146,7 +146,7 @@ class Bandit:
       1, 2, ..., and the same calls give the same decisions, for examples and tests. Or a function.
     - `at_once`: whether arms are chosen uniformly, with these probabilities in the log, until
       `get_ready` has compiled the policy. Otherwise the first decision waits for it.
-    - `progress`: whether a terminal or a notebook shows, after two seconds, how much of a long log
+    - `progress`: whether a terminal or a notebook shows, after a second, how much of a long log
       has been read.
 
     A bandit is its log of events (`events`): everything else follows from it. Arms that come and
@@ -677,7 +677,7 @@ class Bandit:
         that are not known are added; a bandit made without arms takes those of each event. Columns
         keep their names, so that decisions may have contexts of the same names afterwards. The
         decisions go into this bandit's own log, with their propensities and rewards, under ids that
-        start with `log-`. A terminal or a notebook shows after two seconds how far it is, unless
+        start with `log-`. A terminal or a notebook shows after a second how far it is, unless
         `progress` is False.
         """
         with shown("giro learns from a log", wanted=progress) as task:
