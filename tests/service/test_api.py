@@ -114,6 +114,28 @@ def test_a_deferred_decision_counts_when_it_is_activated(
     served(game)
 
 
+@pytest.mark.parametrize("deferred", [False, True])
+def test_a_report_that_is_sent_again_under_its_name_counts_once(
+    served: Served, deferred: bool
+) -> None:
+    async def game(ask: Client) -> None:
+        more = {"reward_aggregation": "sum", "reward_wait": 60, "reward_range": [0, 10]}
+        await ask.post("/v1/bandits", BUTTON | more)
+        id = (await ask.post(D, {"deferred": deferred}))["id"]
+        for report in ("x", "x", "y", None):
+            await ask.post(f"/v1/decisions/{id}/reward", {"value": 1, "report": report})
+        again = [{"id": id, "value": 1, "report": "y"}, {"id": id, "value": 2, "report": "x"}]
+        if not deferred:
+            assert [each["status"] for each in await ask.post(R, again)] == [204, 409]
+        await ask.post(f"/v1/decisions/{id}/activate")
+        answer = await ask("GET", "/v1/bandits/button/events")
+        events = [json.loads(line) for line in answer.text.splitlines()]
+        named = [event["report"] for event in events if event["kind"] == "report"]
+        assert named == ["x", "y", None]
+
+    served(game)
+
+
 def test_a_reward_finds_the_decision_of_a_targeting_key(served: Served) -> None:
     async def game(ask: Client) -> None:
         await ask.post("/v1/bandits", BUTTON)

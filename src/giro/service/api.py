@@ -112,7 +112,7 @@ class _Api:
         key may reward. Late, repeated and contradicting rewards are treated as the bandit's
         reward_aggregation says.
         """
-        await self._service.reward(call.path["id"], call.body.value, call.key)
+        await self._service.reward(call.path["id"], call.body.value, call.key, call.body.report)
 
     async def activate(self, call: Call) -> None:
         """Make a deferred decision count, with the rewards that it got."""
@@ -132,7 +132,7 @@ class _Api:
         return await gathered(reports, lambda p: m.Outcome(p.status, p.detail))
 
     async def _reported(self, running: Running, report: m.RewardById) -> m.Outcome:
-        await self._service.reward_in(running, report.id, report.value)
+        await self._service.reward_in(running, report.id, report.value, report.report)
         return m.Outcome(204)
 
     async def erase(self, call: Call) -> m.Erased:
