@@ -64,6 +64,20 @@ def test_the_same_id_is_the_same_decision_and_another_request_a_conflict(served:
     served(game)
 
 
+def test_an_arm_that_was_taken_while_the_service_was_away_enters_the_log(served: Served) -> None:
+    async def game(ask: Client) -> None:
+        await ask.post("/v1/bandits", BUTTON)
+        body = {"id": "mine", "taken": "green"}
+        for _ in range(2):
+            decision = await ask.post(D, body)
+            assert (decision["arm"], decision["propensity"]) == ("green", 1)
+        await ask.post("/v1/decisions/mine/reward", {"value": 1})
+        assert (await ask("POST", D, {"taken": "blue"})).status_code == 422
+        assert (await ask.get("/v1/bandits/button"))["decisions"] == 1
+
+    served(game)
+
+
 def test_an_id_in_two_bandits_has_to_be_named_with_one(served: Served) -> None:
     async def game(ask: Client) -> None:
         await ask.post("/v1/bandits", BUTTON)

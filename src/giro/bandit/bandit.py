@@ -504,6 +504,7 @@ class Bandit:
         arms: Arms = None,
         id: str | None = None,
         baseline: str | None = None,
+        taken: str | None = None,
     ) -> Decision:
         """Return a decision on the arm to take now.
 
@@ -516,8 +517,10 @@ class Bandit:
         has a reward. `id` is your own name for the decision, such as that of a request; asked
         again with the same id and request, the bandit returns the same decision. `baseline` is the
         arm to take where the policy does not decide (`share`), by default the first of `arms`.
+        `taken` is an arm that you have taken already, as while the bandit could not be asked: the
+        decision for it enters the log with probability 1, so that its reward can be learned.
         """
-        return self._decided([Request(id, context, arms, baseline)])[0]
+        return self._decided([Request(id, context, arms, baseline, taken=taken)])[0]
 
     def decide_many(
         self,

@@ -90,7 +90,8 @@ class _Api:
 
     async def _decided(self, running: Running, asked: m.DecisionRequest) -> m.DecisionAnswer:
         arms, context = self._checked_arms(asked.arms), cast(Any, asked.context)
-        ask = Ask(context, arms, asked.id, asked.baseline, deferred=asked.deferred)
+        parts = (context, arms, asked.id, asked.baseline)
+        ask = Ask(*parts, deferred=asked.deferred, taken=asked.taken)
         (decision,) = await self._service.decide(running, ask)
         return _answer(decision)
 

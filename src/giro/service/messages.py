@@ -78,6 +78,7 @@ class DecisionRequest(Struct, omit_defaults=True, forbid_unknown_fields=True):
     id: Id | None = None
     baseline: str | None = None
     deferred: bool = False
+    taken: str | None = None
 
 
 class DecisionAnswer(Struct):
