@@ -33,11 +33,18 @@ def ratio_error(squares: float, total: float, n: int) -> float:
 
 def wilson_estimate(successes: float, n: float, level: float = LEVEL) -> Estimate:
     """Return the share of successes among n trials, with Wilson's (1927) interval."""
+    p = successes / n
+    low, high = wilson_bounds(p, n, level)
+    return Estimate(p, math.sqrt(p * (1 - p) / n), float(low), float(high))
+
+
+def wilson_bounds(p: Any, n: Any, level: float = LEVEL) -> tuple[Any, Any]:
+    """Return the ends of Wilson's interval for a share p among n trials, or for arrays of these."""
     z = normal_estimate(0.0, 1.0, level).high
-    p, z2 = successes / n, z * z
+    z2 = z * z
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = z / (1 + z2 / n) * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    return Estimate(p, math.sqrt(p * (1 - p) / n), centre - half, centre + half)
+    half = z / (1 + z2 / n) * (p * (1 - p) / n + z2 / (4 * n * n)) ** 0.5
+    return centre - half, centre + half
 
 
 class WeightedMean:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from bandit.clock import Clock, counted
 from bandit.conftest import KINDS, address
+from bandit.test_timeline import sums_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -98,7 +99,8 @@ class Lived:
         assert live is not None
         state = {path: array.tolist() for path, array in (arrays_of(live.state) or {}).items()}
         pending = [decision.id for decision in bandit.pending()]
-        return bandit.arms, bandit.summary().rows(), pending, state, live.learned
+        past = sums_of(bandit)
+        return bandit.arms, bandit.summary().rows(), pending, state, live.learned, past
 
     def close(self) -> None:
         self.bandit.close()

@@ -62,8 +62,10 @@ from giro.bandit.summary import (
     summary_html,
     table_collisions,
 )
+from giro.bandit.timeline import Timeline, timeline
+from giro.bandit.uplift import Uplift, uplift
 from giro.bandit.warm_up import compile_for, warm_up
-from giro.checks import NOT_NEGATIVE, check
+from giro.checks import NOT_NEGATIVE, check, whole
 from giro.errors import BadParameter, GiroError, UnknownDecision
 from giro.features import Arms, Given
 from giro.features.schema import MAX_COLUMNS, fitted
@@ -470,6 +472,32 @@ class Bandit:
         with shown("giro reads the log", self.position) as task:
             past = history(self._rows(), [] if state.setting.open_arms else state.arms, task)
         return history_figure(past, x=x)
+
+    def timeline(self, *, arms: int = 6, stretches: int = 60) -> Timeline:
+        """Return how decisions and rewards went over time, counted while they came.
+
+        Time is cut into at most so many `stretches` of equal length (those without decisions are
+        left out), and there is a line for each of the most frequent `arms`, one for other arms
+        together, and one for all. A reward belongs to the stretch of its decision. Nothing is read
+        for this, and events that left the log are counted. Of a bandit with many arms the first
+        1,000 are counted apart, and stretches are longer.
+        """
+        check("a timeline", whole(0), arms=arms)
+        check("a timeline", whole(1), stretches=stretches)
+        with self._follower.lock:
+            return timeline(self._state, arms, stretches)
+
+    def uplift(self) -> Uplift | None:
+        """Return an estimate of how much more the policy earns than its baseline.
+
+        The baseline is the arm that is taken where the policy does not decide (`share` below 1).
+        While there never was one, it is the first arm on offer. Rewards are weighted by inverse
+        propensities. With the estimates comes the effective size of the samples behind them: with
+        a few dozen, do not believe an interval. None without rewards of both, or while
+        probabilities are not known.
+        """
+        with self._follower.lock:
+            return uplift(self._state)
 
     def collisions(self) -> Collisions:
         """Return how many features share a column of the table, where the policy hashes them.

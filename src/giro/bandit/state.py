@@ -27,6 +27,8 @@ from giro.bandit.event import (
 )
 from giro.bandit.setting import Setting
 from giro.bandit.stores.store import FoundDecision, Snapshot
+from giro.bandit.timeline import MOST_ARMS, Tally, without_tally
+from giro.bandit.uplift import Contrasts
 from giro.checks import is_word
 from giro.errors import BadParameter, GiroError, UnknownName, warn_of_model
 from giro.estimates import WeightedMean
@@ -50,6 +52,9 @@ class Pending(NamedTuple):
     case: Case
     weight: float  # of its reward in what the policy alone would have earned
     name: str = ""  # of the arm, where it has no number
+    time: float = 0.0
+    inverse: float = 0.0  # of its probability, 0 where that is not known
+    is_first: bool = False  # whether the arm was the first on offer
 
 
 class ArmCounts:
@@ -106,6 +111,8 @@ class BanditState:
         self.alone = WeightedMean()  # rewards of the policy alone
         self.hours: dict[int, Counter[int]] = {}  # decisions of each arm in the last hours
         self.watch = Watch()
+        self.tally = Tally()
+        self.contrasts = Contrasts()
         self.outdated = False  # events were erased: begin again
         self.plays_another = False  # than the policy that the log names by now: begin again
         self.broken = False  # it was interrupted: begin again at once
@@ -193,6 +200,7 @@ class BanditState:
                 del self.hours[next(iter(self.hours))]
         in_hour[arm] += 1
         self.watch.decided(event)
+        self.tally.decided(arm, event.time)
         if event.id in self._under_way:
             self._under_way.discard(event.id)  # counted when it was made
         else:
@@ -211,6 +219,10 @@ class BanditState:
             self.counts[arm].add(value)
         self.cold_start.rewarded(decision.arm)
         self.alone.add(decision.weight, value)
+        time, value = decision.time, value - self.setting.reward_range[0]
+        delay = None if event.expired else event.time - time
+        self.tally.rewarded(MOST_ARMS if arm is None else arm, time, value, delay)
+        self.contrasts.add(decision, value, self.setting.share)
 
     def _other(self, event: Event) -> None:
         match event:
@@ -275,6 +287,7 @@ class BanditState:
             self.arms[arm], self.counts[arm] = name, ArmCounts()
             for counts in self.hours.values():
                 counts.pop(arm, None)
+            self.tally.forget(arm)
         self._arm_of[name] = arm
         return arm
 
@@ -400,6 +413,7 @@ class BanditState:
         if parts is None:
             return None
         live, arrays = parts
+        tally, of_tally = self.tally.snapshot()
         about = {
             "setting": self.setting.to_json(),
             "schema": self.schema.to_json(),
@@ -416,10 +430,12 @@ class BanditState:
             "total": self.total,
             "hours": [[hour, sorted(counts.items())] for hour, counts in self.hours.items()],
             "watch": self.watch.to_json(),
+            "tally": tally,
+            "contrasts": self.contrasts.to_json(),
             "cold_start": self.cold_start.to_json(),
             "live": live,
         }
-        return Snapshot(self.position, about, arrays)
+        return Snapshot(self.position, about, arrays | of_tally)
 
     @classmethod
     def restored(
@@ -431,13 +447,15 @@ class BanditState:
         """
         state = cls._without_policy(snapshot, policy)
         setting, schema = state.setting, state.schema
+        if "tally" not in snapshot.about and not of_any_version:
+            return None
         if setting.policy.text != state.logged_policy or schema is None:
             return None
         state.live = LivePolicy.from_snapshot(
             setting.policy,
             schema,
             snapshot.about["live"],
-            snapshot.arrays,
+            without_tally(snapshot.arrays),
             seed=setting.seed,
             of_any_version=of_any_version,
         )
@@ -472,6 +490,9 @@ class BanditState:
         state.logged_policy = about["setting"]["policy"]
         state.schema, state.version = Schema.from_json(about["schema"]), int(about["version"])
         state._restore_counts(about)
+        if "tally" in about:
+            state.tally = Tally.restored(about["tally"], snapshot.arrays)
+            state.contrasts = Contrasts(about["contrasts"])
         state.cold_start = _cold_start(setting)
         state.cold_start.restore(about["cold_start"])
         return state
@@ -500,11 +521,13 @@ def _cold_start(setting: Setting) -> ColdStart:
 
 def _pending(event: Decided) -> Pending:
     own, chances, features, position = event.own, event.propensities, event.features, event.position
-    weight = 0.0
+    weight = inverse = 0.0
     if own >= 0.0 and chances.size:  # it is NaN where it is not known
-        weight = own / float(chances[position] if chances.size == event.arms.size else chances[0])
+        chance = float(chances[position] if chances.size == event.arms.size else chances[0])
+        weight, inverse = own / chance, 1.0 / chance
     name = event.names[position] if event.names else ""
-    return Pending(event.arm, Case(event.context, row_at(features, position)), weight, name)
+    case = Case(event.context, row_at(features, position))
+    return Pending(event.arm, case, weight, name, event.time, inverse, position == 0)
 
 
 def _by_width(
