@@ -1,4 +1,4 @@
-"""Two processes that meet different new names in contexts at once agree on one schema."""
+"""Two processes that meet different new names at once agree on one schema."""
 
 import multiprocessing
 from typing import Any
@@ -10,6 +10,12 @@ from giro import Bandit
 from giro.bandit.event import Event, Formed
 
 _PATIENCE = 300.0  # seconds after which a child that hangs fails
+_POLICY = "giro-ensemble:replicas=3"  # uses what is known of rounds and of arms
+
+
+def _arms(*words: str) -> dict[str, dict[str, float]]:
+    """Return two arms with a price, and with features that have these names."""
+    return {arm: {"price": 2.0} | dict.fromkeys(words, 1.5) for arm in ("a", "b")}
 
 
 def _meet(where: str, word: str, meeting: Any, answers: Any) -> None:
@@ -25,10 +31,11 @@ def _meet(where: str, word: str, meeting: Any, answers: Any) -> None:
         return append(events, **rest)
 
     bandit._store.append = together  # type: ignore[method-assign,assignment]  # to meet
-    ids = [bandit.decide({"age": 31.0, word: 1.5}).id]
+    ids = [bandit.decide({"age": 31.0, word: 1.5}, arms=_arms(f"{word} of arms")).id]
     meeting.wait(_PATIENCE)  # both names are in the log
     for i in range(5):
-        ids.append(bandit.decide({"age": 45.0, "city": 2.0, "height": 1.8 + i}).id)
+        context = {"age": 45.0, "city": 2.0, "height": 1.8 + i}
+        ids.append(bandit.decide(context, arms=_arms("city of arms", "height of arms")).id)
     bandit.reward_many([(id, 1.0) for id in ids])
     meeting.wait(_PATIENCE)  # both have learned all of their own
     bandit._follower.follow()
@@ -42,8 +49,8 @@ def _meet(where: str, word: str, meeting: Any, answers: Any) -> None:
 def test_two_processes_that_meet_different_names_at_once_agree(kind: str, tmp_path: Any) -> None:
     where = address(kind, tmp_path)
     assert where is not None
-    with Bandit(["a", "b"], "lin-ucb", name="x", store=where) as bandit:
-        bandit.reward(bandit.decide({"age": 20.0}).id, 0.0)
+    with Bandit(policy=_POLICY, name="x", store=where) as bandit:
+        bandit.reward(bandit.decide({"age": 20.0}, arms=_arms()).id, 0.0)
     spawn = multiprocessing.get_context("spawn")
     meeting, answers = spawn.Barrier(2), spawn.Queue()
     children = [
@@ -67,4 +74,7 @@ def test_two_processes_that_meet_different_names_at_once_agree(kind: str, tmp_pa
         assert sorted(decisions["id"].to_list()[1:]) == sorted([*one[2], *other[2]])
         assert events.filter(kind="reward").height == decisions.height == 13
         assert [len(row) for row in decisions["context"]].count(3) >= 10
-        assert bandit.decide({"age": 1.0, "city": 2.0, "height": 3.0}).arm in ("a", "b")
+        names = {name for name, _, _ in one[1]["arms"]["features"]}
+        assert names == {"price", "city of arms", "height of arms"}
+        context = {"age": 1.0, "city": 2.0, "height": 3.0}
+        assert bandit.decide(context, arms=_arms("city of arms")).arm in ("a", "b")

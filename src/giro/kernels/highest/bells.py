@@ -46,7 +46,7 @@ _STIRLING = (1.0 / 12.0, -1.0 / 360.0, 1.0 / 1260.0)  # enough for numbers above
 _MANY = 30  # arms, the product of whose distribution functions bends more
 _SPLIT = 0.75  # width of a panel then, and of one with points, where polynomials are cut
 _SHARED = 6  # numbers that the densities at a node depend on
-BELL = np.dtype(
+_BELL = np.dtype(
     [
         ("row", np.int64),  # of its arm among those with bells; an arm can have two, one by one
         ("owner", np.int64),  # place of the arm in the offer
@@ -58,6 +58,7 @@ BELL = np.dtype(
     ],
     align=True,
 )
+BELL = np.dtype((np.record, _BELL))  # in plain Python fields are attributes, too
 _SERIES = series()  # [degree, q] of the integral from 0 of the polynomial that is 1 at node q
 
 

@@ -24,7 +24,7 @@ from giro.kernels.highest.probabilities import Points, Standing, award, award_al
 
 RARE = 32.0  # what has a probability below e^-32, 1e-14, is left out
 _NEGLIGIBLE = 1e-13  # probability that the highest value is lower than what was looked at
-LATTICE = np.dtype(
+_LATTICE = np.dtype(
     [
         ("owner", np.int64),  # place of its arm in the offer
         ("offset", np.float64),
@@ -37,6 +37,7 @@ LATTICE = np.dtype(
     ],
     align=True,
 )
+LATTICE = np.dtype((np.record, _LATTICE))  # in plain Python fields are attributes, too
 
 
 # -- one of them -------------------------------------------------------------------------------
@@ -156,7 +157,7 @@ def queue_of(lattices: np.ndarray) -> Queue:
     room, points = 2, np.empty(lattices.size)
     while room < lattices.size:
         room *= 2
-    ring = np.empty(room, np.int64)
+    ring = np.zeros(room, np.int64)  # places beyond the last are looked at, too
     for i in range(lattices.size):
         ring[i], points[i] = i, lattices[i].x
     sort(points, ring[: lattices.size])
