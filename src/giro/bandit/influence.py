@@ -1,4 +1,4 @@
-"""Influence: which features make which arm likelier, found by asking the policy what it would do.
+"""Influence: which features make which arm likelier, found by asking the policy for its choices.
 
 Contexts of recent decisions are changed in one feature at a time, and the policy says how likely
 each arm would be. So it does not matter what a policy is made of: what it has learned is what it
@@ -156,7 +156,7 @@ def _all_levers(columns: Columns, rows: np.ndarray) -> Iterator[_Lever]:
         shares = rows[:, at].mean(axis=0)
         there = np.flatnonzero(shares)
         if there.size > 1 or (there.size == 1 and shares[there[0]] < 1.0):
-            values = tuple(_word(feature.kind, int(place)) for place in there)
+            values = tuple(feature.word(int(place)) for place in there)
             weights = shares[there]
             steps = np.eye(feature.width)[there]
             if weights.sum() < 1.0 - 1e-9:  # the feature may be missing
@@ -172,13 +172,6 @@ def _of_number(name: str, at: slice, values: np.ndarray) -> Iterator[_Lever]:
         yield _Lever(
             name, (f"{low:.4g}", f"{high:.4g}"), at, np.array([[low], [high]]), np.empty(0)
         )
-
-
-def _word(kind: object, place: int) -> str:
-    """Return the word of a column. Hashes of words cannot be turned back."""
-    if isinstance(kind, tuple):
-        return str(kind[place]) if kind[place] is not None else "any other word"
-    return f"words with hash {place}"
 
 
 # -- what the policy answers ---------------------------------------------------------------------
@@ -222,7 +215,7 @@ def _chances(follower: "Follower", live: "LivePolicy", offer: Offer, number: int
 
 
 def _changes(arm: str | None, lever: _Lever, chances: Sequence[float]) -> Iterator[Influence]:
-    """Yield what each value does, compared with the others."""
+    """Yield the change that each value makes, compared with the others."""
     means = np.array(chances)
     if lever.weights.size == 0:
         low, high = lever.values

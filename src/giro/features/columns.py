@@ -45,6 +45,12 @@ class Feature(NamedTuple):
         words = self.kind
         return words.index(word) if word in words else len(words) - 1
 
+    def word(self, place: int) -> str:
+        """Return the word that sets a column, as far as it is known, for people to read."""
+        if isinstance(self.kind, int):
+            return f"words with hash {place}"
+        return str(self.kind[place]) if self.kind[place] is not None else "any other word"
+
 
 class Encoded(NamedTuple):
     """A row, and the features in it that have no columns yet."""
