@@ -2,7 +2,6 @@
 
 import io
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -10,7 +9,7 @@ import threading
 import time
 
 import pytest
-from cli.terminal import HANGS, read_until
+from cli.terminal import HANGS, on_terminal, read_until
 
 from giro import Bandit, evaluate, simulate
 from giro import progress as module
@@ -35,19 +34,14 @@ TEXT = rb"giro compiles what is used for the first time: \d+ s"
 
 
 def test_a_terminal_shows_a_line_that_is_gone_in_the_end() -> None:
-    terminal, other_end = pty.openpty()
     environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-c", COMPILE]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stderr=other_end, env=environment
-    ) as process:
-        os.close(other_end)
+    with on_terminal(command, stdin=subprocess.PIPE, env=environment) as (process, terminal):
         shown = read_until(terminal, TEXT + rb".*\r.*" + TEXT)
         assert process.stdin is not None
         process.stdin.write(b"\n")
         process.stdin.flush()
         shown += read_until(terminal, rb"compiled\r\n")
-    os.close(terminal)
     *_, wiped, rest = re.split(rb"\r(?!\n)", shown)
     assert re.fullmatch(rb" +", wiped)
     assert rest == b"compiled\r\n"

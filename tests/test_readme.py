@@ -79,8 +79,11 @@ def test_the_targets_of_the_readme_exist() -> None:
 
 
 def test_links_and_pictures_of_the_documents_exist() -> None:
-    for path in re.findall(r"\]\(([^)]+)\)", README + CONTRIBUTING):
-        assert (ROOT / path).exists(), path
+    for link in re.findall(r"\]\(([^)]+)\)", README + CONTRIBUTING):
+        path, _, anchor = link.partition("#")
+        assert (ROOT / path).exists(), link
+        headings = re.findall(r"^#+ (.*)", (ROOT / path).read_text(), re.M) if anchor else []
+        assert not anchor or anchor in [each.lower().replace(" ", "-") for each in headings], link
 
 
 def in_copy(package: Path, *words: str) -> str:

@@ -64,6 +64,9 @@ def test_reports_that_are_summed_may_come_together(where: str | None) -> None:
     with Bandit(list("ab"), "thompson", store=where, name="s", **options) as bandit:
         id = bandit.decide().id
         assert bandit.reward_each([(id, 0.25), (id, 0.5)]) == [None, None]
+        named = [(id, 0.25, "x"), (id, 0.25, "y"), (id, 0.25, "x")]
+        assert bandit.reward_each(named) == [None, None, None]
+        assert bandit.reward_each([named[0], (id, 0.5, "y")])[0] is None
         assert bandit.events()["kind"].to_list()[-2:] == ["report", "report"]
 
 

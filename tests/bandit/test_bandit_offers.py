@@ -32,6 +32,35 @@ def next_of(bandit: Bandit) -> tuple[str, str, dict[str, float]]:
     return decision.id, decision.arm, dict(chances_of(decision))
 
 
+def test_an_arm_that_was_taken_already_enters_the_log_with_probability_1() -> None:
+    bandit = bandit_of("thompson", "abc", first_decisions=1)
+    for arm in "ab":
+        bandit.reward(bandit.decide(taken=arm).id, 1.0)
+    bandit.decide(taken="c")
+    decision = bandit.decide(taken="c", id="x")  # also where an arm would be left out
+    assert (decision.arm, decision.propensity) == ("c", 1.0)
+    assert decision.propensities == {"a": 0.0, "b": 0.0, "c": 1.0}
+    assert bandit.decide(taken="c", id="x") == decision
+    with pytest.raises(GiroError, match="asked for by another request"):
+        bandit.decide(taken="a", id="x")
+    for wrong in ({"taken": "z"}, {"taken": "a", "arms": ["b", "c"]}):
+        with pytest.raises(GiroError):
+            bandit.decide(**wrong)
+    bandit.reward("x", 0.5)
+    again = Bandit.replay(bandit.events(), clock=Clock(), ids=counted("next "))
+    bandit._new_id = counted("next ")
+    assert again.decide() == bandit.decide()
+
+
+def test_an_arm_without_a_number_may_be_taken_already() -> None:
+    bandit = Bandit(None, POLICY)
+    bandit.decide([0.1], arms=of("ab"))
+    decision = bandit.decide([0.1], arms=of("abc"), taken="c")
+    assert (decision.arm, decision.propensities) == ("c", {"a": 0.0, "b": 0.0, "c": 1.0})
+    with pytest.raises(GiroError, match="'z' is not one of the arms"):
+        bandit.decide([0.1], arms=of("abc"), taken="z")
+
+
 # -- what features are for ---------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ COLUMNS = {
     "time": pl.Float64,
     "arm": pl.String,
     "reward": pl.Float64,
+    "report": pl.String,
     "propensity": pl.Float64,
     "arms": pl.List(pl.String),
     "propensities": pl.List(pl.Float64),
@@ -66,6 +67,24 @@ def test_a_replay_goes_on_bit_for_bit(how: str, tmp_path: Path) -> None:
         again = Bandit.replay(tmp_path / how)
     assert state_of(again) == state_of(bandit)
     assert futures(again) == futures(bandit)
+
+
+@pytest.mark.parametrize("how", ["table", "events.parquet", "events.jsonl", "file"])
+def test_names_of_reports_come_back(how: str, tmp_path: Path) -> None:
+    bandit = Bandit(["a", "b"], "ucb1", reward_wait=60, reward_aggregation="sum")
+    id = bandit.decide().id
+    bandit.reward_many([(id, 0.25, "x"), (id, 0.25), (id, 0.25, "é")])
+    if how == "table":
+        again = Bandit.replay(bandit.events())
+    elif how == "file":
+        bandit.save(tmp_path / "x.giro")
+        again = Bandit.load(tmp_path / "x.giro")
+    else:
+        bandit.write_events(tmp_path / how)
+        again = Bandit.replay(tmp_path / how)
+    again.reward(id, 0.25, report="é")
+    reports = again.events().filter(pl.col("kind") == "report")
+    assert reports["report"].to_list() == ["x", None, "é"]
 
 
 operations = st.lists(

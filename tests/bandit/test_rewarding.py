@@ -47,6 +47,37 @@ def test_all_reports_are_kept_where_they_are_aggregated(aggregation: str) -> Non
     assert reports(pairs, setting(aggregation), NOW) == wanted
 
 
+@pytest.mark.parametrize("aggregation", ["last", "sum"])
+def test_reports_of_the_same_name_are_one(aggregation: str) -> None:
+    given = [("a", 1.0, "x"), ("a", 1.0, "y"), ("a", 1.0, "x"), ("b", 2.0, "x"), ("a", 1.0, None)]
+    wanted = [("a", 1.0, "x"), ("a", 1.0, "y"), ("b", 2.0, "x"), ("a", 1.0, "")]
+    events = reports(given, setting(aggregation), NOW)
+    assert [(e.id, e.value, e.name) for e in events if isinstance(e, Reported)] == wanted
+    with pytest.raises(BadParameter, match="two different rewards for the decision 'a'"):
+        reports([("a", 1.0, "x"), ("a", 2.0, "x")], setting(aggregation), NOW)
+    with pytest.raises(BadParameter, match="an id is a word"):
+        reports([("a", 1.0, "")], setting(aggregation), NOW)
+
+
+def test_where_one_reward_counts_names_of_reports_are_not_kept() -> None:
+    assert reports([("a", 1.0, "x")], setting("only"), NOW) == [Rewarded("a", NOW, 1.0)]
+    events = reports([("a", 1.0, "x"), ("a", 1.0, "y")], setting("only"), NOW)
+    assert events == [Rewarded("a", NOW, 1.0)]
+
+
+def test_a_report_that_the_log_has_under_its_name_is_not_wanted_even_later() -> None:
+    store = MemoryStore()
+    store.append([decision("a"), Reported("a", 2.0, 1.0, "x")])
+    sent_again = Reported("a", NOW, 1.0, "x")
+    for reward in (None, Rewarded("a", 3.0, 1.0)):
+        known = found(a=reward)
+        assert still_wanted([sent_again], known, setting("sum"), store) == []
+        with pytest.raises(BadParameter, match="'x' of decision 'a' already has the value 1, got"):
+            still_wanted([sent_again._replace(value=2.0)], known, setting("sum"), store)
+    other = Reported("a", NOW, 1.0, "y")
+    assert still_wanted([other], found(a=None), setting("sum"), store) == [other]
+
+
 @pytest.mark.parametrize(
     ("pair", "words"),
     [
@@ -69,7 +100,7 @@ def found(**rewards: Rewarded | None) -> dict[str, FoundDecision]:
 def test_reports_of_decisions_that_wait_are_wanted_and_repetitions_are_not() -> None:
     events = [Rewarded("a", NOW, 1.0), Rewarded("b", NOW, 2.0)]
     store = found(a=Rewarded("a", 2.0, 1.0), b=None)
-    assert still_wanted(events, store, setting()) == [events[1]]
+    assert still_wanted(events, store, setting(), MemoryStore()) == [events[1]]
 
 
 @pytest.mark.parametrize(
@@ -84,20 +115,22 @@ def test_a_report_that_contradicts_is_an_error(
     aggregation: str, reward: Rewarded, words: str
 ) -> None:
     with pytest.raises(BadParameter, match=words):
-        still_wanted([Rewarded("a", NOW, 1.0)], found(a=reward), setting(aggregation))
+        still_wanted(
+            [Rewarded("a", NOW, 1.0)], found(a=reward), setting(aggregation), MemoryStore()
+        )
 
 
 def test_the_first_of_two_rewards_counts_if_so_asked() -> None:
     store = found(a=Rewarded("a", 2.0, 0.5))
-    assert still_wanted([Rewarded("a", NOW, 1.0)], store, setting("first")) == []
+    assert still_wanted([Rewarded("a", NOW, 1.0)], store, setting("first"), MemoryStore()) == []
 
 
 def test_a_report_of_nobody_or_after_the_end_is_an_error() -> None:
     with pytest.raises(BadParameter, match="no decision has the id 'z'"):
-        still_wanted([Rewarded("z", NOW, 1.0)], {}, setting())
+        still_wanted([Rewarded("z", NOW, 1.0)], {}, setting(), MemoryStore())
     late = found(a=Rewarded("a", 2.0, 1.0))
     with pytest.raises(BadParameter, match="already has the reward 1, got 1"):
-        still_wanted([Reported("a", NOW, 1.0)], late, setting("sum"))
+        still_wanted([Reported("a", NOW, 1.0)], late, setting("sum"), MemoryStore())
 
 
 def test_waiting_ends_with_the_sum_the_last_or_the_default() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -10,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli.terminal import read_until
+from cli.terminal import on_terminal, read_until
 
 from giro.simulation.kept import load_folder
 
@@ -55,15 +54,12 @@ def test_no_progress_is_shown_in_a_pipe() -> None:
 def test_ctrl_c_prints_and_keeps_the_finished_runs(tmp_path: Path, as_json: bool) -> None:
     words = ["simulate", "ucb1", "greedy", "--rounds", "50000", "--runs", "1000000", "--jobs", "2"]
     words += ["--out", str(tmp_path), *(["--json"] if as_json else [])]
-    terminal, other_end = pty.openpty()
-    with subprocess.Popen([*GIRO, *words], stdout=subprocess.PIPE, stderr=other_end) as process:
-        os.close(other_end)
+    with on_terminal([*GIRO, *words], stdout=subprocess.PIPE) as (process, terminal):
         read_until(terminal, rb"giro plays ucb1 .* [1-9][\d,]* of 2,000,000")
         process.send_signal(signal.SIGINT)
         shown = read_until(terminal, rb"interrupted: [1-9]\d* of 2000000 runs finished, kept in")
         assert process.stdout is not None
         out = process.stdout.read().decode()
-    os.close(terminal)
     assert process.returncode == 130
     finished = int(re.findall(rb"interrupted: (\d+) of", shown)[0])
     (trace,) = load_folder(tmp_path)

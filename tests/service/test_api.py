@@ -64,6 +64,20 @@ def test_the_same_id_is_the_same_decision_and_another_request_a_conflict(served:
     served(game)
 
 
+def test_an_arm_that_was_taken_while_the_service_was_away_enters_the_log(served: Served) -> None:
+    async def game(ask: Client) -> None:
+        await ask.post("/v1/bandits", BUTTON)
+        body = {"id": "mine", "taken": "green"}
+        for _ in range(2):
+            decision = await ask.post(D, body)
+            assert (decision["arm"], decision["propensity"]) == ("green", 1)
+        await ask.post("/v1/decisions/mine/reward", {"value": 1})
+        assert (await ask("POST", D, {"taken": "blue"})).status_code == 422
+        assert (await ask.get("/v1/bandits/button"))["decisions"] == 1
+
+    served(game)
+
+
 def test_an_id_in_two_bandits_has_to_be_named_with_one(served: Served) -> None:
     async def game(ask: Client) -> None:
         await ask.post("/v1/bandits", BUTTON)
@@ -110,6 +124,28 @@ def test_a_deferred_decision_counts_when_it_is_activated(
             await ask.post(f"{path}/activate")
         counts = await ask.get("/v1/bandits/button")
         assert (counts["decisions"], counts["rewards"]) == (1, 1)
+
+    served(game)
+
+
+@pytest.mark.parametrize("deferred", [False, True])
+def test_a_report_that_is_sent_again_under_its_name_counts_once(
+    served: Served, deferred: bool
+) -> None:
+    async def game(ask: Client) -> None:
+        more = {"reward_aggregation": "sum", "reward_wait": 60, "reward_range": [0, 10]}
+        await ask.post("/v1/bandits", BUTTON | more)
+        id = (await ask.post(D, {"deferred": deferred}))["id"]
+        for report in ("x", "x", "y", None):
+            await ask.post(f"/v1/decisions/{id}/reward", {"value": 1, "report": report})
+        again = [{"id": id, "value": 1, "report": "y"}, {"id": id, "value": 2, "report": "x"}]
+        if not deferred:
+            assert [each["status"] for each in await ask.post(R, again)] == [204, 409]
+        await ask.post(f"/v1/decisions/{id}/activate")
+        answer = await ask("GET", "/v1/bandits/button/events")
+        events = [json.loads(line) for line in answer.text.splitlines()]
+        named = [event["report"] for event in events if event["kind"] == "report"]
+        assert named == ["x", "y", None]
 
     served(game)
 

@@ -30,12 +30,13 @@ class Ask(NamedTuple):
     baseline: str | None = None
     slots: int | Sequence[Mapping[str, Any] | Slot] | None = None
     deferred: bool = False
+    taken: str | None = None
 
 
 def _requests_of(ask: Ask, state: "BanditState") -> list[Request]:
     """Return a request for each slot, or the one without slots."""
     if ask.slots is None:
-        requests = [Request(ask.id, ask.context, ask.arms, ask.baseline)]
+        requests = [Request(ask.id, ask.context, ask.arms, ask.baseline, taken=ask.taken)]
     else:
         n_arms = state.asked(ask.arms).size
         requests = ranking(ask.context, ask.arms, ask.slots, ask.id, n_arms)

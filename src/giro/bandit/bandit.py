@@ -52,7 +52,7 @@ from giro.bandit.opening import (
     source_of_ids,
 )
 from giro.bandit.retention import copy_log
-from giro.bandit.rewarding import report, report_each, settled
+from giro.bandit.rewarding import GivenReward, append_reports, report_each, settled
 from giro.bandit.setting import Setting
 from giro.bandit.stand_in import StandIn
 from giro.bandit.state import BanditState
@@ -569,6 +569,7 @@ class Bandit:
         arms: Arms = None,
         id: str | None = None,
         baseline: str | None = None,
+        taken: str | None = None,
     ) -> Decision:
         """Return a decision on the arm to take now.
 
@@ -581,8 +582,10 @@ class Bandit:
         has a reward. `id` is your own name for the decision, such as that of a request; asked
         again with the same id and request, the bandit returns the same decision. `baseline` is the
         arm to take where the policy does not decide (`share`), by default the first of `arms`.
+        `taken` is an arm that you have taken already, as while the bandit could not be asked: the
+        decision for it enters the log with probability 1, so that its reward can be learned.
         """
-        return self._decided([Request(id, context, arms, baseline)])[0]
+        return self._decided([Request(id, context, arms, baseline, taken=taken)])[0]
 
     def decide_many(
         self,
@@ -611,9 +614,9 @@ class Bandit:
         """Return the decisions of `rank`, as `decide_async` does."""
         return await asyncio.to_thread(self.rank, context, **options)
 
-    async def reward_async(self, id: str, value: float) -> None:
+    async def reward_async(self, id: str, value: float, *, report: str | None = None) -> None:
         """Report a reward as `reward` does, without keeping an event loop from other work."""
-        await asyncio.to_thread(self.reward, id, value)
+        await asyncio.to_thread(self.reward, id, value, report=report)
 
     def rank(
         self,
@@ -667,28 +670,31 @@ class Bandit:
 
     # -- rewarding ---------------------------------------------------------------------------
 
-    def reward(self, id: str, value: float) -> None:
+    def reward(self, id: str, value: float, *, report: str | None = None) -> None:
         """Report a reward of a decision, in the units of `reward_range`.
 
         Rewards come in any order. The same report again changes nothing; another value for the same
         decision is an error unless `reward_aggregation` says otherwise, as is an unknown id, and
-        then nothing changes either.
+        then nothing changes either. Where reports of a decision add up, or the last one counts,
+        `report` is a name for this one: sent again under its name, as after an answer that was
+        lost, it counts once.
         """
-        report([(id, value)], self._follower)
+        append_reports([(id, value, report)], self._follower)
 
-    def reward_many(self, rewards: Mapping[str, float] | Iterable[tuple[str, float]]) -> None:
+    def reward_many(self, rewards: Mapping[str, float] | Iterable[GivenReward]) -> None:
         """Report several rewards, which are learned in this order.
 
-        On an error, none of them counts.
+        `rewards` are values by id, or tuples of an id, a value and if need be the name of the
+        report, see `reward`. On an error, none of them counts.
         """
-        pairs = rewards.items() if isinstance(rewards, Mapping) else rewards
-        report(list(pairs), self._follower)
+        given = rewards.items() if isinstance(rewards, Mapping) else rewards
+        append_reports(list(given), self._follower)
 
-    def reward_each(self, rewards: Iterable[tuple[str, float]]) -> list[GiroError | None]:
+    def reward_each(self, rewards: Iterable[GivenReward]) -> list[GiroError | None]:
         """Report rewards of many callers, and return the error of each or None.
 
-        All that can be are appended together, and those that cannot fail alone. If the store fails,
-        it raises for all.
+        They are tuples as in `reward_many`. All that can be are appended together, and those that
+        cannot fail alone. If the store fails, it raises for all.
         """
         return report_each(list(rewards), self._follower)
 
@@ -784,11 +790,11 @@ class Bandit:
 
         Columns: `number` (the position), `kind` (setting, form, decision, report, reward, expired,
         arm_added, arm_retired, erased, rebuilt, left), `id` of the decision, `time`, `arm`,
-        `reward` as reported, and of decisions `propensity` (of the chosen arm), `arms` (that could
-        be chosen), `propensities` (of these), `context` (its features), `features` (of these arms),
-        `own` (the probability before a baseline was mixed in) and `seen` (rewards learned before;
-        of `left` the number up to which events have left). `setting`
-        holds settings and forms. Decisions go on meanwhile.
+        `reward` as reported, `report` (the name of a report), and of decisions `propensity` (of the
+        chosen arm), `arms` (that could be chosen), `propensities` (of these), `context` (its
+        features), `features` (of these arms), `own` (the probability before a baseline was mixed
+        in) and `seen` (rewards learned before; of `left` the number up to which events have left).
+        `setting` holds settings and forms. Decisions go on meanwhile.
         """
         import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 

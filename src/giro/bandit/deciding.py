@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from giro.bandit.event import Decided
-from giro.bandit.sampling import sampled
+from giro.bandit.event import UNKNOWN, Decided
+from giro.bandit.sampling import Sampled, sampled
 from giro.bandit.stores import Store, Taken, check_ids
 from giro.bandit.warm_up import make_ready
 from giro.checks import WORD, check, optional
 from giro.errors import BadParameter, Contradiction
 from giro.features import Arms, Given, RawOffer, Schema
 from giro.features.walk import leaves, number_row
+from giro.live import Drawn
 from giro.offer import Offer, rows_at
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Request(NamedTuple):
     baseline: str | None = None
     follows: bool = False  # another arm than those of the decisions made together before it
     excluded: tuple[str, ...] = ()  # arms that it cannot have
+    taken: str | None = None  # the arm, which the caller has taken already
 
     def digest(self) -> bytes:
         """Return a digest of everything but the id, the same whatever the schema is then."""
@@ -56,7 +58,10 @@ class Request(NamedTuple):
         if isinstance(arms, Mapping):
             features = {name: _plain(given) for name, given in arms.items()}
         names = None if arms is None else list(arms)
-        text = json.dumps([_plain(self.context), names, features, self.baseline, *self.excluded])
+        taken = [] if self.taken is None else [["taken", self.taken]]
+        text = json.dumps(
+            [_plain(self.context), names, features, self.baseline, *self.excluded, *taken]
+        )
         return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
@@ -254,7 +259,8 @@ def decided(
     request, asked, names, rows = encoded
     live, setting = state.live, state.setting
     assert live is not None
-    among, features = state.cold_start.eligible(asked), rows.features
+    is_taken, features = request.taken is not None, rows.features
+    among = asked if is_taken else state.cold_start.eligible(asked)
     if taken:
         among = among[~np.isin(among, _taken_arms(taken, names))]
     if request.excluded:
@@ -268,7 +274,11 @@ def decided(
         live.grow_to(live.learned, n_arms=among.size)
     offer = Offer(among, rows.context, features)
     place = _baseline(state, request, among, names)
-    chosen = sampled(live, setting, offer, number=_number(id), baseline=place)
+    if is_taken:
+        chances = np.eye(among.size)[place] if setting.propensities else UNKNOWN
+        chosen: Sampled | Drawn = Sampled(place, chances, np.nan)
+    else:
+        chosen = sampled(live, setting, offer, number=_number(id), baseline=place)
     return Decided(
         id,
         time,
@@ -315,8 +325,10 @@ def _number(id: str) -> int:
 def _baseline(
     state: "BanditState", request: Request, among: np.ndarray, names: Sequence[str]
 ) -> int:
-    """Return the position of the baseline among the arms on offer."""
+    """Return the position of the baseline, or of the arm taken already, among those on offer."""
     baseline, arms = request.baseline, request.arms
+    if request.taken is not None:
+        baseline = request.taken
     if baseline is None and state.setting.share == 1.0:
         return 0
     if state.setting.open_arms:

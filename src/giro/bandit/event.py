@@ -110,6 +110,7 @@ class Reported(NamedTuple):
     id: str
     time: float
     value: float
+    name: str = ""  # of the report, if it has one: a second of this name is the same one
 
 
 class Rewarded(NamedTuple):
@@ -205,7 +206,8 @@ def row_of(event: Event) -> EventRow:
         case Decided():
             return EventRow(kind, event.id, event.time, None, _packed(event))
         case Rewarded() | Reported():
-            return EventRow(kind, event.id, event.time, event.value, None)
+            name = event.name.encode() if isinstance(event, Reported) else b""
+            return EventRow(kind, event.id, event.time, event.value, name or None)
         case Erased() | Rebuilt():
             return EventRow(kind, None, event.time, None, None)
         case Left():
@@ -227,7 +229,7 @@ def event_of(row: EventRow) -> Event:
     if kind in (6, 7):
         return Rewarded(str(id), time, float(value or 0.0), kind == 7)
     if kind == 5:
-        return Reported(str(id), time, float(value or 0.0))
+        return Reported(str(id), time, float(value or 0.0), bytes(data or b"").decode())
     if kind in (8, 9, 10):
         return Left(time, int(value or 0)) if kind == 10 else (Erased, Rebuilt)[kind - 8](time)
     if kind == FORM:

@@ -71,6 +71,7 @@ def events_table(
                 arm_of[event.id] = row["arm"]
             case Rewarded() | Reported():
                 row |= {"id": event.id, "reward": event.value, "arm": arm_of.get(event.id)}
+                row["report"] = getattr(event, "name", "") or None
             case ArmAdded() | ArmRetired():
                 row["arm"] = event.text
             case Began():
@@ -127,6 +128,7 @@ def _schema() -> dict[str, Any]:
         "time": pl.Float64,
         "arm": pl.String,
         "reward": pl.Float64,
+        "report": pl.String,
         "propensity": pl.Float64,
         "arms": pl.List(pl.String),
         "propensities": pl.List(pl.Float64),
@@ -215,7 +217,8 @@ def _event(row: Mapping[str, Any], arm_of: dict[str, int] | None) -> Event:  # n
         case "decision":
             return _decided(row, arm_of, time)
         case "report":
-            return Reported(_word(row["id"]), time, float(row["reward"]))
+            name = "" if row["report"] is None else _word(row["report"])
+            return Reported(_word(row["id"]), time, float(row["reward"]), name)
         case "reward" | "expired":
             return Rewarded(_word(row["id"]), time, float(row["reward"]), kind == "expired")
         case "erased" | "rebuilt":

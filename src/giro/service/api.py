@@ -90,7 +90,8 @@ class _Api:
 
     async def _decided(self, running: Running, asked: m.DecisionRequest) -> m.DecisionAnswer:
         arms, context = self._checked_arms(asked.arms), cast(Any, asked.context)
-        ask = Ask(context, arms, asked.id, asked.baseline, deferred=asked.deferred)
+        parts = (context, arms, asked.id, asked.baseline)
+        ask = Ask(*parts, deferred=asked.deferred, taken=asked.taken)
         (decision,) = await self._service.decide(running, ask)
         return _answer(decision)
 
@@ -112,7 +113,7 @@ class _Api:
         key may reward. Late, repeated and contradicting rewards are treated as the bandit's
         reward_aggregation says.
         """
-        await self._service.reward(call.path["id"], call.body.value, call.key)
+        await self._service.reward(call.path["id"], call.body.value, call.key, call.body.report)
 
     async def activate(self, call: Call) -> None:
         """Make a deferred decision count, with the rewards that it got."""
@@ -132,7 +133,7 @@ class _Api:
         return await gathered(reports, lambda p: m.Outcome(p.status, p.detail))
 
     async def _reported(self, running: Running, report: m.RewardById) -> m.Outcome:
-        await self._service.reward_in(running, report.id, report.value)
+        await self._service.reward_in(running, report.id, report.value, report.report)
         return m.Outcome(204)
 
     async def erase(self, call: Call) -> m.Erased:

@@ -35,7 +35,7 @@ class Running:
         self._decisions: Lane[Ask, list[Decision]] = Lane(
             bandit.decide_each, pool, done=partial(metrics.committed, "decisions"), **shape
         )
-        self._rewards: Lane[tuple[str, float], None] = Lane(
+        self._rewards: Lane[tuple[str, float, str | None], None] = Lane(
             bandit.reward_each, pool, done=partial(metrics.committed, "rewards"), **shape
         )
         self._is_closing, self._gave_up = threading.Event(), False
@@ -52,9 +52,9 @@ class Running:
             self.prepare()
         return decisions
 
-    async def reward(self, id: str, value: float) -> None:
-        """Report a reward, and return when it is durable."""
-        await self._rewards.put((id, value))
+    async def reward(self, id: str, value: float, report: str | None = None) -> None:
+        """Report a reward, and return when it is durable. The report may have a name."""
+        await self._rewards.put((id, value, report))
 
     async def activate(self, text: str) -> None:
         """Enter a deferred decision into the log, unless it is there."""

@@ -78,6 +78,7 @@ class DecisionRequest(Struct, omit_defaults=True, forbid_unknown_fields=True):
     id: Id | None = None
     baseline: str | None = None
     deferred: bool = False
+    taken: str | None = None
 
 
 class DecisionAnswer(Struct):
@@ -122,16 +123,18 @@ class RankingAnswer(Struct):
 
 
 class RewardRequest(Struct, forbid_unknown_fields=True):
-    """The reward of the decision in the path."""
+    """The reward of the decision in the path. Sent again under its name `report` it counts once."""
 
     value: float
+    report: Id | None = None
 
 
 class RewardById(Struct, forbid_unknown_fields=True):
-    """The reward of a decision."""
+    """The reward of a decision. Sent again under its name `report` it counts once."""
 
     id: Id
     value: float
+    report: Id | None = None
 
 
 class RewardByTargetingKey(

@@ -156,48 +156,50 @@ class Service:
         ids = [decision.id for decision in decisions]
         records = await self.call(self.records.get_many, DEFERRED, ids)
         for id, record in records.items():
-            for value in record.value["rewards"]:
-                await running.reward(id, value)
+            for value, report in record.value["rewards"]:
+                await running.reward(id, value, report)
         await self.call(self.records.delete, DEFERRED, *ids)
 
     # -- rewards -----------------------------------------------------------------------------
 
-    async def reward(self, id: str, value: float, key: Key) -> None:
+    async def reward(self, id: str, value: float, key: Key, report: str | None = None) -> None:
         """Report the reward of a decision of any bandit that the key may reward.
 
         An id that the service made begins with the name of its bandit. Others are looked up in all
-        bandits, which takes longer the more there are.
+        bandits, which takes longer the more there are. `report` is a name, see `Bandit.reward`.
         """
         with self.metrics.reports():
             name = bandit_in(id)
             if name in self.bandits and key.may("reward", name):
                 try:
-                    return await self._reward_in(await self.bandits.get(name), id, value)
+                    return await self._reward_in(await self.bandits.get(name), id, value, report)
                 except UnknownDecision:
                     pass
-            await self._reward_in(await self._owner(id, key), id, value)
+            await self._reward_in(await self._owner(id, key), id, value, report)
 
-    async def reward_in(self, running: Running, id: str, value: float) -> None:
+    async def reward_in(
+        self, running: Running, id: str, value: float, report: str | None = None
+    ) -> None:
         """Report the reward of a decision of a bandit, or of one that is deferred."""
         with self.metrics.reports():
-            await self._reward_in(running, id, value)
+            await self._reward_in(running, id, value, report)
 
-    async def _reward_in(self, running: Running, id: str, value: float) -> None:
+    async def _reward_in(self, running: Running, id: str, value: float, report: str | None) -> None:
         try:
-            await running.reward(id, value)
+            await running.reward(id, value, report)
         except UnknownDecision:
             kept = await self.get(DEFERRED, id)
             if kept is None or kept.value["bandit"] != running.name:
                 raise
             if kept.value["activates"]:
                 await self._activate(running, kept.value["texts"])
-                return await running.reward(id, value)
-            await self._reward_later(id, value)
+                return await running.reward(id, value, report)
+            await self._reward_later(id, value, report)
 
-    async def _reward_later(self, id: str, value: float) -> None:
+    async def _reward_later(self, id: str, value: float, report: str | None) -> None:
         """Keep the reward of a deferred decision with it."""
         while (kept := await self.get(DEFERRED, id)) is not None:
-            more = kept.value | {"rewards": [*kept.value["rewards"], value]}
+            more = kept.value | {"rewards": [*kept.value["rewards"], [value, report]]}
             if await self.put(DEFERRED, id, more, seconds=DAY, expected=kept.version):
                 return
 

@@ -23,10 +23,14 @@ def start_again() -> None:
     _COMMANDS["start"]()
 
 
-def url_or_reason() -> tuple[str | None, str]:
-    """Return the address of a running server, or why there is none."""
+def url_or_reason(*, fsync: bool = False) -> tuple[str | None, str]:
+    """Return the address of a running server, or why there is none.
+
+    The first call says whether it waits for the disk: without `fsync`, what is written survives a
+    crash of the server, which is all that tests bring about.
+    """
     if "url" not in _STARTED and "reason" not in _STARTED:
-        _start()
+        _start(fsync=fsync)
     return _STARTED.get("url"), _STARTED.get("reason", "")
 
 
@@ -41,7 +45,7 @@ def new_database(url: str) -> str:
     return url.replace("dbname=postgres", f"dbname={name}").replace("/postgres?", f"/{name}?")
 
 
-def _start() -> None:
+def _start(*, fsync: bool) -> None:
     binaries = _binaries()
     if binaries is None:
         _STARTED["reason"] = "needs PostgreSQL's initdb (Debian: postgresql)"
@@ -57,8 +61,8 @@ def _start() -> None:
         user = _user(folder)
         _run(user, [str(binaries / "initdb"), "-D", str(folder / "data"), "-A", "trust",
                     "-U", "giro", "--no-sync", "-E", "UTF8"])  # fmt: skip
-        # what is written survives a crash of the server, which is all that tests bring about
-        options = f"-c listen_addresses='' -k {folder} -c max_connections=200 -c fsync=off"
+        options = f"-c listen_addresses='' -k {folder} -c max_connections=200"
+        options += f" -c fsync={'on' if fsync else 'off'}"
         start = [str(binaries / "pg_ctl"), "-D", str(folder / "data"), "-o", options, "-w",
                  "-l", str(folder / "log"), "start"]  # fmt: skip
         _run(user, start)

@@ -43,6 +43,7 @@ def test_all_kinds_of_events_come_back_as_they_were(make: Make) -> None:
         decided("y", 2.0),
         ArmRetired(2.5, "b"),
         Reported("y", 3.0, 0.125),
+        Reported("y", 3.0, 0.25, "ä report"),
         Rewarded("x", 3.0, 1.0),
         Rewarded("y", 1e9 + 0.1, -0.1, True),
     ]
@@ -156,9 +157,59 @@ def test_decisions_are_found_with_what_became_of_them(make: Make) -> None:
 
 def test_reports_are_kept_in_order(make: Make) -> None:
     store = make()
-    store.append([decided("a"), *(Reported("a", 1.0, value) for value in (0.5, 0.1, 0.9))])
-    assert store.reports("a") == [0.5, 0.1, 0.9]
+    reports = [Reported("a", 1.0, 0.5), Reported("a", 1.0, 0.1, "x"), Reported("a", 1.0, 0.9)]
+    store.append([decided("a"), *reports])
+    assert store.reports("a") == reports
     assert store.reports("nobody") == []
+
+
+def test_a_report_of_a_name_is_there_once(make: Make) -> None:
+    store = make()
+    store.append([decided("a"), decided("b"), Reported("a", 1.0, 0.5, "x")])
+    for again in (
+        [Reported("a", 2.0, 0.5, "x")],
+        [Reported("b", 2.0, 0.5, "x"), Reported("a", 2.0, 0.7, "x")],
+        [Reported("a", 2.0, 0.5, "y"), Reported("a", 2.0, 0.5, "y")],
+    ):
+        with pytest.raises(Taken, match="no decision 'a' waits for this reward"):
+            store.append([decided("new"), *again])
+    assert store.last() == 3
+    store.append([Reported("b", 2.0, 0.5, "x"), Reported("a", 2.0, 0.5, "y")])
+    store.append([Reported("a", 3.0, 0.5), Reported("a", 3.0, 0.5)])
+    assert [(r.value, r.name) for r in store.reports("a")] == [
+        (0.5, "x"),
+        (0.5, "y"),
+        (0.5, ""),
+        (0.5, ""),
+    ]
+    many = [Reported("b", 4.0, 0.5, f"{i}") for i in range(100)]
+    store.append(many)
+    with pytest.raises(Taken):
+        store.append([Reported("b", 4.0, 0.5, f"{i}") for i in range(99, 199)])
+    assert len(store.reports("b")) == 101
+
+
+def test_of_threads_that_send_a_report_of_a_name_one_does(make: Make) -> None:
+    store = make()
+    if not store.shared:
+        return
+    store.append([decided("a")])
+    stores, answers = [store, make()], list[str]()
+
+    def work(number: int) -> None:
+        try:
+            stores[number % 2].append([Reported("a", 2.0, 1.0, "once")])
+            answers.append("done")
+        except Taken:
+            answers.append("taken")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(answers) == ["done", *["taken"] * 7]
+    assert len(store.reports("a")) == 1
 
 
 def test_decisions_wait_until_their_reward_comes(make: Make) -> None:

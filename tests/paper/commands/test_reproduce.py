@@ -1,7 +1,5 @@
 """`giro reproduce`."""
 
-import os
-import pty
 import re
 import signal
 import subprocess
@@ -11,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from cli.conftest import Giro
-from cli.terminal import read_until
+from cli.terminal import on_terminal, read_until
 
 from giro import plots, simulate
 from giro.paper.studies import linear_regret, mab
@@ -134,19 +132,14 @@ def test_linear_regret_shows_regret_next_to_bounds(giro: Giro, tmp_path: Path) -
 
 
 def test_ctrl_c_keeps_the_finished_runs_and_judges_nothing(tmp_path: Path) -> None:
-    code = "from giro.cli.main import main; main()"
-    words = ["reproduce", "mab", "--rounds", "20000", "--runs", "100000", "--out", str(tmp_path)]
-    terminal, other_end = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=other_end
-    ) as process:
-        os.close(other_end)
-        read_until(terminal, rb" [1-9]\d*/2100000")
+    command = [sys.executable, "-c", "from giro.cli.main import main; main()"]
+    command += ["reproduce", "mab", "--rounds", "20000", "--runs", "100000", "--out", str(tmp_path)]
+    with on_terminal(command, stdout=subprocess.PIPE) as (process, terminal):
+        read_until(terminal, rb" [1-9][\d,]* of 2,100,000")
         process.send_signal(signal.SIGINT)
         read_until(terminal, rb"interrupted: \d+ of 2100000 runs finished, kept in")
         assert process.stdout is not None
         out = process.stdout.read().decode()
-    os.close(terminal)
     assert process.returncode == 130
     assert "claim" not in out
     assert load_folder(tmp_path)[0].runs.size > 0

@@ -24,9 +24,16 @@ from giro.bandit.stores._groups import (
 )
 from giro.bandit.stores._leases import Leases
 from giro.bandit.stores._pool import Pool
-from giro.bandit.stores._schema import DECISION, FORM, VERSION, check_version, statements
+from giro.bandit.stores._schema import (
+    DECISION,
+    FORM,
+    REPORT,
+    VERSION,
+    check_version,
+    statements,
+)
 from giro.bandit.stores._watch import Watch
-from giro.bandit.stores.store import ids_of
+from giro.bandit.stores.store import ids_of, names_of
 
 IDS = 500  # in one query
 
@@ -248,11 +255,19 @@ class Database(ABC):
             )
             rows = self.ask(connection, query, bandit, *part).fetchall()
             waiting.update({id: bool(waits) for id, waits in rows})
+        named = set[tuple[str, str]]()
+        for part in parts_of(ids) if any(names_of(request.events) for request in group) else ():
+            query = (
+                "SELECT id, data FROM giro_events WHERE bandit = ?"
+                f" AND kind = {REPORT} AND data IS NOT NULL AND id IN ({marks(part)})"
+            )
+            rows = self.ask(connection, query, bandit, *part).fetchall()
+            named.update((id, bytes(data).decode()) for id, data in rows)
         forms = 0
         if forms_before(group) is not None:
             query = f"SELECT count(*) FROM giro_events WHERE bandit = ? AND kind = {FORM}"
             (forms,) = self.ask(connection, query, bandit).fetchone()
-        return Head(self.last(connection, bandit), waiting, forms)
+        return Head(self.last(connection, bandit), waiting, named, forms)
 
     def last(self, connection: Any, bandit: int) -> int:
         """Return the position of the last event of a log."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from giro.bandit.event import DECISION, Decided, Event, EventRow, Formed, Reported, Rewarded, row_of
-from giro.bandit.stores.store import Taken, ids_of, taken
+from giro.bandit.stores.store import Taken, ids_of, names_of, taken
 from giro.errors import StoreError
 
 MAX_GROUP = 1000  # requests in one transaction
@@ -175,6 +175,7 @@ class Head(NamedTuple):
 
     position: int
     waiting: dict[str, bool]  # of the group's decisions that are there, whether they wait
+    named: set[tuple[str, str]]  # of these, the reports with names; only if the group has such
     forms: int = 0  # counted only if the group has forms
 
 
@@ -197,17 +198,18 @@ def numbered(group: Iterable[Request], head: Head) -> Numbered:
     """Return the rows of all requests that can be appended, and give the others their error."""
     rows: list[EventRow] = []
     rewards: dict[str | None, int] = {}
-    waiting, forms = head.waiting, head.forms
+    waiting, named, forms = head.waiting, head.named, head.forms
     for request in group:
         events, position = request.events, head.position + len(rows)
         now = {id: waiting[id] for id in ids_of(events) if id in waiting}
-        first_taken = taken(events, now, forms=forms)
+        first_taken = taken(events, now, named, forms=forms)
         if request.expected not in (None, position):
             first_taken = events[0]
         if first_taken is not None:
             request.error = Taken(first_taken)
             continue
         waiting.update(now)
+        named |= names_of(events)
         forms += sum(isinstance(event, Formed) for event in events)
         request.first = position + 1
         for event, row in zip(events, request.rows, strict=True):
@@ -230,7 +232,7 @@ def optimistic_head(group: Sequence[Request]) -> Head:
             decided.add(event.id)
         elif isinstance(event, Rewarded | Reported) and event.id not in decided:
             waiting[event.id] = True
-    return Head(0, waiting, forms_before(group) or 0)
+    return Head(0, waiting, set(), forms_before(group) or 0)
 
 
 def forms_before(group: Iterable[Request]) -> int | None:

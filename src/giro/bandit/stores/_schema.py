@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from giro.bandit.event import KINDS, Decided, EventRow, Rewarded, event_of
+from giro.bandit.event import KINDS, Decided, EventRow, Reported, Rewarded, event_of
 from giro.bandit.stores.store import FoundDecision
 from giro.errors import BadFile
 
@@ -68,6 +68,14 @@ def decision_in(row: Sequence[Any]) -> Decided:
     event = event_of(EventRow(*row))
     if not isinstance(event, Decided):
         raise BadFile(f"expected a decision, the log has {event}")
+    return event
+
+
+def report_in(row: Sequence[Any]) -> Reported:
+    """Return the report in a row."""
+    event = event_of(EventRow(*row))
+    if not isinstance(event, Reported):
+        raise BadFile(f"expected a report, the log has {event}")
     return event
 
 

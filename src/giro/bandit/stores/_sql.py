@@ -7,7 +7,16 @@ import zipfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from giro.bandit.event import Decided, Event, EventRow, Left, Rebuilt, event_of, row_of
+from giro.bandit.event import (
+    Decided,
+    Event,
+    EventRow,
+    Left,
+    Rebuilt,
+    Reported,
+    event_of,
+    row_of,
+)
 from giro.bandit.stores._database import IDS, Database, let_go, marks, parts_of
 from giro.bandit.stores._groups import Inserted, Request
 from giro.bandit.stores._packed import PackedSnapshot
@@ -20,6 +29,7 @@ from giro.bandit.stores._schema import (
     STAYING,
     decision_in,
     found_in,
+    report_in,
 )
 from giro.bandit.stores._watch import Subscriber
 from giro.bandit.stores.store import (
@@ -115,10 +125,11 @@ class SqlStore:
             decisions.update({row[1]: found_in(row) for row in rows})
         return decisions
 
-    def reports(self, id: str) -> list[float]:
-        """Return the values reported for a decision."""
-        query = f"SELECT value FROM giro_events WHERE bandit = ? AND id = ? AND kind = {REPORT}"
-        return [value for (value,) in self._query(query + " ORDER BY position", self._bandit, id)]
+    def reports(self, id: str) -> list[Reported]:
+        """Return the reports about a decision."""
+        query = f"SELECT {EVENT} FROM giro_events WHERE bandit = ? AND id = ? AND kind = {REPORT}"
+        rows = self._query(query + " ORDER BY position", self._bandit, id)
+        return [report_in(row) for row in rows]
 
     def waiting(self, until: float) -> list[Decided]:
         """Return the decisions up to a time that have no reward."""

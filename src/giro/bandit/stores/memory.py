@@ -32,6 +32,7 @@ from giro.bandit.stores.store import (
     Taken,
     check_ids,
     ids_of,
+    names_of,
     taken,
 )
 from giro.offer import NO_FEATURES, AnyRow, AnyRows, SparseRow
@@ -80,7 +81,7 @@ class MemoryStore:
         self._marked: dict[Milestone, PackedSnapshot] = {}
         self._base: PackedSnapshot | None = None
         self._forms = 0
-        self._reports: dict[str, list[float]] = {}
+        self._reports: dict[str, list[Reported]] = {}
         self._decision_of: dict[str, int] = {}
         self._set_of: dict[bytes, int] = {}
 
@@ -102,7 +103,8 @@ class MemoryStore:
             for id, number in numbers.items()
             if number is not None
         }
-        first_taken = taken(events, waiting, forms=self._forms)
+        named = names_of([each for id in ids for each in self.reports(id)])
+        first_taken = taken(events, waiting, named, forms=self._forms)
         if first_taken is not None:
             raise Taken(first_taken)
         for event in events:
@@ -143,7 +145,7 @@ class MemoryStore:
                 self.expired.append(event.expired)
             case _:
                 if isinstance(event, Reported):
-                    self._reports.setdefault(event.id, []).append(event.value)
+                    self._reports.setdefault(event.id, []).append(event)
                 self._forms += isinstance(event, Formed)
                 self.index.append(len(self.others))
                 self.others.append(event)
@@ -191,7 +193,7 @@ class MemoryStore:
         self._forms = sum(isinstance(event, Formed) for event in self.others)
         for event in self.others:
             if isinstance(event, Reported):
-                self._reports.setdefault(event.id, []).append(event.value)
+                self._reports.setdefault(event.id, []).append(event)
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -272,8 +274,8 @@ class MemoryStore:
                 )
         return decisions
 
-    def reports(self, id: str) -> list[float]:
-        """Return the values reported for a decision."""
+    def reports(self, id: str) -> list[Reported]:
+        """Return the reports about a decision."""
         return list(self._reports.get(id, ()))
 
     def waiting(self, until: float) -> list[Decided]:

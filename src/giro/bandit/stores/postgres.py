@@ -29,8 +29,9 @@ from giro.bandit.stores._groups import (
     numbered,
     optimistic_head,
 )
-from giro.bandit.stores._schema import DECISION, EVENT, FORM, VERSION
+from giro.bandit.stores._schema import DECISION, EVENT, FORM, REPORT, VERSION
 from giro.bandit.stores._sql import SqlStore
+from giro.bandit.stores.store import names_of
 from giro.errors import StoreError, needs_extra
 
 if TYPE_CHECKING:
@@ -52,10 +53,10 @@ _MEASURED = 64  # groups, of which one measures that
 _OUTSIDE = ("08", "53", "57")  # classes of errors: connection, resources, operator
 
 # Appends a group if none of its decisions is there (`decided`), all that it rewards or reports on
-# wait (`waiting`) and, if it has forms, there are as many as it expects. It is another statement
-# than the one that takes the lock, because a statement sees the table as it was when it began. Rows
-# are looked up one by one, because of `id = ANY` PostgreSQL reads all rows of a bandit until it has
-# statistics.
+# wait (`waiting`), none of its reports with a name is there (`reported`) and, if it has forms,
+# there are as many as it expects. It is another statement than the one that takes the lock, because
+# a statement sees the table as it was when it began. Rows are looked up one by one, because of
+# `id = ANY` PostgreSQL reads all rows of a bandit until it has statistics.
 _APPEND = f"""
     WITH known AS (
         SELECT asked.id, its.*
@@ -68,6 +69,12 @@ _APPEND = f"""
         WHERE cardinality(%(waiting)s::text[]) = (SELECT count(*) FROM known)
         AND NOT EXISTS (
             SELECT 1 FROM known WHERE reward IS NOT NULL OR id = ANY(%(decided)s::text[]))
+        AND NOT EXISTS (
+            SELECT 1
+            FROM unnest(%(reported)s::text[], %(report_names)b::bytea[]) AS asked (id, name),
+            LATERAL (
+                SELECT 1 FROM giro_events WHERE bandit = %(bandit)s AND kind = {REPORT}
+                AND id = asked.id AND data = asked.name LIMIT 1) AS its)
         AND (%(forms)s::bigint IS NULL OR %(forms)s::bigint = (
             SELECT count(*) FROM giro_events WHERE bandit = %(bandit)s AND kind = {FORM}))
     ), inserted AS (
@@ -182,6 +189,7 @@ class PostgresDatabase(Database):
         columns = zip(*((*row, reward) for _, row, reward in rows), strict=True)
         names = ("kinds", "ids", "times", "values", "datas", "rewards")
         bandit = group[0].bandit
+        reported = [each for request in group for each in names_of(request.events)]
         parameters = {
             **dict(zip(names, map(list, columns), strict=True)),
             "bandit": bandit,
@@ -191,6 +199,8 @@ class PostgresDatabase(Database):
             "places": list(rewards.values()),
             "forms": forms_before(group),
             "n": len(rows),
+            "reported": [id for id, _ in reported],
+            "report_names": [name.encode() for _, name in reported],
         }
         self._n_groups += 1
         # Where a flush takes long, the next group is written meanwhile, and one does for several.

@@ -4,7 +4,7 @@ The log is the only truth. Whatever else a bandit holds is a cache of what follo
 it, from the beginning up to some position, and can be made again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -25,7 +25,7 @@ class Taken(GiroError):
             case Decided():
                 words = f"there already is a decision '{event.id}'"
             case Rewarded() | Reported():
-                words = f"no decision '{event.id}' waits for a reward"
+                words = f"no decision '{event.id}' waits for this reward"
             case Formed():
                 words = f"there already is a form of version {event.version}, or one is missing"
             case _:
@@ -82,10 +82,10 @@ class Store(Protocol):
 
         When it returns, a crash of the program, the machine or the database does not lose them.
         Taken is the id of a decision that there is already, a reward or report whose decision has
-        its reward, a schema that did not grow from the last one, and everything about a decision
-        that there is not. If `expected` is given and the log does not end at this position, the
-        first event is Taken: of several that append to an empty log with 0, one succeeds. An id has
-        at most `MAX_ID` characters.
+        its reward, a report with the name of another of its decision, a schema that did not grow
+        from the last one, and everything about a decision that there is not. If `expected` is given
+        and the log does not end at this position, the first event is Taken: of several that append
+        to an empty log with 0, one succeeds. An id has at most `MAX_ID` characters.
         """
 
     def last(self) -> int:
@@ -103,8 +103,8 @@ class Store(Protocol):
     def find(self, ids: Sequence[str]) -> dict[str, FoundDecision]:
         """Return the decisions with these ids."""
 
-    def reports(self, id: str) -> list[float]:
-        """Return the values reported for a decision, in the order they came."""
+    def reports(self, id: str) -> list[Reported]:
+        """Return the reports about a decision, in the order they came."""
 
     def waiting(self, until: float) -> list[Decided]:
         """Return the decisions made up to this time that have no reward, in their order."""
@@ -163,12 +163,20 @@ class Store(Protocol):
         """Release everything outside of the process. The store may not be used any more."""
 
 
-def taken(events: Sequence[Event], waiting: dict[str, bool], *, forms: int) -> Event | None:
+def taken(
+    events: Sequence[Event],
+    waiting: dict[str, bool],
+    named: Set[tuple[str, str]],
+    *,
+    forms: int,
+) -> Event | None:
     """Return the first event that cannot be appended, None if all can.
 
-    `waiting` says of the decisions in the log whether they wait for their reward, and `forms` how
-    often the schema was formed or grew; `waiting` is brought up to date with the events before.
+    `waiting` says of the decisions in the log whether they wait for their reward, `named` has what
+    `names_of` the log returns, and `forms` says how often the schema was formed or grew; `waiting`
+    is brought up to date with the events before.
     """
+    here = set[tuple[str, str]]()
     for event in events:
         match event:
             case Decided():
@@ -176,8 +184,11 @@ def taken(events: Sequence[Event], waiting: dict[str, bool], *, forms: int) -> E
                     return event
                 waiting[event.id] = True
             case Rewarded() | Reported():
-                if not waiting.get(event.id, False):
+                name = names_of([event])
+                is_repeated = not name.isdisjoint(named) or not name.isdisjoint(here)
+                if is_repeated or not waiting.get(event.id, False):
                     return event
+                here |= name
                 waiting[event.id] = isinstance(event, Reported)
             case Formed():
                 if event.version != forms + 1:
@@ -192,6 +203,11 @@ def ids_of(events: Sequence[Event]) -> list[str]:
     """Return the decisions that events are about, each once."""
     about = (e.id for e in events if isinstance(e, Decided | Rewarded | Reported))
     return list(dict.fromkeys(about))
+
+
+def names_of(events: Sequence[Event]) -> set[tuple[str, str]]:
+    """Return the decisions and names of those reports that have a name."""
+    return {(e.id, e.name) for e in events if isinstance(e, Reported) and e.name}
 
 
 def check_ids(ids: Sequence[object]) -> None:

@@ -1,0 +1,404 @@
+"""The service under load: how much it answers, how fast, and with how much memory.
+
+    python benchmarks/service.py [--only saturated steady] [--seconds 10] [--steady 600] [--quick]
+
+Writes results/service.json: decisions a second that `giro serve` answers when they are durable, at
+most (`saturated`), beside `plain_service.py`, which inserts a row for each request, in turns; and
+how long answers take at 500 decisions and 500 rewards a second (`steady`). Then `python
+scripts/tables.py` writes docs/service.md, and the figure there is drawn. Clients are included: they
+run on the same cores. `wrk` puts the load on; PostgreSQL is a server of its own that waits for the
+disk. --quick does little of everything, to see that it works, and writes to .benchmarks/quick.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import uvloop
+from plain_service import ARMS
+from ratio import results, say
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from bandit.stores.postgres import new_database, url_or_reason  # noqa: E402  # of the tests
+from servers import KEY, SERVE, Server, Wire, free_port  # noqa: E402  # likewise
+
+from giro.version import stamp  # noqa: E402
+
+CONNECTIONS, TURNS = 64, 3
+RATE = 500  # decisions a second, and rewards, of the steady load
+WINDOW = 10.0  # seconds of a row over time
+SETUPS = (("sqlite", 1), ("sqlite", 2), ("postgres", 4))
+CONTEXT = {"country": "de", "age": 31, "device": "phone"}
+ARTICLES = {f"{i}": {"topic": f"t{i % 7}", "length": i, "author": f"a{i}"} for i in range(20)}
+LOOPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # a bandit, and what it is asked
+    "thompson": ({"arms": ARMS, "policy": "thompson"}, {}),
+    "default, 3 features": ({"arms": ARMS}, {"context": CONTEXT}),
+    "greedy:model=hashed, 20 arms of 3 features": (
+        {"policy": "greedy:model=hashed", "floor": 0.2},
+        {"context": CONTEXT, "arms": ARTICLES},
+    ),
+}
+_DECIDE = """
+wrk.method = "POST"
+wrk.body = {body}
+wrk.headers["Authorization"] = "Bearer {key}"
+wrk.headers["Content-Type"] = "application/json"
+"""
+_ROUND = """
+local ask, todo = wrk.format(), {}
+request = function()
+  local id = table.remove(todo)
+  if id == nil then return ask end
+  return wrk.format("POST", "/v1/decisions/" .. id .. "/reward", nil, '{"value": 1}')
+end
+response = function(status, headers, body)
+  local id = string.match(body, '"id":"([^"]+)"')
+  if id ~= nil then todo[#todo + 1] = id end
+end
+"""
+
+
+# -- servers ---------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def store(kind: str) -> Iterator[str]:
+    """Lend an empty store."""
+    with tempfile.TemporaryDirectory() as folder:
+        if kind == "sqlite":
+            yield f"sqlite:///{folder}/bench.db"
+        else:
+            url, reason = url_or_reason(fsync=True)
+            if url is None:
+                raise SystemExit(reason)
+            yield new_database(url)
+
+
+@contextlib.contextmanager
+def giro(where: str, workers: int) -> Iterator[Server]:
+    """Lend a `giro serve` whose bandits are ready."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, environment = Path(name), {"GIRO_STORE": where}
+        settings = [f"workers = {workers}\n"]
+        for loop, (bandit, _) in LOOPS.items():
+            plain = {"name": name_of(loop), **bandit}
+            lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in plain.items())
+            settings.append(f"[[bandits]]\n{lines}")
+        (folder / "giro.toml").write_text("\n".join(settings), "utf-8")
+        program = [*SERVE, "--config", "giro.toml"]
+        port = free_port()
+        with Server(program, port=port, folder=folder, environment=environment) as server:
+            server.ready()
+            asyncio.run(_warm(server))
+            yield server
+            server.stop()
+
+
+async def _warm(server: Server) -> None:
+    """Decide and reward with each bandit, over many connections, until all workers are ready."""
+    until = time.monotonic() + 180.0
+    while time.monotonic() < until:
+        wires = [Wire(server.port) for _ in range(CONNECTIONS)]
+        ready = await asyncio.gather(*map(_is_ready, wires))
+        for wire in wires:
+            wire.close()
+        if all(ready):
+            return
+        await asyncio.sleep(0.5)
+    raise SystemExit("the bandits are not ready")
+
+
+async def _is_ready(wire: Wire) -> bool:
+    """Return whether all policies decide in the process at the other end."""
+    ready = True
+    for loop, (_, body) in LOOPS.items():
+        path = f"/v1/bandits/{name_of(loop)}"
+        said = await wire.ask("POST", f"{path}/decisions", body)
+        await wire.ask("POST", f"/v1/decisions/{said.json()['id']}/reward", {"value": 1})
+        ready = (await wire.ask("GET", f"{path}/summary")).json()["ready"] and ready
+    return ready
+
+
+def name_of(loop: str) -> str:
+    """Return a name for the bandit of a loop."""
+    return re.sub(r"\W+", "-", loop)
+
+
+@contextlib.contextmanager
+def plain(where: str, workers: int) -> Iterator[Server]:
+    """Lend the plain service."""
+    with tempfile.TemporaryDirectory() as name:
+        program = [sys.executable, str(ROOT / "benchmarks" / "plain_service.py")]
+        program += ["--store", where, "--workers", str(workers)]
+        environment = {"PYTHONPATH": str(ROOT / "benchmarks")}
+        port = free_port()
+        with Server(program, port=port, folder=Path(name), environment=environment) as server:
+            yield server.ready()
+
+
+# -- as many requests as it can answer ---------------------------------------------------------
+
+
+class Load(NamedTuple):
+    """What a server answered."""
+
+    per_second: float
+    server_us: float  # of processor time for each request, all of its processes
+    client_us: float
+    p50_ms: float
+    p99_ms: float
+
+
+def load(server: Server, path: str, body: dict[str, Any], *, seconds: float, rounds: bool) -> Load:
+    """Return what the server answers to clients that ask again as soon as they have an answer."""
+    text = _DECIDE.format(body=f"[==[{json.dumps(body)}]==]", key=KEY)
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder, "load.lua")
+        script.write_text(text + (_ROUND if rounds else ""), "utf-8")
+        words = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{max(1, round(seconds))}", "--latency"]
+        before, own = server.usage().cpu, _children()
+        words += ["-s", str(script), f"{server.url}{path}"]
+        said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        after, later = server.usage().cpu, _children()
+    if "Non-2xx" in said or "Socket errors" in said:
+        raise SystemExit(f"requests were refused:\n{said}")
+    found = re.search(r"(\d+) requests in", said)
+    n = int(found[1]) if found else 0
+    rate = re.search(r"Requests/sec:\s+([\d.]+)", said)
+    return Load(
+        float(rate[1]) if rate else 0.0,
+        1e6 * (after - before) / n,
+        1e6 * (later - own) / n,
+        *(_ms(said, share) for share in ("50%", "99%")),
+    )
+
+
+def _children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _ms(said: str, share: str) -> float:
+    found = re.search(rf"{share}\s+([\d.]+)(us|ms|s)\b", said)
+    assert found is not None, said
+    return float(found[1]) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[found[2]]
+
+
+def saturated(kind: str, workers: int, *, seconds: float, turns: int) -> Iterator[dict[str, Any]]:
+    """Yield how many requests a second are answered, and with how much processor time."""
+    with store(kind) as where, giro(where, workers) as ours, plain(where, workers) as theirs:
+        for loop, (_, body) in LOOPS.items():
+            path = f"/v1/bandits/{name_of(loop)}/decisions"
+            for rounds in (False, True):
+                beside = loop == "thompson" and not rounds
+                pairs = []
+                for _ in range(turns):
+                    own = load(ours, path, body, seconds=seconds, rounds=rounds)
+                    other = (
+                        load(theirs, "/decisions", {}, seconds=seconds, rounds=False)
+                        if beside
+                        else None
+                    )
+                    pairs.append((own, other))
+                yield _row(kind, workers, loop, rounds, pairs)
+
+
+def _row(
+    kind: str, workers: int, loop: str, rounds: bool, pairs: list[tuple[Load, Load | None]]
+) -> dict[str, Any]:
+    ours = [own for own, _ in pairs]
+    theirs = [other for _, other in pairs if other is not None]
+    ratios = [own.per_second / other.per_second for own, other in pairs if other is not None]
+
+    def median(loads: list[Load], field: str, digits: int = 0) -> float | None:
+        if not loads:
+            return None
+        value = round(statistics.median(getattr(load, field) for load in loads), digits)
+        return value if digits else int(value)
+
+    return {
+        "store": kind,
+        "workers": workers,
+        "policy": loop,
+        "requests": "decisions and rewards" if rounds else "decisions",
+        "per_second": median(ours, "per_second"),
+        "server_us": median(ours, "server_us"),
+        "client_us": median(ours, "client_us"),
+        "p50_ms": median(ours, "p50_ms", 2),
+        "p99_ms": median(ours, "p99_ms", 1),
+        "plain_per_second": median(theirs, "per_second"),
+        "plain_us": median(theirs, "server_us"),
+        "ratio": round(statistics.median(ratios), 2) if ratios else None,
+        "others": round(os.getloadavg()[0], 1),
+    }
+
+
+# -- a steady load ---------------------------------------------------------------------------
+
+
+class Steady:
+    """Decisions and rewards at a rate that does not depend on the answers."""
+
+    def __init__(self, server: Server, path: str, body: dict[str, Any]) -> None:
+        """Begin without connections."""
+        self._server, self._path, self._body = server, path, body
+        self._free: list[Wire] = []
+        self._asked: set[asyncio.Task[None]] = set()
+        self._errors: list[BaseException] = []
+        self.times: list[tuple[float, str, float]] = []  # seconds since the start, kind, ms
+        self.memory: list[tuple[float, float]] = []
+        self.failed = 0
+
+    async def run(self, seconds: float) -> None:
+        """Ask when it is time, whatever is not answered yet. Rewards come a second later."""
+        self._begun = begun = time.perf_counter()
+        for number in range(int(RATE * seconds)):
+            due = begun + number / RATE
+            if (wait := due - time.perf_counter()) > 0.0:
+                await asyncio.sleep(wait)
+            self._start(self._decide(due))
+            if number % (RATE * 5) == 0:
+                self.memory.append((due - begun, self._server.usage().memory))
+        while self._asked:
+            await asyncio.wait(self._asked)
+        for error in self._errors:
+            raise error
+        for wire in self._free:
+            wire.close()
+
+    def _start(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._asked.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._asked.discard(task)
+        error = task.exception()
+        if error is not None:
+            self._errors.append(error)
+
+    async def _decide(self, due: float) -> None:
+        said = await self._ask("decide", due, self._path, self._body)
+        if said is not None:
+            await asyncio.sleep(due + 1.0 - time.perf_counter())
+            path = f"/v1/decisions/{said.json()['id']}/reward"
+            await self._ask("reward", due + 1.0, path, {"value": 1})
+
+    async def _ask(self, kind: str, due: float, path: str, body: Any) -> Any:
+        """Return the answer, and note how long after its time it came."""
+        wire = self._free.pop() if self._free else Wire(self._server.port)
+        try:
+            said = await wire.ask("POST", path, body)
+        except OSError:
+            self.failed += 1
+            return None
+        self._free.append(wire)
+        ms = 1e3 * (time.perf_counter() - due)
+        self.times.append((due - self._begun, kind, ms))
+        if said.status >= 300:
+            self.failed += 1
+            return None
+        return said
+
+
+def steady(kind: str, workers: int, *, seconds: float) -> dict[str, Any]:
+    """Return how long answers take under a steady load, and the memory meanwhile."""
+    loop = "thompson"
+    with store(kind) as where, giro(where, workers) as server:
+        body = LOOPS[loop][1]
+        steady = Steady(server, f"/v1/bandits/{name_of(loop)}/decisions", body)
+        before = server.usage().cpu
+        uvloop.run(steady.run(seconds))
+        cpu = server.usage().cpu - before
+    at = np.array([time for time, _, _ in steady.times])
+    ms = np.array([ms for _, _, ms in steady.times])
+    is_reward = np.array([kind == "reward" for _, kind, _ in steady.times])
+    row: dict[str, Any] = {
+        "store": kind,
+        "workers": workers,
+        "policy": loop,
+        "seconds": seconds,
+        "answers": len(steady.times),
+        "failed": steady.failed,
+        "server_us": round(1e6 * cpu / len(steady.times)),
+    }
+    for call, chosen in (("decide", ~is_reward), ("reward", is_reward)):
+        for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0)):
+            row[f"{call}_{name}_ms"] = round(float(np.quantile(ms[chosen], q)), 2)
+    memory = [mb for _, mb in steady.memory]
+    row |= {"memory_first_MB": round(memory[0]), "memory_last_MB": round(memory[-1])}
+    row["others"] = round(os.getloadavg()[0], 1)
+    row["over time"] = [
+        {
+            "second": round(begin),
+            "p50_ms": round(float(np.quantile(part, 0.5)), 2),
+            "p99_ms": round(float(np.quantile(part, 0.99)), 2),
+            "memory_MB": round(_memory_at(steady.memory, begin), 1),
+        }
+        for begin in np.arange(0.0, seconds, WINDOW)
+        if (part := ms[(at >= begin) & (at < begin + WINDOW)]).size
+    ]
+    return row
+
+
+def _memory_at(memory: list[tuple[float, float]], second: float) -> float:
+    return next((mb for at, mb in memory if at >= second), memory[-1][1])
+
+
+# -- the program -----------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Measure what was asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", nargs="+", choices=["saturated", "steady"])
+    parser.add_argument("--stores", nargs="+", choices=["sqlite", "postgres"])
+    parser.add_argument("--seconds", type=float, default=10.0, help="of each saturated turn")
+    parser.add_argument("--steady", type=float, default=600.0, help="seconds of the steady load")
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args()
+    if shutil.which("wrk") is None:
+        raise SystemExit("this needs wrk (Debian: wrk)")
+    seconds, long = (1.0, 12.0) if options.quick else (options.seconds, options.steady)
+    turns = 1 if options.quick else TURNS
+    setups = [each for each in SETUPS if options.stores is None or each[0] in options.stores]
+    parts: dict[str, Callable[[str, int], Iterator[dict[str, Any]]]] = {
+        "saturated": lambda kind, n: saturated(kind, n, seconds=seconds, turns=turns),
+        "steady": lambda kind, n: iter([steady(kind, n, seconds=long)] if n != 2 else []),
+    }
+    path = results(options.quick) / "service.json"
+    content = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    for part in options.only or parts:
+        rows = [row for row in content.get(part, []) if row["store"] not in dict(setups)]
+        for setup in setups:
+            say(f"{part}: {setup[0]}, {setup[1]} workers")
+            for row in parts[part](*setup):
+                rows.append(row)
+                say(f"  { ({k: v for k, v in row.items() if k != 'over time'}) }")
+        words = " ".join(["python benchmarks/service.py", *sys.argv[1:]])
+        made_by = stamp(words)._asdict()
+        content |= {"made_by": made_by, f"{part} made by": made_by, part: rows}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
