@@ -36,7 +36,9 @@ from giro.bandit.exchange import (
 )
 from giro.bandit.file import packed, read_bandit, snapshot_of, store_of, write_bandit
 from giro.bandit.follower import GROUP, Follower
+from giro.bandit.found import Found, found
 from giro.bandit.history import history
+from giro.bandit.influence import RECENT, Influence, influences
 from giro.bandit.opening import (
     Ids,
     begin_log,
@@ -224,6 +226,7 @@ class Bandit:
         clock: Callable[[], float] = time.time,
         ids: Ids = "random",
         at_once: bool = False,
+        read_only: bool = False,
         progress: bool = True,
     ) -> Self:
         """Return the bandit that is kept in a store under this name.
@@ -231,12 +234,14 @@ class Bandit:
         A `policy` that is given takes the place of the one at work, in all processes, and learns
         all rewards that the log still has; it must be given again if it holds Python objects.
         `retain` replaces how long events stay in the log. With `at_once` arms are chosen uniformly
-        until `get_ready`, unless there is a snapshot. `progress` as in `Bandit`.
+        until `get_ready`, unless there is a snapshot. With `read_only` the bandit can be looked at:
+        it follows the log, changes nothing, and leaves the chores (`keep`) to others; a `policy`
+        then plays in this process alone. `progress` as in `Bandit`.
         """
         if name not in names_in(store):
             raise BadParameter(f"the store has no bandit '{name}'; it has {names_in(store)}")
-        log = opened(store, name)
-        return cls._of(log, policy, clock, ids, retain=retain, at_once=at_once, progress=progress)
+        more = {"at_once": at_once, "read_only": read_only, "progress": progress}
+        return cls._of(opened(store, name), policy, clock, ids, retain=retain, **more)
 
     @staticmethod
     def names(store: str | os.PathLike[str]) -> list[str]:
@@ -253,16 +258,18 @@ class Bandit:
         *,
         retain: int | timedelta | None = None,
         at_once: bool = False,
+        read_only: bool = False,
         progress: bool = True,
     ) -> Self:
         bandit = cls.__new__(cls)
-        bandit._open(store, policy, clock, ids, at_once=at_once, progress=progress)
+        more = {"at_once": at_once, "read_only": read_only, "progress": progress}
+        bandit._open(store, policy, clock, ids, **more)
         before = setting = bandit._state.setting
         if retain is not None:
             none = {"retain_rewards": None, "retain_seconds": None}
             setting = replace(setting, **(none | retained(retain)))
         is_other = setting.policy.text != bandit._state.logged_policy
-        if is_other or setting != before:  # the log says what is at work
+        if (is_other or setting != before) and not read_only:  # the log says what is at work
             bandit._follower.append([Began(clock(), json.dumps(setting.to_json()))])
         return bandit
 
@@ -275,12 +282,18 @@ class Bandit:
         *,
         at_once: bool,
         progress: bool,
+        read_only: bool = False,
     ) -> None:
         stand_in = StandIn() if at_once else None
         self._store = store
         with shown("giro reads the log of a bandit", wanted=progress) as task:
             self._follower = Follower(
-                store, policy, checked_clock(clock), stand_in=stand_in, task=task
+                store,
+                policy,
+                checked_clock(clock),
+                stand_in=stand_in,
+                task=task,
+                read_only=read_only,
             )
         self._new_id = source_of_ids(ids, store, self.n_decisions)
 
@@ -437,6 +450,16 @@ class Bandit:
             raise UnknownDecision(id)
         return self._decision(decisions[id].decision)
 
+    def look_up(self, id: str) -> Found:
+        """Return an earlier decision with its reward, its reports and its context."""
+        events = self._store.find([id]) if isinstance(id, str) else {}
+        if id not in events:
+            raise UnknownDecision(id)
+        event, reward, n_reports = events[id]
+        decision = self._decision(event)
+        reports = tuple(self._store.reports(id)) if n_reports else ()
+        return found(decision, event, reward, reports, self._state.schema)
+
     def pending(self) -> list[Decision]:
         """Return the decisions that wait for their reward, oldest first."""
         return [self._decision(event) for event in self._store.waiting(np.inf)]
@@ -498,6 +521,20 @@ class Bandit:
         """
         with self._follower.lock:
             return uplift(self._state)
+
+    def influences(self, *, arms: int = 6) -> list[Influence]:
+        """Return which features make which arms likelier, the strongest of each arm first.
+
+        The policy is asked for its probabilities in contexts of recent decisions, in which one
+        feature at a time is changed: a number to its 90th percentile instead of its 10th, a word
+        instead of the others. So this says what has been learned, whatever the policy is made of.
+        It looks at so many `arms`, those chosen most lately. There are none where features are
+        hashed, or where asking would change the policy (`giro`).
+        """
+        check("influences", whole(1), arms=arms)
+        rows = self._store.rows(max(0, self._store.last() - RECENT), RECENT)
+        events = [event for _, event in rows if isinstance(event, Decided)]
+        return influences(events, self._follower, arms)
 
     def collisions(self) -> Collisions:
         """Return how many features share a column of the table, where the policy hashes them.
@@ -731,6 +768,7 @@ class Bandit:
         learn the rest again, as if these decisions had never been. Ids that are not known are
         passed over. Files saved or exported before are yours to delete.
         """
+        self._follower.check_writable()
         store, words = self._store, [str(id) for id in ids]
         if store.shared:
             gone = store.erase(words, self._follower.clock())

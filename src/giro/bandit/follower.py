@@ -44,14 +44,16 @@ class Follower:
         *,
         stand_in: Policy | None = None,
         task: Task | None = None,
+        read_only: bool = False,
     ) -> None:
         """Catch up with a log that has at least its setting.
 
         If there is no snapshot, `stand_in` plays until `get_ready`. `task` is told how far it is.
+        With `read_only` nothing is appended, and no chores are done.
         """
         self.store, self.clock, self._stand_in = store, clock, stand_in
         self.lock = threading.RLock()  # of the state
-        self.closed = False
+        self.closed, self.read_only = False, read_only
         self._following = threading.Lock()
         self._retaining = threading.Lock()
         self._is_subscribed = False
@@ -122,6 +124,7 @@ class Follower:
         """Append events, all or none, and go on from them."""
         if self.closed:
             raise StoreError("the bandit is closed")
+        self.check_writable()
         store = self.store
         if not store.shared:
             with self.lock:
@@ -136,6 +139,11 @@ class Follower:
                 self.state.apply(events, store.find)
         if not is_next or self.state.outdated or self.state.plays_another:
             self.follow()
+
+    def check_writable(self) -> None:
+        """Refuse changes where the bandit was opened to be looked at."""
+        if self.read_only:
+            raise BadParameter("the bandit was opened with read_only=True: open it without that")
 
     def follow(self) -> None:
         """Apply all events that are in the log, a few at a time: decisions go on in between."""
@@ -287,6 +295,8 @@ class Follower:
 
         Settle rewards whose waiting is over, keep a snapshot, and let older events leave.
         """
+        if self.read_only:
+            return
         wait, retains = self.state.setting.reward_wait, self._retention_is_due()
         is_idle = wait is None and not (retains or self._snapshot_is_due())
         if is_idle or not self.store.is_keeper():
@@ -383,7 +393,8 @@ class Follower:
         self.closed = True
         store = self.store
         if store.shared:
-            if self._snapshot_at < self.state.position and store.is_keeper():
+            has_news = self._snapshot_at < self.state.position and not self.read_only
+            if has_news and store.is_keeper():
                 self._keep_snapshot()
             store.close()
 

@@ -45,6 +45,12 @@ class Feature(NamedTuple):
         words = self.kind
         return words.index(word) if word in words else len(words) - 1
 
+    def word(self, place: int) -> str:
+        """Return the word that sets a column, as far as it is known, for people to read."""
+        if isinstance(self.kind, int):
+            return f"words with hash {place}"
+        return str(self.kind[place]) if self.kind[place] is not None else "any other word"
+
 
 class Encoded(NamedTuple):
     """A row, and the features in it that have no columns yet."""
@@ -88,14 +94,15 @@ class Columns:
     @functools.cached_property
     def _numbers(self) -> dict[str, int]:
         """The column of each name that has a number."""
-        return {f.name: first for f, first in self._placed() if f.kind == NUMBER}
+        return {f.name: first for f, first in self.placed() if f.kind == NUMBER}
 
     @functools.cached_property
     def _words(self) -> dict[str, tuple[Feature, int]]:
         """The feature and its first column, for each name that has words."""
-        return {f.name: (f, first) for f, first in self._placed() if f.kind != NUMBER}
+        return {f.name: (f, first) for f, first in self.placed() if f.kind != NUMBER}
 
-    def _placed(self) -> Iterator[tuple[Feature, int]]:
+    def placed(self) -> Iterator[tuple[Feature, int]]:
+        """Yield each feature of mappings with its first column."""
         firsts = itertools.accumulate((f.width for f in self.features), initial=self.n_given)
         return zip(self.features, firsts, strict=False)
 
@@ -191,7 +198,7 @@ class Columns:
         """Return the columns as they were when there were this many."""
         if self.n_given or width == self.n_columns:
             return self
-        first = [f for f, begin in self._placed() if begin + f.width <= width]
+        first = [f for f, begin in self.placed() if begin + f.width <= width]
         return dataclasses.replace(self, features=tuple(first))
 
     # -- translating -------------------------------------------------------------------------
@@ -204,7 +211,7 @@ class Columns:
         if self.n_given:
             return row
         given: dict[str, Any] = {}
-        for feature, first in self._placed():
+        for feature, first in self.placed():
             values = row[first : first + feature.width]
             if isinstance(feature.kind, int):
                 raise BadParameter(
@@ -219,7 +226,7 @@ class Columns:
 
     def moved_to(self, other: "Columns") -> Iterator[tuple[int, int]]:
         """Yield each column, and the one of `other` that has the same meaning."""
-        for feature, first in self._placed():
+        for feature, first in self.placed():
             if feature.kind == NUMBER:
                 yield first, other._numbers[feature.name]
                 continue
