@@ -16,31 +16,35 @@ import contextlib
 import json
 import os
 import re
-import resource
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+import matplotlib as mpl
 import numpy as np
 import uvloop
+from matplotlib.figure import Figure
 from plain_service import ARMS
 from ratio import results, say
 
 ROOT = Path(__file__).parents[1]
+PICTURE = ROOT / "docs" / "pictures" / "service.png"
 sys.path.insert(0, str(ROOT / "tests"))
 
 from bandit.stores.postgres import new_database, url_or_reason  # noqa: E402  # of the tests
-from servers import KEY, SERVE, Server, Wire, free_port  # noqa: E402  # likewise
+from servers import SERVE, Server, Wire, free_port  # noqa: E402  # of the tests
+from service_load import CONNECTIONS, Load, Steady, load  # noqa: E402
 
-from giro.version import stamp  # noqa: E402
+from giro.plots import save  # noqa: E402
+from giro.plots.style import COLOURS, STYLE  # noqa: E402
+from giro.version import Stamp, stamp  # noqa: E402
 
-CONNECTIONS, TURNS = 64, 3
+TURNS = 3
 RATE = 500  # decisions a second, and rewards, of the steady load
 WINDOW = 10.0  # seconds of a row over time
 SETUPS = (("sqlite", 1), ("sqlite", 2), ("postgres", 4))
@@ -54,26 +58,6 @@ LOOPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # a bandit, and wha
         {"context": CONTEXT, "arms": ARTICLES},
     ),
 }
-_DECIDE = """
-wrk.method = "POST"
-wrk.body = {body}
-wrk.headers["Authorization"] = "Bearer {key}"
-wrk.headers["Content-Type"] = "application/json"
-"""
-_ROUND = """
-local ask, todo = wrk.format(), {}
-request = function()
-  local id = table.remove(todo)
-  if id == nil then return ask end
-  return wrk.format("POST", "/v1/decisions/" .. id .. "/reward", nil, '{"value": 1}')
-end
-response = function(status, headers, body)
-  local id = string.match(body, '"id":"([^"]+)"')
-  if id ~= nil then todo[#todo + 1] = id end
-end
-"""
-
-
 # -- servers ---------------------------------------------------------------------------------
 
 
@@ -155,51 +139,6 @@ def plain(where: str, workers: int) -> Iterator[Server]:
 # -- as many requests as it can answer ---------------------------------------------------------
 
 
-class Load(NamedTuple):
-    """What a server answered."""
-
-    per_second: float
-    server_us: float  # of processor time for each request, all of its processes
-    client_us: float
-    p50_ms: float
-    p99_ms: float
-
-
-def load(server: Server, path: str, body: dict[str, Any], *, seconds: float, rounds: bool) -> Load:
-    """Return what the server answers to clients that ask again as soon as they have an answer."""
-    text = _DECIDE.format(body=f"[==[{json.dumps(body)}]==]", key=KEY)
-    with tempfile.TemporaryDirectory() as folder:
-        script = Path(folder, "load.lua")
-        script.write_text(text + (_ROUND if rounds else ""), "utf-8")
-        words = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{max(1, round(seconds))}", "--latency"]
-        before, own = server.usage().cpu, _children()
-        words += ["-s", str(script), f"{server.url}{path}"]
-        said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
-        after, later = server.usage().cpu, _children()
-    if "Non-2xx" in said or "Socket errors" in said:
-        raise SystemExit(f"requests were refused:\n{said}")
-    found = re.search(r"(\d+) requests in", said)
-    n = int(found[1]) if found else 0
-    rate = re.search(r"Requests/sec:\s+([\d.]+)", said)
-    return Load(
-        float(rate[1]) if rate else 0.0,
-        1e6 * (after - before) / n,
-        1e6 * (later - own) / n,
-        *(_ms(said, share) for share in ("50%", "99%")),
-    )
-
-
-def _children() -> float:
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-
-
-def _ms(said: str, share: str) -> float:
-    found = re.search(rf"{share}\s+([\d.]+)(us|ms|s)\b", said)
-    assert found is not None, said
-    return float(found[1]) * {"us": 1e-3, "ms": 1.0, "s": 1e3}[found[2]]
-
-
 def saturated(kind: str, workers: int, *, seconds: float, turns: int) -> Iterator[dict[str, Any]]:
     """Yield how many requests a second are answered, and with how much processor time."""
     with store(kind) as where, giro(where, workers) as ours, plain(where, workers) as theirs:
@@ -252,96 +191,32 @@ def _row(
 # -- a steady load ---------------------------------------------------------------------------
 
 
-class Steady:
-    """Decisions and rewards at a rate that does not depend on the answers."""
-
-    def __init__(self, server: Server, path: str, body: dict[str, Any]) -> None:
-        """Begin without connections."""
-        self._server, self._path, self._body = server, path, body
-        self._free: list[Wire] = []
-        self._asked: set[asyncio.Task[None]] = set()
-        self._errors: list[BaseException] = []
-        self.times: list[tuple[float, str, float]] = []  # seconds since the start, kind, ms
-        self.memory: list[tuple[float, float]] = []
-        self.failed = 0
-
-    async def run(self, seconds: float) -> None:
-        """Ask when it is time, whatever is not answered yet. Rewards come a second later."""
-        self._begun = begun = time.perf_counter()
-        for number in range(int(RATE * seconds)):
-            due = begun + number / RATE
-            if (wait := due - time.perf_counter()) > 0.0:
-                await asyncio.sleep(wait)
-            self._start(self._decide(due))
-            if number % (RATE * 5) == 0:
-                self.memory.append((due - begun, self._server.usage().memory))
-        while self._asked:
-            await asyncio.wait(self._asked)
-        for error in self._errors:
-            raise error
-        for wire in self._free:
-            wire.close()
-
-    def _start(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
-        self._asked.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._asked.discard(task)
-        error = task.exception()
-        if error is not None:
-            self._errors.append(error)
-
-    async def _decide(self, due: float) -> None:
-        said = await self._ask("decide", due, self._path, self._body)
-        if said is not None:
-            await asyncio.sleep(due + 1.0 - time.perf_counter())
-            path = f"/v1/decisions/{said.json()['id']}/reward"
-            await self._ask("reward", due + 1.0, path, {"value": 1})
-
-    async def _ask(self, kind: str, due: float, path: str, body: Any) -> Any:
-        """Return the answer, and note how long after its time it came."""
-        wire = self._free.pop() if self._free else Wire(self._server.port)
-        try:
-            said = await wire.ask("POST", path, body)
-        except OSError:
-            self.failed += 1
-            return None
-        self._free.append(wire)
-        ms = 1e3 * (time.perf_counter() - due)
-        self.times.append((due - self._begun, kind, ms))
-        if said.status >= 300:
-            self.failed += 1
-            return None
-        return said
-
-
 def steady(kind: str, workers: int, *, seconds: float) -> dict[str, Any]:
     """Return how long answers take under a steady load, and the memory meanwhile."""
     loop = "thompson"
     with store(kind) as where, giro(where, workers) as server:
         body = LOOPS[loop][1]
-        steady = Steady(server, f"/v1/bandits/{name_of(loop)}/decisions", body)
+        path = f"/v1/bandits/{name_of(loop)}/decisions"
+        client = Steady(server, path, body, rate=RATE)
         before = server.usage().cpu
-        uvloop.run(steady.run(seconds))
+        uvloop.run(client.run(seconds))
         cpu = server.usage().cpu - before
-    at = np.array([time for time, _, _ in steady.times])
-    ms = np.array([ms for _, _, ms in steady.times])
-    is_reward = np.array([kind == "reward" for _, kind, _ in steady.times])
+    at = np.array([time for time, _, _ in client.times])
+    ms = np.array([ms for _, _, ms in client.times])
+    is_reward = np.array([kind == "reward" for _, kind, _ in client.times])
     row: dict[str, Any] = {
         "store": kind,
         "workers": workers,
         "policy": loop,
         "seconds": seconds,
-        "answers": len(steady.times),
-        "failed": steady.failed,
-        "server_us": round(1e6 * cpu / len(steady.times)),
+        "answers": len(client.times),
+        "failed": client.failed,
+        "server_us": round(1e6 * cpu / len(client.times)),
     }
     for call, chosen in (("decide", ~is_reward), ("reward", is_reward)):
         for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0)):
             row[f"{call}_{name}_ms"] = round(float(np.quantile(ms[chosen], q)), 2)
-    memory = [mb for _, mb in steady.memory]
+    memory = [mb for _, mb in client.memory]
     row |= {"memory_first_MB": round(memory[0]), "memory_last_MB": round(memory[-1])}
     row["others"] = round(os.getloadavg()[0], 1)
     row["over time"] = [
@@ -349,7 +224,7 @@ def steady(kind: str, workers: int, *, seconds: float) -> dict[str, Any]:
             "second": round(begin),
             "p50_ms": round(float(np.quantile(part, 0.5)), 2),
             "p99_ms": round(float(np.quantile(part, 0.99)), 2),
-            "memory_MB": round(_memory_at(steady.memory, begin), 1),
+            "memory_MB": round(_memory_at(client.memory, begin), 1),
         }
         for begin in np.arange(0.0, seconds, WINDOW)
         if (part := ms[(at >= begin) & (at < begin + WINDOW)]).size
@@ -359,6 +234,29 @@ def steady(kind: str, workers: int, *, seconds: float) -> dict[str, Any]:
 
 def _memory_at(memory: list[tuple[float, float]], second: float) -> float:
     return next((mb for at, mb in memory if at >= second), memory[-1][1])
+
+
+# -- the figure ------------------------------------------------------------------------------
+
+
+def figure(rows: list[dict[str, Any]]) -> Figure:
+    """Return two panels over time: how long answers take, and the memory."""
+    with mpl.rc_context({**STYLE, "legend.frameon": False}):
+        drawn = Figure(figsize=(7.5, 2.9), layout="constrained")
+        waits, memory = drawn.subplots(1, 2)
+        for colour, row in zip(COLOURS, rows, strict=False):
+            label = f"{row['store']}, {row['workers']} worker{'s' * (row['workers'] > 1)}"
+            series = row["over time"]
+            at = [each["second"] / 60 for each in series]
+            for key, line in (("p50_ms", "-"), ("p99_ms", ":")):
+                part = [each[key] for each in series]
+                waits.plot(at, part, color=colour, linestyle=line, label=f"{label}, {key[:3]}")
+            memory.plot(at, [each["memory_MB"] for each in series], color=colour, label=label)
+        waits.set(title="waiting for an answer", xlabel="minutes", ylabel="ms", yscale="log")
+        memory.set(title="memory of all processes", xlabel="minutes", ylabel="MB")
+        memory.set_ylim(bottom=0)
+        drawn.legend(*waits.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return drawn
 
 
 # -- the program -----------------------------------------------------------------------------
@@ -398,6 +296,10 @@ def main() -> None:
         content |= {"made_by": made_by, f"{part} made by": made_by, part: rows}
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+    if "steady" not in content:
+        return
+    picture = path.with_suffix(".png") if options.quick else PICTURE
+    save(figure(content["steady"]), picture, note=str(Stamp(**content["steady made by"])))
 
 
 if __name__ == "__main__":

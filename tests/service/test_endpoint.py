@@ -1,13 +1,17 @@
 """What endpoints refuse, whatever the door."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from service.conftest import SECRET, Client
 
 from giro import StoreError
+from giro.service.endpoint import _is_deeper
 from giro.service.settings import Limits
 
 Served = Callable[..., None]
@@ -48,6 +52,26 @@ def test_brackets_in_words_are_not_deep(served: Served) -> None:
         assert (await ask("POST", D, content=text)).status_code == 200
 
     served(game)
+
+
+WORDS = st.text(alphabet='[]{}"\\aé', max_size=6)
+PLAIN = st.recursive(
+    WORDS | st.integers(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=3),
+)
+
+
+def depth_of(value: Any) -> int:
+    """Return how deep lists and objects are nested."""
+    parts = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(depth_of, parts), default=0) if isinstance(value, list | dict) else 0
+
+
+@given(PLAIN, st.booleans())
+def test_the_depth_of_a_body_is_that_of_its_value(value: Any, is_ascii: bool) -> None:
+    raw, depth = json.dumps(value, ensure_ascii=is_ascii).encode(), depth_of(value)
+    assert not _is_deeper(raw, depth)
+    assert depth == 0 or _is_deeper(raw, depth - 1)
 
 
 def test_a_body_without_a_length_is_measured(served: Served) -> None:

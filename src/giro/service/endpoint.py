@@ -24,6 +24,8 @@ from giro.service.tracing import note_answer, request_span
 
 _LOGGER = logging.getLogger("giro.service")
 _JSON = "application/json"
+_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _encode = msgspec.json.Encoder().encode
 
 
@@ -151,8 +153,9 @@ class Endpoint:
 
     def _decoded(self, raw: bytes) -> Any:
         limits = self.service.settings.limits
-        if raw.count(b"[") + raw.count(b"{") > limits.depth and _depth(raw) > limits.depth:
-            raise Problem(422, f"JSON is nested at most {limits.depth} levels deep here")
+        most = limits.depth
+        if raw.count(b"[") + raw.count(b"{") > most and _is_deeper(raw, most):
+            raise Problem(422, f"JSON is nested at most {most} levels deep here")
         assert self._decoder is not None
         try:
             return self._decoder.decode(raw)
@@ -176,22 +179,17 @@ async def _rest(body: bytes, receive: Receive, most: int) -> bytes:
             return b"".join(parts)
 
 
-def _depth(raw: bytes) -> int:
-    """Return how deep brackets are nested, outside of strings."""
-    deepest = depth = 0
-    is_text = is_escaped = False
-    for byte in raw:
-        if is_text:
-            is_text = is_escaped or byte != 0x22
-            is_escaped = byte == 0x5C and not is_escaped
-        elif byte == 0x22:
-            is_text = True
-        elif byte in b"[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif byte in b"]}":
-            depth -= 1
-    return deepest
+def _is_deeper(raw: bytes, most: int) -> bool:
+    """Return whether brackets outside of strings are nested deeper than this.
+
+    >>> _is_deeper(b'[{"[[": []}]', 3), _is_deeper(b'[{"[[": []}]', 2)
+    (False, True)
+    """
+    unescaped = raw.replace(rb"\\", b"").replace(rb"\"", b"")
+    left = b"".join(unescaped.split(b'"')[::2]).translate(_SQUARE, _NO_BRACKETS)
+    for _ in range(most):
+        left = left.replace(b"[]", b"")  # the innermost
+    return bool(left)
 
 
 async def _send(answer: Answer, send: Send) -> None:
