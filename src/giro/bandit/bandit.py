@@ -457,7 +457,7 @@ class Bandit:
             raise UnknownDecision(id)
         event, reward, n_reports = events[id]
         decision = self._decision(event)
-        reports = tuple(self._store.reports(id)) if n_reports else ()
+        reports = [each.value for each in self._store.reports(id)] if n_reports else []
         return found(decision, event, reward, reports, self._state.schema)
 
     def pending(self) -> list[Decision]:
