@@ -104,4 +104,5 @@ if __name__ == "__main__":
         workers=options.workers,
         log_level="warning",
         access_log=False,
+        timeout_worker_healthcheck=120,  # a worker that is late, for the machine is busy, may live
     )

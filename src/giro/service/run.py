@@ -19,6 +19,9 @@ from giro.service.settings import Settings
 _SETTINGS = "GIRO_SERVE_SETTINGS"  # in the environment of workers
 _ADMIN_KEY = "GIRO_ADMIN_KEY"
 _PATIENCE = 15  # seconds in which requests under way are answered at the end
+_SILENCE = (
+    120  # seconds of silence after which a worker is killed: on a busy machine it starts late
+)
 
 
 def serve(settings: Settings, tell: Callable[[str], None]) -> None:
@@ -36,6 +39,7 @@ def serve(settings: Settings, tell: Callable[[str], None]) -> None:
         "server_header": False,
         "proxy_headers": False,  # nothing here depends on who the caller is
         "timeout_graceful_shutdown": _PATIENCE,
+        "timeout_worker_healthcheck": _SILENCE,
     }
     signal.signal(signal.SIGTERM, _end)
     if settings.workers == 1:

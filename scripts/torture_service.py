@@ -1,0 +1,314 @@
+"""Kill `giro serve` again and again under load, and look whether anything was lost.
+
+    python scripts/torture_service.py [--store sqlite|postgres] [--workers 1] [--kills 200]
+    python scripts/torture_service.py --events 1_000_000 [--folder FOLDER]
+
+Callers decide and reward through three doors: the own API, with ids of their own or of the service;
+Personalizer's, where half of the events are deferred, rewarded and then activated; and that of
+OpenFeature, where a visitor reads a flag several times. At random moments all processes of the
+server are killed by SIGKILL, with several workers often only one of them, and now and then while it
+starts. Callers that get no answer ask again. In the end the logs are compared with all that callers
+were told:
+
+- every decision that was acknowledged is in the log, once, with that arm and that probability;
+- every reward that was acknowledged is there, once, with that value;
+- the same request got the same decision, and a visitor has one, whatever was killed in between.
+
+With --events it makes a log of that many events (once, in the folder), and prints how long a server
+takes from its start until it is ready and until it has decided, after a kill and after a good end.
+It needs Linux.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+
+from servers import SERVE, Said, Server, Wire, free_port  # noqa: E402  # of the tests
+
+from giro import Bandit  # noqa: E402
+from giro.seeds import stream  # noqa: E402
+
+CALLERS = 8
+ARMS = [f"arm {i}" for i in range(10)]
+BANDIT = {"name": "b", "arms": ARMS, "policy": "thompson"}
+FLAG = {"name": "flag", "arms": ["old", "new"], "policy": "thompson"}
+RANK = {"actions": [{"id": word, "features": [{"taste": word}]} for word in ARMS]}
+BUSY = 503
+
+
+class Callers:
+    """Programs that use the service, and remember what they were told."""
+
+    def __init__(self, port: int, seed: int) -> None:
+        """Begin knowing nothing."""
+        self._port, self._seed, self.is_over = port, seed, False
+        self.told = Counter[str]()
+        self.decisions: dict[str, dict[str, tuple[str, float | None]]] = {
+            name: {} for name in ("b", "default", "flag")
+        }
+        self.rewards: dict[str, dict[str, float]] = {name: {} for name in self.decisions}
+        self.of_visitor: dict[str, str] = {}  # a decision
+        self.visitors: set[str] = set()  # who asked
+        self.failed = False
+
+    async def hear(self, answers: int, seconds: float = 60.0) -> None:
+        """Wait until they were told so many more decisions and rewards."""
+        until, wanted = time.monotonic() + seconds, self.told.total() + answers
+        while self.told.total() < wanted and not self.failed:
+            assert time.monotonic() < until, "the service hangs"
+            await asyncio.sleep(0.01)
+
+    async def call(self, number: int) -> None:
+        """Do one thing after the other, until it is over."""
+        rng, count = stream(self._seed, number), 0
+        acts: list[Callable[..., Awaitable[None]]] = [self._decide, self._rank, self._read]
+        async with Wire(self._port) as wire:
+            while not self.is_over:
+                act = acts[int(rng.random() * len(acts))]
+                try:
+                    await act(wire, rng, f"{self._seed}/{number}/{count}")
+                except BaseException:
+                    self.failed = True
+                    raise
+                count += 1
+
+    async def _ask(self, wire: Wire, path: str, body: Any = None) -> Said:
+        """Return an answer, whatever happens to the server meanwhile."""
+        while True:
+            try:
+                said = await wire.ask("POST", path, body)
+            except OSError:
+                said = Said(BUSY, b"")
+            if said.status != BUSY:
+                if said.status >= 300:
+                    raise AssertionError(f"{path} {body}: {said}")
+                return said
+            await asyncio.sleep(0.02)
+
+    def _note(self, bandit: str, id: str, arm: str, propensity: float | None) -> None:
+        """Note a decision, and check that it is the one that was told before."""
+        self.told["decisions"] += 1
+        known = self.decisions[bandit].setdefault(id, (arm, propensity))
+        assert known == (arm, propensity), (bandit, id, known, arm, propensity)
+
+    async def _reward(
+        self, wire: Wire, bandit: str, id: str, value: float, path: str, body: Any = None
+    ) -> None:
+        await self._ask(wire, path, body or {"value": value})
+        self.told["rewards"] += 1
+        self.rewards[bandit][id] = value
+
+    async def _decide(self, wire: Wire, rng: np.random.Generator, name: str) -> None:
+        """Decide by the own API, again with the same id, and reward."""
+        body = {"id": name} if rng.random() < 0.5 else {}
+        for _ in range(1 + len(body)):
+            found = (await self._ask(wire, "/v1/bandits/b/decisions", body)).json()
+            self._note("b", found["id"], found["arm"], found["propensity"])
+        value = float(rng.random() < 0.5)
+        if body:
+            batch = [{"id": name, "value": value}]
+            await self._reward(wire, "b", name, value, "/v1/bandits/b/rewards", batch)
+        else:
+            id = found["id"]
+            await self._reward(wire, "b", id, value, f"/v1/decisions/{id}/reward")
+
+    async def _rank(self, wire: Wire, rng: np.random.Generator, name: str) -> None:
+        """Rank by Personalizer's API, reward, and activate what is deferred."""
+        body = {**RANK, "eventId": name, "deferActivation": bool(rng.random() < 0.5)}
+        found = (await self._ask(wire, "/personalizer/v1.0/rank", body)).json()
+        again = (await self._ask(wire, "/personalizer/v1.0/rank", body)).json()
+        assert again == found, (found, again)
+        chances = {each["id"]: each["probability"] for each in found["ranking"]}
+        value, path = round(2.0 * rng.random() - 1.0, 3), f"/personalizer/v1.0/events/{name}"
+        await self._ask(wire, f"{path}/reward", {"value": value})
+        if body["deferActivation"]:
+            if rng.random() < 0.2:
+                return  # never shown
+            await self._ask(wire, f"{path}/activate")
+        arm = found["rewardActionId"]
+        self._note("default", name, arm, chances[arm])
+        self.told["rewards"] += 1
+        self.rewards["default"][name] = value
+
+    async def _read(self, wire: Wire, rng: np.random.Generator, name: str) -> None:
+        """Read a flag for a visitor, who comes several times, and reward the first time."""
+        visitor = f"{self._seed}/{int(200 * rng.random())}"
+        self.visitors.add(visitor)
+        path, context = "/ofrep/v1/evaluate/flags/flag", {"targetingKey": visitor}
+        found = (await self._ask(wire, path, {"context": context})).json()
+        id, metadata = found["metadata"]["decision"], found["metadata"]
+        self._note("flag", id, found["variant"], metadata["propensity"])
+        assert self.of_visitor.setdefault(visitor, id) == id, (visitor, id)
+        body = {"targetingKey": visitor, "value": 1.0}
+        await self._reward(wire, "flag", id, 1.0, "/v1/bandits/flag/rewards", body)
+
+    def check(self, store: str) -> None:
+        """Compare what was told with the logs."""
+        for name, decisions in self.decisions.items():
+            with Bandit.open(store, name) as bandit:
+                events = bandit.events()
+            ids = events.filter(events["kind"] == "decision")["id"].to_list()
+            assert len(ids) == len(set(ids)), f"{name} has a decision twice"
+            rewards = events.filter(events["kind"] == "reward")
+            rewarded = dict(zip(rewards["id"].to_list(), rewards["reward"].to_list(), strict=True))
+            assert len(rewarded) == rewards.height, f"{name} has a reward twice"
+            assert decisions.keys() <= set(ids), f"{name} has lost a decision"
+            with Bandit.open(store, name) as bandit:
+                for id, told in decisions.items():
+                    found = bandit.decision(id)
+                    assert (found.arm, found.propensity) == told, (id, told, found)
+            for id, value in self.rewards[name].items():
+                assert rewarded.get(id) == value, (name, id, value, rewarded.get(id))
+            if name == "flag":
+                assert len(ids) <= len(self.visitors), "a visitor has two decisions"
+
+
+async def torture(store: str, folder: Path, *, workers: int, kills: int, seed: int) -> Counter[str]:
+    """Kill a server this often, and return how much callers were told."""
+    rng, port = stream(seed), free_port()
+    callers = Callers(port, seed)
+    program = [*SERVE, "--workers", str(workers)]
+    waits = list[float]()
+
+    def start() -> Server:
+        return Server(program, port=port, folder=folder, environment={"GIRO_STORE": store})
+
+    server = start()
+    try:
+        await asyncio.to_thread(server.ready)
+        async with Wire(port) as wire:
+            for bandit in (BANDIT, FLAG):
+                assert (await wire.ask("POST", "/v1/bandits", bandit)).status in (200, 201)
+        tasks = [asyncio.create_task(callers.call(number)) for number in range(CALLERS)]
+        for kill in range(kills):
+            is_early = rng.random() < 0.1
+            if is_early:
+                await asyncio.sleep(2.0 * rng.random())
+            else:
+                await callers.hear(int(200 * rng.random() ** 2))
+            for task in tasks:
+                if task.done():
+                    task.result()
+            alive = server.workers()
+            if alive and rng.random() < 0.5:
+                callers.told["kills of a worker"] += 1
+                _end(alive[int(rng.random() * len(alive))])
+            else:
+                callers.told["kills of all"] += 1
+                server.kill()
+                server, begun = start(), time.perf_counter()
+                if not is_early:
+                    await asyncio.to_thread(server.ready)
+                    waits.append(time.perf_counter() - begun)
+            if kill % 20 == 19:
+                print(f"{kill + 1} kills, {dict(callers.told)}", flush=True)  # noqa: T201
+        await asyncio.to_thread(server.ready)
+        callers.is_over = True
+        await asyncio.gather(*tasks)
+    finally:
+        server.kill()
+    callers.check(store)
+    if waits:
+        print(f"start to ready: {np.median(waits):.2f} s, longest {max(waits):.2f} s")  # noqa: T201
+    return callers.told
+
+
+def _end(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+# -- restarting with a long log ----------------------------------------------------------------
+
+
+def long_log(folder: Path, events: int) -> str:
+    """Return a store with a bandit whose log has this many events."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    from stores import filled  # noqa: PLC0415  # of benchmarks/
+
+    store = f"sqlite:///{folder}/long.db"
+    if BANDIT["name"] not in Bandit.names(store):
+        with Bandit(ARMS, "thompson", name="b", store=store) as bandit:
+            bandit.reward(bandit.decide().id, 1.0)
+            filled(bandit, events, stream(1))
+    return store
+
+
+def restarted(store: str, folder: Path, times: int = 5) -> None:
+    """Print how long it takes from the start to ready, and to a decision."""
+    (folder / "giro.toml").write_text(
+        "[[bandits]]\n"
+        + "".join(f"{key} = {json.dumps(value)}\n" for key, value in BANDIT.items()),
+        "utf-8",
+    )
+    for how in (Server.kill, Server.stop):
+        for _ in range(times):
+            begun = time.perf_counter()
+            program = [*SERVE, "--config", "giro.toml"]
+            environment = {"GIRO_STORE": store}
+            port = free_port()
+            with Server(program, port=port, folder=folder, environment=environment) as server:
+                server.ready()
+                ready = time.perf_counter() - begun
+                asyncio.run(_decided(port))
+                decided = time.perf_counter() - begun
+                how(server)
+            print(f"ready after {ready:.2f} s, decided after {decided:.2f} s, then {how.__name__}")  # noqa: T201
+
+
+async def _decided(port: int) -> None:
+    async with Wire(port) as wire:
+        said = await wire.ask("POST", "/v1/bandits/b/decisions", {})
+        path = f"/v1/decisions/{said.json()['id']}/reward"
+        assert (await wire.ask("POST", path, {"value": 1})).status == 204
+
+
+def _database() -> str:
+    from bandit.stores.postgres import new_database, url_or_reason  # noqa: PLC0415  # of the tests
+
+    url, reason = url_or_reason()
+    if url is None:
+        raise SystemExit(reason)
+    return new_database(url)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--store", choices=["sqlite", "postgres"], default="sqlite")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--events", type=int)
+    parser.add_argument("--folder", type=Path)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = options.folder or Path(name)
+        folder.mkdir(parents=True, exist_ok=True)
+        if options.events:
+            restarted(long_log(folder, options.events), folder)
+        else:
+            store = f"sqlite:///{folder}/giro.db" if options.store == "sqlite" else _database()
+            how = {"workers": options.workers, "kills": options.kills, "seed": options.seed}
+            told = asyncio.run(torture(store, folder, **how))
+            print(  # noqa: T201
+                f"{options.kills} kills of giro serve on {options.store} with {options.workers} "
+                f"workers: {told['decisions']} decisions and {told['rewards']} rewards "
+                "acknowledged, none lost or doubled"
+            )
