@@ -201,9 +201,7 @@ async def torture(store: str, folder: Path, *, workers: int, kills: int, seed: i
                 await asyncio.sleep(2.0 * rng.random())
             else:
                 await callers.hear(int(200 * rng.random() ** 2))
-            for task in tasks:
-                if task.done():
-                    task.result()
+            _raise_failures(tasks)
             alive = server.workers()
             if alive and rng.random() < 0.5:
                 callers.told["kills of a worker"] += 1
@@ -226,6 +224,13 @@ async def torture(store: str, folder: Path, *, workers: int, kills: int, seed: i
     if waits:
         print(f"start to ready: {np.median(waits):.2f} s, longest {max(waits):.2f} s")  # noqa: T201
     return callers.told
+
+
+def _raise_failures(tasks: list[asyncio.Task[None]]) -> None:
+    """Raise what a caller has raised, rather than go on without it."""
+    for task in tasks:
+        if task.done():
+            task.result()
 
 
 def _end(pid: int) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from bandit.clock import Clock, bandit_of, counted
 
@@ -227,3 +228,39 @@ def test_lines_are_the_frequent_arms_and_the_rest() -> None:
     assert np.isnan(line.mean).all()
     assert line.begin[0] <= 1_000.0 < line.end[0]
     assert line.begin[-1] <= clock.now < line.end[-1]
+
+
+# -- drift -----------------------------------------------------------------------------------------
+
+
+def test_an_arm_that_got_worse_has_drifted_and_others_have_not(seed: int) -> None:
+    clock, rng = Clock(), stream(seed)
+    bandit = bandit_of("uniform", "abcd", clock=clock, reward_range=(-1.0, 1.0))
+    assert bandit.drift() == []
+    for i in range(2_000):
+        clock.now += 10.0
+        arm = "abc"[i % 3] if i != 7 else "d"
+        decision = bandit.decide(arms=[arm])
+        chance = {"a": 0.5, "b": 0.8 if i < 1_700 else 0.2}.get(arm, 1.0)
+        bandit.reward(decision.id, 1.0 if rng.random() < chance else -1.0)
+    first, *rest = bandit.drift()
+    assert first.arm == "b"
+    assert first.is_clear
+    assert first.change.high < -0.3 < 0.3 < first.before
+    assert sorted(each.arm for each in rest) == ["a", "c"]
+    assert not any(each.is_clear for each in rest)
+    steady = next(each for each in rest if each.arm == "c")
+    assert (steady.before, steady.lately, steady.change.value) == (1.0, 1.0, 0.0)
+    rewards = bandit.events()
+    times = rewards.filter(kind="decision", arm="b")
+    lately = times.filter(times["time"] >= first.since)["id"].to_list()
+    values = rewards.filter(kind="reward").filter(pl.col("id").is_in(lately))["reward"]
+    assert first.lately == pytest.approx(values.mean())
+    assert 0.15 < rewards.filter(pl.col("time") >= first.since).height / rewards.height <= 0.25
+
+
+def test_a_single_stretch_cannot_show_drift() -> None:
+    bandit = bandit_of("uniform", "ab")
+    for i in range(100):
+        bandit.reward(bandit.decide().id, float(i > 50))
+    assert bandit.drift() == []

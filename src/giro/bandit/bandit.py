@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -17,6 +17,8 @@ from giro.bandit.aside import are_compiled, compile_aside, forms_of
 from giro.bandit.asking import Ask, activated, answered_each, deferred_in
 from giro.bandit.deciding import Request, Slot, answered, encoded, ranking, requests_of
 from giro.bandit.event import (
+    DECISION,
+    KINDS,
     ArmAdded,
     ArmRetired,
     Began,
@@ -64,11 +66,11 @@ from giro.bandit.summary import (
     summary_html,
     table_collisions,
 )
-from giro.bandit.timeline import Timeline, timeline
+from giro.bandit.timeline import Drift, Timeline, drift, timeline
 from giro.bandit.uplift import Uplift, uplift
 from giro.bandit.warm_up import compile_for, warm_up
-from giro.checks import NOT_NEGATIVE, check, whole
-from giro.errors import BadParameter, GiroError, UnknownDecision
+from giro.checks import NOT_NEGATIVE, check, optional, whole
+from giro.errors import BadParameter, GiroError, UnknownDecision, UnknownName
 from giro.features import Arms, Given
 from giro.features.schema import MAX_COLUMNS, fitted
 from giro.kernels.hashed import Collisions
@@ -452,13 +454,33 @@ class Bandit:
 
     def look_up(self, id: str) -> Found:
         """Return an earlier decision with its reward, its reports and its context."""
-        events = self._store.find([id]) if isinstance(id, str) else {}
-        if id not in events:
+        decisions = self._found([id]) if isinstance(id, str) else {}
+        if id not in decisions:
             raise UnknownDecision(id)
-        event, reward, n_reports = events[id]
-        decision = self._decision(event)
-        reports = [each.value for each in self._store.reports(id)] if n_reports else []
-        return found(decision, event, reward, reports, self._state.schema)
+        return decisions[id]
+
+    def latest(self, n: int = 50, *, before: int | None = None) -> list[tuple[int, Found]]:
+        """Return the newest decisions with their positions in the log, the last one first.
+
+        Or the newest ahead of the position `before`. It looks at no more than 50,000 events.
+        """
+        rows = self._store.latest(self._end(n, before), n, [DECISION])
+        decisions = self._found([event.id for _, event in rows if isinstance(event, Decided)])
+        pairs = ((number, decisions.get(getattr(event, "id", ""))) for number, event in rows)
+        return [(number, each) for number, each in pairs if each is not None]
+
+    def _found(self, ids: Sequence[str]) -> dict[str, Found]:
+        schema, decisions = self._state.schema, dict[str, Found]()
+        for id, (event, reward, n_reports) in self._store.find(ids).items():
+            reports = [report.value for report in self._store.reports(id)] if n_reports else []
+            decisions[id] = found(self._decision(event), event, reward, reports, schema)
+        return decisions
+
+    def _end(self, n: int, before: int | None) -> int:
+        """Return the position ahead of which to look for the newest events."""
+        check("the newest events", whole(1), n=n)
+        check("the newest events", optional(whole(1)), before=before)
+        return self._store.last() + 1 if before is None else int(before)
 
     def pending(self) -> list[Decision]:
         """Return the decisions that wait for their reward, oldest first."""
@@ -509,6 +531,17 @@ class Bandit:
         check("a timeline", whole(1), stretches=stretches)
         with self._follower.lock:
             return timeline(self._state, arms, stretches)
+
+    def drift(self) -> list[Drift]:
+        """Return for each arm its mean reward lately and before, the largest change first.
+
+        Lately are the last stretches of `timeline` that hold a quarter of the rewards or less. An
+        arm needs ten rewards in both. A change `is_clear` if one as large would be rare among all
+        arms together without any (1 in 100). It may come from the world, or from a policy that
+        takes the arm in other contexts than before.
+        """
+        with self._follower.lock:
+            return drift(self._state)
 
     def uplift(self) -> Uplift | None:
         """Return an estimate of how much more the policy earns than its baseline.
@@ -802,14 +835,40 @@ class Bandit:
         for rows in self._parts(since or 0, _TABLE_PART, limit):
             if since is not None and rows[-1][0] - since != len(rows):
                 self._say_gone(since)
-            numbers, events = [number for number, _ in rows], [event for _, event in rows]
             since = None if since is None else rows[-1][0]
-            decided = {event.id for event in events if isinstance(event, Decided)}
-            rewarded = {event.id for event in events if isinstance(event, Rewarded | Reported)}
-            earlier = self._store.find([id for id in rewarded - decided if id not in chosen])
-            chosen |= {id: self._decision(each.decision).arm for id, each in earlier.items()}
-            tables.append(events_table(events, self._state.arms, numbers, chosen))
+            tables.append(self._table(rows, chosen))
         return pl.concat(tables or [events_table([], [], [], {})], rechunk=True)
+
+    def latest_events(
+        self, n: int = 100, *, before: int | None = None, kinds: Collection[str] = ()
+    ) -> "pl.DataFrame":
+        """Return the newest events as `events` has them, the last one first.
+
+        Or the newest ahead of the position `before`, and of some `kinds` only. It looks at no more
+        than 50,000 events.
+        """
+        for kind in kinds:
+            if kind not in KINDS:
+                raise UnknownName("kind of event", str(kind), known=KINDS)
+        numbers = [number for number, kind in enumerate(KINDS) if kind in kinds]
+        return self._table(self._store.latest(self._end(n, before), n, numbers), {})
+
+    def event_parts(self) -> "Iterator[pl.DataFrame]":
+        """Yield the table of `events` in parts of 250 rows, for those who write it elsewhere."""
+        chosen = dict[str, str]()
+        for rows in self._parts(0, _TABLE_PART):
+            yield self._table(rows, chosen)
+            chosen.clear()
+
+    def _table(self, rows: Sequence[tuple[int, Event]], chosen: dict[str, str]) -> "pl.DataFrame":
+        """Return events as rows. Arms of decisions that are known are in `chosen`."""
+        numbers, events = [number for number, _ in rows], [event for _, event in rows]
+        decided = {event.id: event for event in events if isinstance(event, Decided)}
+        rewarded = {event.id for event in events if isinstance(event, Rewarded | Reported)}
+        earlier = self._store.find([id for id in rewarded - decided.keys() if id not in chosen])
+        known = decided | {id: each.decision for id, each in earlier.items()}
+        chosen |= {id: self._decision(event).arm for id, event in known.items()}
+        return events_table(events, self._state.arms, numbers, chosen)
 
     def _say_gone(self, since: int) -> NoReturn:
         base = self._store.base()

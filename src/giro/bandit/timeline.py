@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from giro.estimates import normal_estimate, wilson_bounds
+from giro.estimates import Estimate, normal_estimate, wilson_bounds
 
 if TYPE_CHECKING:
     from giro.bandit.state import BanditState
@@ -23,6 +23,9 @@ _MOST, _FEWEST = 200, 20  # stretches
 _CELLS = 20_000  # numbers of a kind that all stretches together may have, unless they are few
 _KINDS = ("decisions", "rewards", "total", "squares")
 _ARRAY = "timeline"  # in a snapshot
+_LATELY = 0.25  # of the rewards
+_FEW = 10  # rewards of an arm: fewer say nothing about drift
+_BY_CHANCE = 0.01  # that an arm seems to have drifted, of all together
 _SHORTEST = -10  # power of two: delays of less than so many seconds are counted together
 
 
@@ -274,3 +277,51 @@ def _means(
     half = np.where(n == 1, np.inf, half)
     low, high = np.maximum(mean - half, 0.0), np.minimum(mean + half, most - least)
     return least + mean, least + low, least + high
+
+
+class Drift(NamedTuple):
+    """The mean reward of an arm lately, and before: see `Bandit.drift`."""
+
+    arm: str
+    since: float  # seconds at which lately begins
+    before: float
+    lately: float
+    change: Estimate  # from before to lately
+    is_clear: bool  # whether chance alone would hardly do this
+
+
+def drift(state: "BanditState") -> list[Drift]:
+    """Return the change of each arm's mean reward, the largest first."""
+    from scipy.special import ndtri  # noqa: PLC0415  # quick start
+
+    begin, sums, _, _ = _joined(state.tally, _MOST)
+    shares = np.cumsum(sums[:, 1].sum(axis=1))
+    first = int(np.searchsorted(shares, (1.0 - _LATELY) * shares[-1])) + 1 if shares.size else 0
+    if first >= begin.size:
+        return []
+    parts = np.stack([sums[:first].sum(axis=0), sums[first:].sum(axis=0)])[:, :, :MOST_ARMS]
+    arms = np.flatnonzero((parts[:, 1] >= _FEW).all(axis=0))
+    limit = float(ndtri(1.0 - _BY_CHANCE / 2.0 / max(1, arms.size)))
+    least, changes = state.setting.reward_range[0], list[Drift]()
+    for arm in arms.tolist():
+        (n, total, squares), (_, before_n, before_total, _), (_, lately_n, lately_total, _) = (
+            parts[:, 1:, arm].sum(axis=0),
+            *parts[:, :, arm],
+        )
+        before, lately = before_total / before_n, lately_total / lately_n
+        variance = max(0.0, squares / n - (total / n) ** 2)
+        change = normal_estimate(
+            lately - before, math.sqrt(variance * (1.0 / before_n + 1.0 / lately_n))
+        )
+        is_clear = abs(change.value) > max(limit * change.se, 1e-12)
+        changes.append(
+            Drift(
+                state.arms[arm],
+                float(begin[first]),
+                float(least + before),
+                float(least + lately),
+                Estimate(*map(float, change)),
+                bool(is_clear),
+            )
+        )
+    return sorted(changes, key=lambda each: -abs(each.change.value))

@@ -14,6 +14,8 @@ import pytest
 from bandit.stores.events import Make, decided, plain
 
 from giro.bandit.event import (
+    DECISION,
+    KINDS,
     ArmAdded,
     ArmRetired,
     Began,
@@ -482,3 +484,26 @@ def test_children_forked_while_threads_write_read_and_wait_work(make: Make) -> N
     assert failures == []
     assert ends == [0] * 25
     assert len(store.find([f"child {n}" for n in range(25)])) == 25
+
+
+def test_the_newest_events_come_first(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = make()
+    assert store.latest(1, 5) == []
+    store.append(BEGINNING)
+    for i in range(5):
+        store.append([decided(f"{i}"), Rewarded(f"{i}", 2.0, 0.5, i == 3)])
+    events = store.read(0, 100)
+    newest = [*zip(range(1, 15), events, strict=True)][::-1]
+
+    def numbers(*asked: Any) -> list[int]:
+        rows = store.latest(*asked)
+        assert plain([event for _, event in rows]) == plain([events[n - 1] for n, _ in rows])
+        return [number for number, _ in rows]
+
+    assert numbers(15, 100) == [number for number, _ in newest]
+    assert numbers(10, 3) == [9, 8, 7]
+    assert numbers(15, 2, [DECISION]) == [13, 11]
+    assert numbers(12, 9, [KINDS.index("expired"), KINDS.index("reward")]) == [10, 8, 6]
+    for module in ("memory", "_sql"):
+        monkeypatch.setattr(f"giro.bandit.stores.{module}.DEPTH", 6)
+    assert numbers(13, 9, [DECISION]) == [11, 9, 7]

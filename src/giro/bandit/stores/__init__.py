@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 from giro.bandit.stores import _database  # its fork hooks come before bandits'
 from giro.bandit.stores.memory import MemoryStore
 from giro.bandit.stores.store import (
+    DEPTH,
     MAX_ID,
     FoundDecision,
     Gone,
@@ -19,6 +20,7 @@ from giro.bandit.stores.store import (
 from giro.errors import BadParameter
 
 __all__ = [
+    "DEPTH",
     "MAX_ID",
     "FoundDecision",
     "Gone",

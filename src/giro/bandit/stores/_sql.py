@@ -33,6 +33,7 @@ from giro.bandit.stores._schema import (
 )
 from giro.bandit.stores._watch import Subscriber
 from giro.bandit.stores.store import (
+    DEPTH,
     FoundDecision,
     Gone,
     Milestone,
@@ -109,6 +110,16 @@ class SqlStore:
             " FROM giro_events WHERE bandit = ? AND position > ? ORDER BY position LIMIT ?"
         )
         return self._query(query, self._bandit, self._bandit, after, limit)
+
+    def latest(self, before: int, limit: int, kinds: Sequence[int] = ()) -> list[tuple[int, Event]]:
+        """Return up to `limit` events ahead of a position, the newest first."""
+        among = f" AND kind IN ({marks(kinds)})" if kinds else ""
+        query = (
+            f"SELECT {EVENT}, position FROM giro_events WHERE bandit = ? AND position < ?"
+            f" AND position >= ?{among} ORDER BY position DESC LIMIT ?"
+        )
+        rows = self._query(query, self._bandit, before, before - DEPTH, *kinds, limit)
+        return [(row[5], event_of(EventRow(*row[:5]))) for row in rows]
 
     def find(self, ids: Sequence[str]) -> dict[str, FoundDecision]:
         """Return the decisions with these ids."""

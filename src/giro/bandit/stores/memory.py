@@ -24,6 +24,7 @@ from giro.bandit.event import (
 from giro.bandit.stores._columns import PENDING, REWARDS, column, without
 from giro.bandit.stores._packed import PackedSnapshot
 from giro.bandit.stores.store import (
+    DEPTH,
     MAX_ID,
     FoundDecision,
     Gone,
@@ -225,6 +226,16 @@ class MemoryStore:
         begin = max(after - store._n_gone, bisect_right(store.old, after))
         places = range(begin, min(begin + limit, len(store.kind)))
         return [(store._position(i), store._event(i)) for i in places]
+
+    def latest(self, before: int, limit: int, kinds: Sequence[int] = ()) -> list[tuple[int, Event]]:
+        """Return up to `limit` events ahead of a position, the newest first."""
+        store = self._at_once()
+        positions = store._positions()[: len(store.index)]
+        is_wanted = (positions < before) & (positions >= before - DEPTH)
+        if kinds:
+            is_wanted &= np.isin(column(store.kind)[: positions.size], kinds)
+        places = np.flatnonzero(is_wanted)[::-1][:limit].tolist()
+        return [(int(positions[i]), store._event(i)) for i in places]
 
     def _position(self, i: int) -> int:
         return self.old[i] if i < len(self.old) else i + 1 + self._n_gone

@@ -13,6 +13,7 @@ from giro.bandit.event import Decided, Event, Formed, Reported, Rewarded
 from giro.checks import is_word
 from giro.errors import BadParameter, GiroError
 
+DEPTH = 50_000  # positions among which the newest events of a kind are looked for
 MAX_ID = 256  # characters of a decision's id: every database has an index of them
 
 
@@ -99,6 +100,12 @@ class Store(Protocol):
 
     def rows(self, after: int, limit: int) -> list[tuple[int, Event]]:
         """Return up to `limit` events behind a position that are left, with their positions."""
+
+    def latest(self, before: int, limit: int, kinds: Sequence[int] = ()) -> list[tuple[int, Event]]:
+        """Return up to `limit` events ahead of the position `before`, the newest first.
+
+        Only those of some kinds, if any are given. It looks at `DEPTH` positions and no more.
+        """
 
     def find(self, ids: Sequence[str]) -> dict[str, FoundDecision]:
         """Return the decisions with these ids."""
