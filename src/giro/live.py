@@ -38,7 +38,7 @@ _ALL_AT_ONCE = 2**25  # numbers in rows, of which a state that is bounded takes 
 _GAME = 64  # rounds of the game that tells behaviour
 _MOMENTS = ("moments of contexts", "moments of arms")  # beside the state's arrays in a snapshot
 
-_FIRST_UNIFORM = Direct(first_uniform)
+_FIRST_UNIFORM = Direct(first_uniform) if is_kernel(first_uniform) else None
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -190,7 +190,7 @@ class LivePolicy:
 
     def _point_of(self, number: int) -> float:
         """Return the first uniform number of a stream."""
-        if is_kernel(first_uniform):
+        if _FIRST_UNIFORM is not None:
             point: float = _FIRST_UNIFORM.call(self._streams.key, number)
             return point
         return float(self._streams.at(number).random())

@@ -60,7 +60,7 @@ def fed(events: list[Decided], *, names: tuple[str, ...] = ()) -> list[str]:
     """Return the alarms of a bandit that made these decisions."""
     bandit = bandit_of("uniform", "abc")
     for event in events:
-        bandit._state.watch.decided(event)
+        bandit._state.counts.watch.decided(event)
     return kinds(bandit)
 
 
@@ -135,10 +135,10 @@ def test_a_snapshot_keeps_the_rates(tmp_path: Path) -> None:
     where, clock = f"sqlite:///{tmp_path}/x.db", Clock(0.0)
     with Bandit(["a", "b"], "ucb1", name="b", store=where, clock=clock) as bandit:
         play(bandit, 30)
-        bins = bandit._state.watch.bins
+        bins = bandit._state.counts.watch.bins
     with Bandit.open(where, "b", clock=clock, at_once=True) as bandit:
         assert bandit.is_ready  # there was a snapshot
-        assert bandit._state.watch.bins == bins == {0: [30, 30]}
+        assert bandit._state.counts.watch.bins == bins == {0: [30, 30]}
 
 
 def test_every_kind_is_named_in_the_docstring() -> None:

@@ -45,12 +45,12 @@ def test_a_clock_that_was_once_far_ahead_does_not_spoil_the_last_day(tmp_path: P
     bandit.save(tmp_path / "x.giro")
     for each in (bandit, Bandit.load(tmp_path / "x.giro", clock=clock)):
         assert each.summary()["last_day"].to_list() == [0.0, 1.0]
-        assert len(each._state.hours) == 4
+        assert len(each._state.counts.hours) == 4
     for hour in range(100):
         clock.now += 3_600.0
         bandit.decide(arms=["b"] if hour < 76 else ["a"])
     assert bandit.summary()["last_day"].to_list() == [1.0, 0.0]
-    assert len(bandit._state.hours) < 30
+    assert len(bandit._state.counts.hours) < 30
 
 
 # -- what a notebook shows -----------------------------------------------------------------------

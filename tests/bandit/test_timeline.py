@@ -16,7 +16,7 @@ from giro.seeds import stream
 
 def sums_of(bandit: Bandit) -> Any:
     """Return all that a bandit counts beside its log."""
-    tally, contrasts = bandit._state.tally, bandit._state.contrasts
+    tally, contrasts = bandit._state.counts.tally, bandit._state.counts.contrasts
     delays = sorted(tally.delays.items())
     sums = [tally.sums().tolist(), tally.expired().tolist(), contrasts.to_json()]
     return [tally.length, tally.numbers(), delays, *sums]
@@ -44,7 +44,7 @@ def scanned(bandit: Bandit, length: float) -> Any:
 
 
 def counted_of(bandit: Bandit) -> dict[tuple[int, str], list[float]]:
-    tally, names = bandit._state.tally, bandit._state.arms
+    tally, names = bandit._state.counts.tally, bandit._state.arms
     return {
         (number, names[arm]): sums[:, arm].tolist()
         for number, sums in zip(tally.numbers(), tally.sums(), strict=True)
@@ -75,7 +75,7 @@ def long_lived(seed: int, n: int = 600, **rest: Any) -> Bandit:
 def test_counts_are_those_of_a_scan(seed: int, tmp_path: Path) -> None:
     bandit = long_lived(seed)
     bandit.erase([str(i) for i in range(0, 600, 7)])
-    tally = bandit._state.tally
+    tally = bandit._state.counts.tally
     sums, delays = scanned(bandit, tally.length)
     assert len(tally.numbers()) <= 200
     assert tally.length > 64.0

@@ -216,8 +216,8 @@ def encoded_all(requests: Sequence[Request], follower: "Follower") -> list[Encod
     schema = follower.state.schema
     if schema is None:
         schema = follower.formed([request.context for request in requests], requests[0].arms)
-    parts: list[Encoded] = []
-    for request in requests:
+    parts = [encoded(requests[0], follower.state, schema)]
+    for request in requests[1:]:
         if request.follows and request.context is parts[-1].request.context:
             parts.append(parts[-1]._replace(request=request))
         else:
@@ -240,7 +240,7 @@ def encoded(request: Request, state: "BanditState", schema: Schema) -> Encoded:
     arms, is_open = request.arms, state.setting.open_arms
     asked = state.asked(arms)
     names = tuple(arms or ()) if is_open else ()
-    if schema.arms is None and not isinstance(arms, Mapping):
+    if schema.arms is None and (arms is None or not isinstance(arms, Mapping)):
         return Encoded(request, asked, names, schema.encode(request.context))
     of_arms: Mapping[str, Given] | Sequence[str]
     of_arms = names if is_open else state.names(asked)
@@ -265,7 +265,7 @@ def decided(
         among = among[~np.isin(among, _taken_arms(taken, names))]
     if request.excluded:
         among = _without(request.excluded, among, state, names)
-    if among.size < asked.size:
+    if among is not asked and among.size < asked.size:
         left = np.flatnonzero(np.isin(asked, among))
         features = rows_at(features, left)
         if setting.open_arms:
@@ -273,7 +273,9 @@ def decided(
     if setting.open_arms:
         live.grow_to(live.learned, n_arms=among.size)
     offer = Offer(among, rows.context, features)
-    place = _baseline(state, request, among, names)
+    place = 0
+    if is_taken or request.baseline is not None or setting.share < 1.0:
+        place = _baseline(state, request, among, names)
     if is_taken:
         chances = np.eye(among.size)[place] if setting.propensities else UNKNOWN
         chosen: Sampled | Drawn = Sampled(place, chances, np.nan)
@@ -282,7 +284,7 @@ def decided(
     return Decided(
         id,
         time,
-        int(among[chosen.position]),
+        among.item(chosen.position),
         among,
         chosen.propensities,
         chosen.own,
@@ -329,8 +331,6 @@ def _baseline(
     baseline, arms = request.baseline, request.arms
     if request.taken is not None:
         baseline = request.taken
-    if baseline is None and state.setting.share == 1.0:
-        return 0
     if state.setting.open_arms:
         if baseline is not None and baseline not in (arms or ()):
             raise BadParameter(f"the baseline '{baseline}' is not one of the arms on offer")

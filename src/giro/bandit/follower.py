@@ -129,8 +129,10 @@ class Follower:
         if not store.shared:
             with self.lock:
                 store.append(events)
-                self.state.apply(events, store.find)
-                self._begin_again_if_outdated()
+                state = self.state
+                state.apply(events, store.find)
+                if state.outdated or state.plays_another:
+                    self._replace_state()
             return
         first = store.append(events)
         with self.lock:
@@ -160,17 +162,14 @@ class Follower:
                 with self.lock:  # own events may have been applied meanwhile
                     left = events[self.state.position - position :]
                     self.state.apply(left, self.store.find)
-            self._begin_again_if_outdated()
+            if self.state.outdated or self.state.plays_another:
+                self._replace_state()
 
-    def _begin_again_if_outdated(self) -> None:
-        """Make the state again from the log, if it is outdated.
+    def _replace_state(self) -> None:
+        """Make the state again from the log.
 
         Decisions go on from the old state until the new one is there.
         """
-        if self.state.outdated or self.state.plays_another:
-            self._replace_state()
-
-    def _replace_state(self) -> None:
         fresh = self._caught_up(self._first_state(self.state.policy))
         with self.lock:
             self.state = self._caught_up(fresh)

@@ -130,7 +130,7 @@ class ReadableBandit:
         """
         lag, now = self.lag, self._follower.clock()
         with self._follower.lock:
-            watch = self._state.watch
+            watch = self._state.counts.watch
             past = Past(dict(watch.bins), list(watch.recent), now, lag)
         return alarms(past)
 

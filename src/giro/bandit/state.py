@@ -6,14 +6,13 @@ again from the log; a snapshot of it saves the time that would take.
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from giro.bandit.alarms import Watch
 from giro.bandit.cold_start import ColdStart
+from giro.bandit.counts import ArmCounts, Counts, Pending
 from giro.bandit.event import (
     ArmAdded,
     ArmRetired,
@@ -27,54 +26,20 @@ from giro.bandit.event import (
 )
 from giro.bandit.setting import Setting
 from giro.bandit.stores.store import FoundDecision, Snapshot
-from giro.bandit.timeline import MOST_ARMS, Tally, without_tally
-from giro.bandit.uplift import Contrasts
+from giro.bandit.timeline import without_tally
 from giro.checks import is_word
 from giro.errors import BadParameter, GiroError, UnknownName, warn_of_model
-from giro.estimates import WeightedMean
 from giro.features import Arms, Given, Schema
 from giro.live import LivePolicy
-from giro.offer import Case, row_at
+from giro.offer import NO_CONTEXT, NO_FEATURES, Case, row_at
 from giro.policy import Policy
 
 Find: TypeAlias = Callable[[Sequence[str]], Mapping[str, FoundDecision]]
 
 MOST_NAMES = 10_000  # arms without numbers that are counted, those chosen last
 _MOST_CASES = 1_000_000  # decisions whose case is remembered until their reward comes
-_HOUR, _HOURS = 3600.0, 24
 _OFTEN = (Decided, Rewarded)
-
-
-class Pending(NamedTuple):
-    """A decision that waits for its reward."""
-
-    arm: int
-    case: Case
-    weight: float  # of its reward in what the policy alone would have earned
-    name: str = ""  # of the arm, where it has no number
-    time: float = 0.0
-    inverse: float = 0.0  # of its probability, 0 where that is not known
-    is_first: bool = False  # whether the arm was the first on offer
-
-
-class ArmCounts:
-    """The decisions of an arm, and the mean of its rewards."""
-
-    __slots__ = ("decisions", "mean", "rewards", "spread")
-
-    def __init__(
-        self, decisions: int = 0, rewards: int = 0, mean: float = 0.0, spread: float = 0.0
-    ) -> None:
-        """Begin with these counts."""
-        self.decisions, self.rewards = decisions, rewards
-        self.mean, self.spread = mean, spread  # spread: sum of squared distances from the mean
-
-    def add(self, reward: float) -> None:
-        """Count a reward (Welford 1962)."""
-        self.rewards += 1
-        off = reward - self.mean
-        self.mean += off / self.rewards
-        self.spread += off * (reward - self.mean)
+_NOTHING_KNOWN = Case(NO_CONTEXT, NO_CONTEXT)
 
 
 class BanditState:
@@ -103,23 +68,16 @@ class BanditState:
         self.version = 0  # of the schema
         self.live: LivePolicy | None = None  # made with the schema
         self.cold_start = ColdStart(None)
-        self.binary = True  # whether all rewards were the lowest or the highest there can be
         self.n_decisions = self.n_rewards = 0
-        self.counts: list[ArmCounts] = []  # [arm]
-        self.total = 0.0  # of all rewards
-        self.agreement = 0.0  # sum of the policy's own probabilities of what was chosen
-        self.alone = WeightedMean()  # rewards of the policy alone
-        self.hours: dict[int, Counter[int]] = {}  # decisions of each arm in the last hours
-        self.watch = Watch()
-        self.tally = Tally()
-        self.contrasts = Contrasts()
         self.outdated = False  # events were erased: begin again
         self.plays_another = False  # than the policy that the log names by now: begin again
         self.broken = False  # it was interrupted: begin again at once
+        self._counts = Counts()
         self._arm_of: dict[str, int] = {}
         self._pending: dict[str, Pending] = {}
         self._under_way: set[str] = set()  # own decisions that are not in the log yet
         self._names: dict[bytes, tuple[str, ...]] = {}
+        self._last_names: tuple[np.ndarray, tuple[str, ...]] = (self.active, ())
 
     # -- events ------------------------------------------------------------------------------
 
@@ -189,18 +147,7 @@ class BanditState:
     def _decide(self, event: Decided) -> Pending:
         self.n_decisions += 1
         arm = self._number_of(event.names[event.position]) if event.names else event.arm
-        self.counts[arm].decisions += 1
-        if event.own >= 0.0:  # it is NaN where it is not known
-            self.agreement += event.own
-        hour = int(event.time // _HOUR)
-        in_hour = self.hours.get(hour)
-        if in_hour is None:
-            in_hour = self.hours[hour] = Counter()
-            if len(self.hours) > _HOURS + 2:  # the first that came: a clock may have been wrong
-                del self.hours[next(iter(self.hours))]
-        in_hour[arm] += 1
-        self.watch.decided(event)
-        self.tally.decided(arm, event.time)
+        self._counts.decided(event, arm, self.setting)
         if event.id in self._under_way:
             self._under_way.discard(event.id)  # counted when it was made
         else:
@@ -208,21 +155,20 @@ class BanditState:
         return _pending(event)
 
     def _reward(self, decision: Pending, event: Rewarded) -> None:
-        value = event.value
         self.n_rewards += 1
-        if not (event.expired or self.setting.collects_reports):
-            self.watch.rewarded(event.time)
-        self.binary = self.binary and value in self.setting.reward_range
-        self.total += value
-        arm = self._arm_of.get(decision.name) if decision.name else decision.arm
-        if arm is not None:
-            self.counts[arm].add(value)
+        arm = self._arm_of.get(decision.name, -1) if decision.name else decision.arm
+        self._counts.rewarded(event, decision, arm, self.setting)
         self.cold_start.rewarded(decision.arm)
-        self.alone.add(decision.weight, value)
-        time, value = decision.time, value - self.setting.reward_range[0]
-        delay = None if event.expired else event.time - time
-        self.tally.rewarded(MOST_ARMS if arm is None else arm, time, value, delay)
-        self.contrasts.add(decision, value, self.setting.share)
+
+    @property
+    def counts(self) -> Counts:
+        """The counts after all events, under the lock."""
+        try:
+            self._counts.count(self.setting)
+        except BaseException:
+            self.broken = True
+            raise
+        return self._counts
 
     def _other(self, event: Event) -> None:
         match event:
@@ -235,7 +181,7 @@ class BanditState:
             case ArmRetired():
                 self.active = self.active[self.active != self._arm_of[event.text]]
             case Reported():
-                self.watch.rewarded(event.time)
+                self._counts.reported(event.time, self.setting)
             case Rebuilt():
                 self.outdated = self.outdated or self.position >= self._erased
             case _:
@@ -248,6 +194,7 @@ class BanditState:
             self.setting = Setting.from_json(plain_setting, self.policy)
         else:  # the policy plays on, until a state is made with the one that the log names
             playing = self.setting.policy
+            self._counts.count(self.setting)  # before it changes
             self.setting = Setting.from_json(plain_setting, playing)
             self.plays_another = playing.text != self.logged_policy
             self.policy = Setting.from_json(plain_setting).policy if self.plays_another else playing
@@ -266,7 +213,7 @@ class BanditState:
         arm = self._arm_of.setdefault(name, len(self.arms))
         if arm == len(self.arms):
             self.arms.append(name)
-            self.counts.append(ArmCounts())
+            self._counts.arms.append(ArmCounts())
             if self.live is not None:
                 self.live.grow_to(self.live.learned, n_arms=len(self.arms))
         if arm not in self.active:
@@ -281,13 +228,11 @@ class BanditState:
         if arm is None and len(self.arms) < MOST_NAMES:
             arm = len(self.arms)
             self.arms.append(name)
-            self.counts.append(ArmCounts())
+            self._counts.arms.append(ArmCounts())
         elif arm is None:
             arm = self._arm_of.pop(next(iter(self._arm_of)))
-            self.arms[arm], self.counts[arm] = name, ArmCounts()
-            for counts in self.hours.values():
-                counts.pop(arm, None)
-            self.tally.forget(arm)
+            self.arms[arm] = name
+            self._counts.forget(arm, self.setting)
         self._arm_of[name] = arm
         return arm
 
@@ -337,6 +282,13 @@ class BanditState:
 
     def names(self, arms: np.ndarray) -> tuple[str, ...]:
         """Return the names of arms."""
+        last, names = self._last_names
+        if arms is not last:
+            names = self._names_of(arms)
+            self._last_names = arms, names
+        return names
+
+    def _names_of(self, arms: np.ndarray) -> tuple[str, ...]:
         key = arms.tobytes()
         names = self._names.get(key)
         if names is None:
@@ -413,7 +365,7 @@ class BanditState:
         if parts is None:
             return None
         live, arrays = parts
-        tally, of_tally = self.tally.snapshot()
+        counts, of_counts = self.counts.snapshot()
         about = {
             "setting": self.setting.to_json(),
             "schema": self.schema.to_json(),
@@ -421,21 +373,12 @@ class BanditState:
             "arms": list(self.arms),
             "order": list(self._arm_of) if self.setting.open_arms else None,
             "active": self.active.tolist(),
-            "binary": self.binary,
             "n_decisions": self.n_decisions,
             "n_rewards": self.n_rewards,
-            "counts": [[c.decisions, c.rewards, c.mean, c.spread] for c in self.counts],
-            "agreement": self.agreement,
-            "alone": self.alone.to_json(),
-            "total": self.total,
-            "hours": [[hour, sorted(counts.items())] for hour, counts in self.hours.items()],
-            "watch": self.watch.to_json(),
-            "tally": tally,
-            "contrasts": self.contrasts.to_json(),
             "cold_start": self.cold_start.to_json(),
             "live": live,
         }
-        return Snapshot(self.position, about, arrays | of_tally)
+        return Snapshot(self.position, about | counts, arrays | of_counts)
 
     @classmethod
     def restored(
@@ -489,27 +432,19 @@ class BanditState:
         state.position, state.setting = snapshot.position, setting
         state.logged_policy = about["setting"]["policy"]
         state.schema, state.version = Schema.from_json(about["schema"]), int(about["version"])
-        state._restore_counts(about)
-        if "tally" in about:
-            state.tally = Tally.restored(about["tally"], snapshot.arrays)
-            state.contrasts = Contrasts(about["contrasts"])
+        state._restore_arms(about)
+        state.n_decisions, state.n_rewards = int(about["n_decisions"]), int(about["n_rewards"])
+        state._counts = Counts.restored(about, snapshot.arrays)
         state.cold_start = _cold_start(setting)
         state.cold_start.restore(about["cold_start"])
         return state
 
-    def _restore_counts(self, about: Mapping[str, Any]) -> None:
+    def _restore_arms(self, about: Mapping[str, Any]) -> None:
         self.arms = list(about["arms"])
         self._arm_of = {name: arm for arm, name in enumerate(self.arms)}
         if about["order"]:
             self._arm_of = {name: self._arm_of[name] for name in about["order"]}
         self.active = np.array(about["active"], np.int64)
-        self.binary, self.total = bool(about["binary"]), float(about["total"])
-        self.n_decisions, self.n_rewards = int(about["n_decisions"]), int(about["n_rewards"])
-        self.counts = [ArmCounts(*counts) for counts in about["counts"]]
-        self.agreement = float(about["agreement"])
-        self.alone = WeightedMean.restored(about["alone"])
-        self.hours = {int(hour): Counter(dict(counts)) for hour, counts in about["hours"]}
-        self.watch = Watch(about.get("watch", ()))
 
 
 def _cold_start(setting: Setting) -> ColdStart:
@@ -520,13 +455,16 @@ def _cold_start(setting: Setting) -> ColdStart:
 
 
 def _pending(event: Decided) -> Pending:
-    own, chances, features, position = event.own, event.propensities, event.features, event.position
+    own, chances, features, position = event.own, event.propensities, event.features, event.place
+    if position < 0:
+        position = event.position
     weight = inverse = 0.0
     if own >= 0.0 and chances.size:  # it is NaN where it is not known
-        chance = float(chances[position] if chances.size == event.arms.size else chances[0])
+        chance = chances.item(position if chances.size == event.arms.size else 0)
         weight, inverse = own / chance, 1.0 / chance
-    name = event.names[position] if event.names else ""
-    case = Case(event.context, row_at(features, position))
+    name, case = event.names[position] if event.names else "", _NOTHING_KNOWN
+    if event.context is not NO_CONTEXT or features is not NO_FEATURES:
+        case = Case(event.context, row_at(features, position))
     return Pending(event.arm, case, weight, name, event.time, inverse, position == 0)
 
 

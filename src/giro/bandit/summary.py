@@ -14,7 +14,8 @@ from giro.tables import Column, decimals_for, fixed, table_html
 if TYPE_CHECKING:
     import polars as pl
 
-    from giro.bandit.state import ArmCounts, BanditState
+    from giro.bandit.counts import ArmCounts
+    from giro.bandit.state import BanditState
 
 _SHOWN = 20  # arms in the table of a notebook
 
@@ -27,12 +28,12 @@ def summary(state: "BanditState", now: float) -> "pl.DataFrame":
     import polars as pl  # noqa: PLC0415  # quick start: polars only when needed
 
     recent = np.zeros(len(state.arms))
-    for hour, counts in state.hours.items():
+    for hour, counts in state.counts.hours.items():
         if -24 < hour - now // 3600 <= 1:  # clocks may differ a little
             for arm, count in counts.items():
                 recent[arm] += count
     rows, active = [], set(state.active.tolist())
-    for arm, (name, own) in enumerate(zip(state.arms, state.counts, strict=True)):
+    for arm, (name, own) in enumerate(zip(state.arms, state.counts.arms, strict=True)):
         reward = _mean_reward(own, state)
         rows.append(
             {
@@ -54,7 +55,7 @@ def summary_html(state: "BanditState") -> str:
     """Return the table that a notebook shows of a bandit: its arms, the most frequent first."""
     n, waiting = state.n_decisions, state.n_decisions - state.n_rewards
     active, records = set(state.active.tolist()), list[dict[str, Any]]()
-    for arm, (name, own) in enumerate(zip(state.arms, state.counts, strict=True)):
+    for arm, (name, own) in enumerate(zip(state.arms, state.counts.arms, strict=True)):
         reward = _mean_reward(own, state)
         is_retired = not (state.setting.open_arms or arm in active)
         records.append(
@@ -97,7 +98,7 @@ def _mean_reward(counts: "ArmCounts", state: "BanditState") -> Estimate | None:
     if n == 0:
         return None
     low, high = state.setting.reward_range
-    if state.binary:
+    if state.counts.binary:
         share = wilson_estimate(n * (mean - low) / (high - low), n)
         return Estimate(mean, *(low + (high - low) * end for end in share[1:]))
     se = ratio_error(counts.spread, n, n)
@@ -124,11 +125,11 @@ def apprenticeship(state: "BanditState") -> Apprenticeship:
     probability of the arm over the one with which it was taken. Where only the baseline was ever
     taken, it refers to the decisions in which the policy agrees.
     """
-    n, m, alone = state.n_decisions, state.n_rewards, state.alone.estimate()
+    n, m, alone = state.n_decisions, state.n_rewards, state.counts.alone.estimate()
     return Apprenticeship(
         n,
-        state.agreement / n if n else None,
-        state.total / m if m else None,
+        state.counts.agreement / n if n else None,
+        state.counts.total / m if m else None,
         None if alone is None else alone.value,
         None if alone is None else alone.se,
     )

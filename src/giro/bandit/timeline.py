@@ -218,7 +218,7 @@ def timeline(state: "BanditState", arms: int, stretches: int) -> Timeline:
 
     See `Bandit.timeline`.
     """
-    tally = state.tally
+    tally = state.counts.tally
     begin, sums, expired, length = _joined(tally, stretches)
     own, others = _frequent(sums[:, 0].sum(axis=0), arms)
     lines = [sums[:, :, [arm]] for arm in own]
@@ -269,7 +269,7 @@ def _means(
     least, most = state.setting.reward_range
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = total / n
-        if state.binary:
+        if state.counts.binary:
             low, high = wilson_bounds(mean / (most - least), n)
             return least + mean, least + (most - least) * low, least + (most - least) * high
         spread = np.maximum(squares - n * mean * mean, 0.0)
@@ -294,7 +294,7 @@ def drift(state: "BanditState") -> list[Drift]:
     """Return the change of each arm's mean reward, the largest first."""
     from scipy.special import ndtri  # noqa: PLC0415  # quick start
 
-    begin, sums, _, _ = _joined(state.tally, _MOST)
+    begin, sums, _, _ = _joined(state.counts.tally, _MOST)
     shares = np.cumsum(sums[:, 1].sum(axis=1))
     first = int(np.searchsorted(shares, (1.0 - _LATELY) * shares[-1])) + 1 if shares.size else 0
     if first >= begin.size:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from giro.estimates import Estimate, normal_estimate, ratio_error
 
 if TYPE_CHECKING:
-    from giro.bandit.state import BanditState, Pending
+    from giro.bandit.counts import Pending
+    from giro.bandit.state import BanditState
 
 _SAME = 1e-9  # difference of a weight from 1 that rounding makes
 
@@ -101,7 +102,7 @@ class Uplift(NamedTuple):
 
 def uplift(state: "BanditState") -> Uplift | None:
     """Return the estimate, or None while nothing is known of the policy or of the baseline."""
-    contrasts = state.contrasts
+    contrasts = state.counts.contrasts
     is_shared = contrasts.shared.n > 0
     c = contrasts.shared if is_shared else contrasts.first
     if not (c.w and c.v):

@@ -25,7 +25,7 @@ def make_ready(state: "BanditState", part: "Encoded") -> None:
     Otherwise the first reward would compile while all decisions wait.
     """
     live = state.live
-    if live is None or not live.compiled or type(live.state) in _READY:
+    if live is None or type(live.state) in _READY or not live.compiled:
         return
     _READY.add(type(live.state))
     _LOGGER.info("%s is made ready: compiling may take a minute", live.policy)

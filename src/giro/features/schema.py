@@ -93,7 +93,8 @@ class Schema(NamedTuple):
         """Return the rows of a context and of these arms, in their order."""
         if isinstance(self.context, Hashed):
             return RawOffer(self.context.context(context), self.context.arms(arms))
-        if context is None and not (self.contextual or isinstance(arms, Mapping)):
+        nothing = context is None and not self.contextual
+        if nothing and (type(arms) is tuple or not isinstance(arms, Mapping)):
             return _NOTHING_KNOWN
         row = Encoded(NO_CONTEXT)
         if context is not None or self.context.n_columns:

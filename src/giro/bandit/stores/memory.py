@@ -36,9 +36,8 @@ from giro.bandit.stores.store import (
     names_of,
     taken,
 )
-from giro.offer import NO_FEATURES, AnyRow, AnyRows, SparseRow
+from giro.offer import NO_CONTEXT, NO_FEATURES, AnyRow, AnyRows, SparseRow
 
-_OFTEN = (Decided, Rewarded)
 _STAYING = (Began, Formed, ArmAdded, ArmRetired)
 
 
@@ -85,15 +84,21 @@ class MemoryStore:
         self._reports: dict[str, list[Reported]] = {}
         self._decision_of: dict[str, int] = {}
         self._set_of: dict[bytes, int] = {}
+        self._last_set: tuple[np.ndarray | None, int] = (None, 0)
 
     # -- appending ---------------------------------------------------------------------------
 
     def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
         """Append all of these, or none, as `Store` says."""
-        first = self.last() + 1
-        if len(events) == 1 and expected is None and type(events[0]) in _OFTEN:
-            self._append_one(events[0])
-            return first
+        first = len(self.kind) + self.left_until - len(self.old) + 1
+        if len(events) == 1 and expected is None:
+            event = events[0]
+            if type(event) is Decided:
+                self._append_decision(event)
+                return first
+            if type(event) is Rewarded:
+                self._append_reward(event)
+                return first
         ids = ids_of(events)
         check_ids(ids)
         if expected not in (None, self.last()):
@@ -112,23 +117,23 @@ class MemoryStore:
             self._note(event)
         return first
 
-    def _append_one(self, event: Event) -> None:
-        if type(event) is Decided:
-            id = event.id
-            if not (type(id) is str and 0 < len(id) <= MAX_ID and id.isascii() and "\0" not in id):
-                check_ids([id])
-            if id in self._decision_of:
-                raise Taken(event)
-            self.kind.append(DECISION)
-            self.index.append(len(self.arm))
-            self._note_decision(event)
-            return
-        if type(event) is Rewarded:
-            decision = self._decision_of.get(event.id)
-            if decision is None or self.reward_of[decision] != PENDING:
-                check_ids([event.id])
-                raise Taken(event)
-        self._note(event)
+    def _append_decision(self, event: Decided) -> None:
+        id = event.id
+        if not (type(id) is str and 0 < len(id) <= MAX_ID and id.isascii() and "\0" not in id):
+            check_ids([id])
+        if id in self._decision_of:
+            raise Taken(event)
+        self.kind.append(DECISION)
+        self.index.append(len(self.arm))
+        self._note_decision(event)
+
+    def _append_reward(self, event: Rewarded) -> None:
+        decision = self._decision_of.get(event.id)
+        if decision is None or self.reward_of[decision] != PENDING:
+            check_ids([event.id])
+            raise Taken(event)
+        self.kind.append(kind_of(event))
+        self._note_reward(event, decision)
 
     def _note(self, event: Event) -> None:
         self.kind.append(kind_of(event))
@@ -137,13 +142,7 @@ class MemoryStore:
                 self.index.append(len(self.arm))
                 self._note_decision(event)
             case Rewarded():
-                self.index.append(len(self.value))
-                decision = self._decision_of[event.id]
-                self.reward_of[decision] = len(self.value)
-                self.rewarded.append(decision)
-                self.value.append(event.value)
-                self.came.append(event.time)
-                self.expired.append(event.expired)
+                self._note_reward(event, self._decision_of[event.id])
             case _:
                 if isinstance(event, Reported):
                     self._reports.setdefault(event.id, []).append(event)
@@ -151,18 +150,20 @@ class MemoryStore:
                 self.index.append(len(self.others))
                 self.others.append(event)
 
+    def _note_reward(self, event: Rewarded, decision: int) -> None:
+        number = len(self.value)
+        self.index.append(number)
+        self.reward_of[decision] = number
+        self.rewarded.append(decision)
+        self.value.append(event.value)
+        self.came.append(event.time)
+        self.expired.append(event.expired)
+
     def _note_decision(self, event: Decided) -> None:
         decision = len(self.arm)
-        context = event.context
-        if isinstance(context, SparseRow):
-            self.codes.frombytes(context.column.tobytes())
-            self.contexts.frombytes(context.value.tobytes())
-            self.features.append(event.features)
-        elif context.size:
-            self.contexts.frombytes(np.ascontiguousarray(context, np.float64).tobytes())
+        if event.context is not NO_CONTEXT or event.features is not NO_FEATURES:
+            self._note_rows(event.context, event.features)
         self.context_at.append(len(self.contexts))
-        if not isinstance(context, SparseRow) and event.features.size:
-            self.features.append(event.features)
         if event.names:
             self.names.append(event.names)
         self._decision_of[event.id] = decision
@@ -178,17 +179,32 @@ class MemoryStore:
         if event.request:
             self.requests[decision] = event.request
 
+    def _note_rows(self, context: AnyRow, features: AnyRows) -> None:
+        if isinstance(context, SparseRow):
+            self.codes.frombytes(context.column.tobytes())
+            self.contexts.frombytes(context.value.tobytes())
+            self.features.append(features)
+            return
+        if context.size:
+            self.contexts.frombytes(np.ascontiguousarray(context, np.float64).tobytes())
+        if features.size:
+            self.features.append(features)
+
     def _set_number(self, arms: np.ndarray) -> int:
+        last, number = self._last_set
+        if arms is last:  # mostly
+            return number
         key = arms.tobytes()
-        number = self._set_of.get(key)
-        if number is None:
-            number = self._set_of[key] = len(self.sets)
+        known = self._set_of.get(key)
+        if known is None:
+            known = self._set_of[key] = len(self.sets)
             self.sets.append(arms)
-        return number
+        self._last_set = arms, known
+        return known
 
     def index_again(self) -> None:
         """Make the indices again, of columns that were filled from a file."""
-        self._reports = {}
+        self._reports, self._last_set = {}, (None, 0)
         self._decision_of = {id: number for number, id in enumerate(self.ids)}
         self._set_of = {arms.tobytes(): number for number, arms in enumerate(self.sets)}
         self._forms = sum(isinstance(event, Formed) for event in self.others)
