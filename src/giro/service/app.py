@@ -46,12 +46,12 @@ def application_of(service: Service) -> Router:
     routes += _about(service, routes)
 
     @contextlib.asynccontextmanager
-    async def lifespan(_: Any) -> AsyncIterator[None]:
+    async def lifespan(_: Any) -> AsyncIterator[dict[str, Service]]:
         await service.start()
         await _make_bandits(service)
         service.is_ready = True
         try:
-            yield
+            yield {"service": service}  # for connections
         finally:
             await service.close()
 
