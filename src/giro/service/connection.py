@@ -69,7 +69,7 @@ class Connection(HttpToolsProtocol):
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP."""
+        """Refuse a request that is not HTTP."""
         self._refuse(400, "this is not HTTP/1.1")
 
     @property
