@@ -47,12 +47,12 @@ def application_of(service: Service) -> Router:
     routes += dashboard.routes(service)  # for people: not in the document of the API
 
     @contextlib.asynccontextmanager
-    async def lifespan(_: Any) -> AsyncIterator[None]:
+    async def lifespan(_: Any) -> AsyncIterator[dict[str, Service]]:
         await service.start()
         await _make_bandits(service)
         service.is_ready = True
         try:
-            yield
+            yield {"service": service}  # for connections
         finally:
             await service.close()
 
