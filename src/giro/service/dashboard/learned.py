@@ -1,4 +1,4 @@
-"""The page of what a bandit has learned, and that of rewards that are late."""
+"""The page of all that a bandit has learned, and that of rewards that are late."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _DRIFTS = 20
 
 
 def learned(bandit: Bandit, query: Mapping[str, str]) -> dict[str, Any]:
-    """Return the content of the page of what the policy has learned."""
+    """Return the content of the page of all that the policy has learned."""
     influences = bandit.influences()
     by_arm = defaultdict[str | None, list[Any]](list)
     for each in influences:

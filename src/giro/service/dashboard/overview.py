@@ -1,4 +1,4 @@
-"""The page of one bandit, and that of all its arms: shares, rewards, and what they say."""
+"""The page of one bandit, and that of all its arms: shares and rewards."""
 
 import math
 from collections.abc import Mapping, Sequence

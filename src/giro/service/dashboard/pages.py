@@ -51,7 +51,7 @@ def moved(address: str, cookie: str | None = None) -> Answer:
 
 
 def refused(problem: Problem) -> Answer:
-    """Return the page that says what is wrong. Who is not signed in is asked to."""
+    """Return the page of a problem. Who is not signed in is asked to."""
     if problem.status == 401:
         return moved("sign-in")
     shown = page("problem", problem.status, problem=problem, title="Not possible", visitor=None)
