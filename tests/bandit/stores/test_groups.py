@@ -154,9 +154,14 @@ def test_a_bad_event_fails_alone(make: Make) -> None:
 def test_who_appends_together_is_given_the_events_of_all(make: Make) -> None:
     store: Any = make()
     store.append([decided("a")])
-    new = [[decided("b")], [Rewarded("nobody", 2.0, 1.0)], [decided("c"), Rewarded("a", 2.0, 1.0)]]
+    new: list[list[Any]] = [
+        [decided("b")],
+        [Rewarded("nobody", 2.0, 1.0)],
+        [decided("c"), Rewarded("a", 2.0, 1.0)],
+    ]
     calls = [lambda events=events: store.append(events, known=1) for events in new]
-    one, refused, other = together(store._groups, calls)
+    answers: list[Any] = together(store._groups, calls)
+    one, refused, other = answers
     assert isinstance(refused, Taken)
     assert (one.first, other.first, one.after, other.after) == (2, 3, 1, 1)
     assert one.events is other.events

@@ -8,7 +8,7 @@ from giro.bandit.stores._telling import Telling
 
 def test_what_is_told_soon_after_a_message_is_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
-    monkeypatch.setattr(_telling.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr("giro.bandit.stores._telling.time.monotonic", lambda: now[0])
     telling = Telling()
     assert telling.is_due(1)
     telling.told(1, 5)
