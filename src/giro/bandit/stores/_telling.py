@@ -10,7 +10,7 @@ QUIET = 0.005  # seconds after a message in which the next news are kept back
 
 
 class Telling:
-    """What a process has told of its logs, and what it has not told yet.
+    """News of logs that a process has told, and news that it has held back.
 
     Threads use it without a lock: at worst something is told twice.
     """
@@ -33,7 +33,7 @@ class Telling:
         self._held_back[bandit] = position
 
     def take(self) -> dict[int, int]:
-        """Return what was held back and not told since, and forget it."""
+        """Return the news that were held back and not told since, and forget them."""
         held_back, self._held_back = self._held_back, {}
         return {
             bandit: position

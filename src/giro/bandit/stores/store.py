@@ -61,7 +61,7 @@ class Snapshot(NamedTuple):
 
 
 class Appended(NamedTuple):
-    """Where events were appended, and what stands there."""
+    """The place of events that were appended, and the events there."""
 
     first: int  # position of the first of one's own events
     after: int  # position behind which `events` stand
