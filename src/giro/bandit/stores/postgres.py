@@ -184,7 +184,7 @@ class PostgresDatabase(Database):
         return True
 
     def do_chores(self) -> None:
-        """Tell what was held back."""
+        """Notify followers of news that were held back."""
         clock.sleep(QUIET)
         for bandit, position in self._telling.take().items():
             self.query("SELECT pg_notify('giro', ?)", f"{bandit} {position}")
