@@ -102,3 +102,12 @@ def test_no_file_is_an_exception_for_nothing() -> None:
     assert {test.parts[0] for test in FILES} >= set(APART)
     assert MODULES.keys() >= JUDGED_ELSEWHERE.keys()
     assert not {name.removeprefix("test_") for name in OF_NO_MODULE} & MODULES.keys()
+
+
+def test_no_program_has_the_name_of_a_folder_of_tests() -> None:
+    """Tests import programs, which would hide the folder."""
+    programs = [
+        path for folder in ("benchmarks", "scripts") for path in TESTS.parent.glob(f"{folder}/*.py")
+    ]
+    folders = {path.name for path in TESTS.iterdir() if path.is_dir()}
+    assert programs and not {path.stem for path in programs} & folders

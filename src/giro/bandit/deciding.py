@@ -106,14 +106,15 @@ def ranking(context: Given, arms: Arms, slots: Any, id: str | None, n_arms: int)
     """Return a request for each slot, where `slots` is their number or their features."""
     of_slots: Sequence[Mapping[str, Any] | Slot | None]
     if isinstance(slots, int | np.integer) and not isinstance(slots, bool) and slots > 0:
-        of_slots = [None] * int(slots)
+        of_slots = [None] * min(int(slots), n_arms + 1)
     elif isinstance(slots, Sequence) and not isinstance(slots, str) and len(slots) > 0:
         of_slots = slots
     else:
         raise BadParameter(f"slots is a number > 0, or a list of their features, got {slots!r}")
     check("a ranking", optional(WORD), id=id)
     if len(of_slots) > n_arms:
-        raise BadParameter(f"there are {len(of_slots)} slots for {n_arms} arms")
+        n_slots = len(slots) if isinstance(slots, Sequence) else slots
+        raise BadParameter(f"there are {n_slots} slots for {n_arms} arms")
     requests = []
     for number, each in enumerate(of_slots):
         slot = each if isinstance(each, Slot) else Slot(features=each)

@@ -2,37 +2,29 @@
 
 import base64
 import contextlib
-import dataclasses
 import itertools
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from giro.bandit.event import ArmAdded, Began
+from giro.bandit.exchange import check_event, events_in
 from giro.bandit.setting import Setting
-from giro.bandit.stores import Store, Taken
+from giro.bandit.state import BanditState
+from giro.bandit.stores import MemoryStore, Store, Taken
 from giro.checks import is_word
-from giro.errors import BadParameter
+from giro.errors import BadParameter, GiroError
+from giro.policy import Policy
+from giro.progress import Task
 
 if TYPE_CHECKING:
-    from giro.bandit.state import BanditState
+    import polars as pl
 
-CHANGEABLE = (
-    "policy",
-    "share",
-    "floor",
-    "votes",
-    "reward_wait",
-    "default_reward",
-    "reward_aggregation",
-    "retain_rewards",
-    "retain_seconds",
-)
 Ids: TypeAlias = Callable[[], str] | Literal["random", "numbered"]
 
 
@@ -46,7 +38,7 @@ def begin_log(
             log.append([began, *(ArmAdded(clock(), arm) for arm in arms)], expected=0)
 
 
-def check_same(asked: Setting, state: "BanditState") -> None:
+def check_same(asked: Setting, state: BanditState) -> None:
     """Check that a bandit that was there is the one asked for."""
     wanted, kept = asked.to_json(), state.setting.to_json()
     kept["policy"] = state.logged_policy
@@ -57,17 +49,6 @@ def check_same(asked: Setting, state: "BanditState") -> None:
                 f"{wanted[key]!r}; Bandit.open(store, name) opens it as it is, and "
                 "Bandit.open(store, name, policy) with another policy"
             )
-
-
-def changed(setting: Setting, parameters: Mapping[str, Any]) -> Setting:
-    """Return a setting with other parameters, of those that can change."""
-    for name in parameters:
-        if name not in CHANGEABLE:
-            raise BadParameter(
-                f"of a bandit {', '.join(CHANGEABLE)} can change, got {name}: make another bandit, "
-                "which may learn from this one's log"
-            )
-    return dataclasses.replace(setting, **parameters)
 
 
 def check_arms(asked: Sequence[str], arms: Sequence[str], name: str | None) -> None:
@@ -133,3 +114,19 @@ def retained(retain: Any) -> dict[str, Any]:
     """Return how long events stay as settings: a time, or a number of rewards."""
     is_time = isinstance(retain, timedelta)
     return {"retain_seconds" if is_time else "retain_rewards": seconds(retain)}
+
+
+def replayed(events: "pl.DataFrame", policy: Policy | str | None, task: Task) -> MemoryStore:
+    """Return a log of these events, after checking that each follows from those before."""
+    store, state, task.total = MemoryStore(), BanditState(policy), events.height
+    for event in events_in(events):
+        try:
+            check_event(event, state)
+            store.append([event])
+            state.apply([event], store.find)
+        except (GiroError, KeyError, TypeError, ValueError) as error:
+            raise BadParameter(
+                f"event {store.last() + 1} does not follow from those before: {error}"
+            ) from error
+        task.advance()
+    return store

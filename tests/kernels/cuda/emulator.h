@@ -72,6 +72,11 @@ template <class T> T __shfl_sync(unsigned, T v, int from) {
     return r;
 }
 template <class T> T __shfl_xor_sync(unsigned mask, T v, int d) { return __shfl_sync(mask, v, (threadIdx.x & 31) ^ d); }
+// Tensor cores add floats without rounding to the nearest.
+template <class T> T towards_zero(double x) {
+    const T t = (T)x;
+    return std::abs((double)t) > std::abs(x) ? std::nextafter(t, (T)0) : t;
+}
 template <class T> void multiply(T *c, const T *a, const T *b) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x & 31;
     for (int i = 0; i < 8; i++) fragments[warp][lane][i] = a[i];
@@ -80,9 +85,11 @@ template <class T> void multiply(T *c, const T *a, const T *b) {
     for (int i = 0; i < 4; i++) {
         const int row = (lane >> 2) + 8 * (i / 2), column = 2 * (lane & 3) + (i & 1);
         double sum = c[i];
-        for (int k = 0; k < 16; k++)
+        for (int k = 0; k < 16; k++) {
             sum += fragments[warp][(row % 8) * 4 + k % 4][k / 4 * 2 + row / 8] *
                    fragments[warp][column * 4 + k % 4][8 + k / 4];
+            if (k % 8 == 7) sum = (double)towards_zero<T>(sum);
+        }
         c[i] = (T)sum;
     }
     __syncwarp();

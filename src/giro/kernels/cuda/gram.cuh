@@ -6,7 +6,9 @@
 // different rows of a chunk, and their sums are added in a fixed order.
 //
 // In double precision this is exact. Floats are split into two numbers of 11 bits, as many as the
-// tensor cores take in, which leaves single precision: good enough for a Hessian.
+// tensor cores take in, which leaves single precision: good enough for a Hessian. Tensor cores round
+// floats towards zero when they add. So each sum of 16 rows begins at zero and is added outside, where
+// rounding has no direction: what is lost does not grow with the rows.
 // Mirrors giro.kernels.regression.rows.weighted_gram and linear_algebra.factorise.
 
 #define WARPS 8
@@ -86,6 +88,17 @@ __device__ inline void multiply(float *c, const float *a, const float *b)
 }
 #endif
 
+// c += a b' of 16 rows.
+__device__ inline void accumulate(double *c, const double *a, const double *b) { multiply(c, a, b); }
+
+__device__ inline void accumulate(float *c, const float *a, const float *b)
+{
+    float fresh[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    multiply(fresh, a, b);
+#pragma unroll
+    for (int i = 0; i < 4; i++) c[i] += fresh[i];
+}
+
 // The block of 16 and the group of 8 columns of a tile.
 __device__ inline void place_of(int tile, int &block, int &group)
 {
@@ -141,7 +154,7 @@ add_chunk(T (*sums)[4], const T *x, const int *block, const int *group, int part
             }
 #pragma unroll
             for (int i = 0; i < 4; i++) b[i] = from[i * 4 * Layout<T>::stride + 8 * group[j]];
-            multiply(sums[j], a, b);
+            accumulate(sums[j], a, b);
         }
     }
 }

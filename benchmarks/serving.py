@@ -1,6 +1,6 @@
 """The service under load: how much it answers, how fast, and with how much memory.
 
-    python benchmarks/service.py [--only saturated steady] [--seconds 10] [--steady 600] [--quick]
+    python benchmarks/serving.py [--only saturated steady] [--seconds 10] [--steady 600] [--quick]
 
 Writes results/service.json: decisions a second that `giro serve` answers when they are durable, at
 most (`saturated`), beside `plain_service.py`, which inserts a row for each request, in turns; and
@@ -291,7 +291,7 @@ def main() -> None:
             for row in parts[part](*setup):
                 rows.append(row)
                 say(f"  { ({k: v for k, v in row.items() if k != 'over time'}) }")
-        words = " ".join(["python benchmarks/service.py", *sys.argv[1:]])
+        words = " ".join(["python benchmarks/serving.py", *sys.argv[1:]])
         made_by = stamp(words)._asdict()
         content |= {"made_by": made_by, f"{part} made by": made_by, part: rows}
         path.parent.mkdir(parents=True, exist_ok=True)
