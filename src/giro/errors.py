@@ -62,7 +62,7 @@ class ServiceError(GiroError):
     """
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
-        """Say what happened."""
+        """Take the sentence and the status."""
         super().__init__(message)
         self.status = status
 

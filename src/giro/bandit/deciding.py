@@ -52,7 +52,7 @@ class Request(NamedTuple):
     taken: str | None = None  # the arm, which the caller has taken already
 
     def digest(self) -> bytes:
-        """Return a digest of what was asked for, the same whatever the schema is then.
+        """Return a digest of the request, the same whatever the schema is then.
 
         The id and the arm that was taken already are no part of it.
         """

@@ -83,7 +83,7 @@ class AsyncClient:
         return self._script.waiting.refused()
 
     async def flush(self, seconds: float = 60.0) -> int:
-        """Send what waits, for some time at most, and return how much is left."""
+        """Send all that waits, for some time at most, and return how much is left."""
         until = time.monotonic() + seconds
         while True:
             pause = await self._play(self._script.tend())
@@ -93,7 +93,7 @@ class AsyncClient:
             await asyncio.sleep(min(pause, left))
 
     async def close(self) -> None:
-        """Try once to send what waits, unless the service is away, and close everything."""
+        """Try once to send all that waits, unless the service is away, and close everything."""
         self._is_closed = True
         if self._task is not None:
             self._task.cancel()
@@ -114,7 +114,7 @@ class AsyncClient:
     # -- playing steps -----------------------------------------------------------------------
 
     async def _play(self, steps: Steps[T]) -> T:
-        """Do what the steps want, and return their result."""
+        """Play the steps, and return their result."""
         if self._task is None and self._script.waiting.is_there:
             self._wake()
         result: Any = None
@@ -149,7 +149,7 @@ class AsyncClient:
             self._task = asyncio.create_task(self._tend())
 
     async def _tend(self) -> None:
-        """Send what waits, whenever there is something, until the client is closed."""
+        """Send all that waits, whenever there is something, until the client is closed."""
         pause: float | None = None
         while True:
             if pause is None:

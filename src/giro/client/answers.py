@@ -43,7 +43,7 @@ class Reply(NamedTuple):
 
     @property
     def detail(self) -> str:
-        """The sentence that says what is wrong."""
+        """The sentence about the error."""
         try:
             return str(json.loads(self.content)["detail"])
         except (ValueError, TypeError, KeyError):

@@ -17,7 +17,7 @@ _UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.Un
 
 
 class Setup(NamedTuple):
-    """The script of a client, and what its HTTP client is made with."""
+    """The script of a client, and the options of its HTTP client."""
 
     script: Script
     options: dict[str, Any]
@@ -32,7 +32,7 @@ def setup(
     patience: float,
     retries: int,
 ) -> Setup:
-    """Check what a client is given."""
+    """Check the parameters of a client."""
     if not url.startswith(("http://", "https://")):
         raise BadParameter(f"a service is at http://... or https://..., got '{url}'")
     check("a client", POSITIVE, timeout=timeout, patience=patience)
@@ -59,7 +59,7 @@ def request_of(step: Send) -> dict[str, Any]:
 
 
 def reply_of(response: httpx.Response) -> Reply:
-    """Return what came back."""
+    """Return the answer."""
     wait = response.headers.get("retry-after", "")
     return Reply(response.status_code, response.content, float(wait) if wait.isdecimal() else None)
 

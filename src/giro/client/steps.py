@@ -1,4 +1,4 @@
-"""Steps: what a client does, call by call, the same for the one that waits and the one that awaits.
+"""Steps: the work of a client, call by call, the same for the one that waits and its twin.
 
 Each method is a generator. It yields what is to be done and gets the result, so that nothing here
 depends on how. Whoever plays the steps sends requests, sleeps, and calls functions that may wait
@@ -63,7 +63,7 @@ Steps: TypeAlias = Generator[Send | Pause | Do, Any, T]
 
 
 class Lost(Exception):
-    """A request got no answer. If it `was_sent`, the service may have done what it says."""
+    """A request got no answer. If it `was_sent`, the service may have acted on it."""
 
     def __init__(self, why: str, *, was_sent: bool) -> None:
         """Say why."""
@@ -296,7 +296,7 @@ class Script:
     # -- what waits --------------------------------------------------------------------------
 
     def tend(self) -> Steps[float | None]:
-        """Send what waits, and return the seconds until the next try, or None if all is sent."""
+        """Send all that waits. Return the seconds until the next try, or None if all is sent."""
         if self.breaker.wait > 0.0:
             return self.breaker.wait
         try:

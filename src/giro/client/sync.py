@@ -65,7 +65,7 @@ class Client:
         background: bool = True,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        """Check the parameters. Nothing is sent yet, but what waits from before."""
+        """Check the parameters. Only items that wait from before are sent."""
         self._script, options = setup(
             url, key, queue, timeout=timeout, patience=patience, retries=retries
         )
@@ -103,7 +103,7 @@ class Client:
         return self._script.waiting.refused()
 
     def flush(self, seconds: float = 60.0) -> int:
-        """Send what waits, for some time at most, and return how much is left."""
+        """Send all that waits, for some time at most, and return how much is left."""
         until = time.monotonic() + seconds
         while True:
             pause = self._play(self._script.tend())
@@ -113,7 +113,7 @@ class Client:
             time.sleep(min(pause, left))
 
     def close(self) -> None:
-        """Try once to send what waits, unless the service is away, and close everything."""
+        """Try once to send all that waits, unless the service is away, and close everything."""
         self._closing.set()
         self._wanted.set()
         if self._thread is not None:
@@ -132,7 +132,7 @@ class Client:
     # -- playing steps -----------------------------------------------------------------------
 
     def _play(self, steps: Steps[T]) -> T:
-        """Do what the steps want, and return their result."""
+        """Play the steps, and return their result."""
         result: Any = None
         error: Exception | None = None
         while True:
@@ -167,7 +167,7 @@ class Client:
                 self._thread.start()
 
     def _tend(self) -> None:
-        """Send what waits, whenever there is something, until the client is closed."""
+        """Send all that waits, whenever there is something, until the client is closed."""
         pause: float | None = None
         while True:
             if pause is None:

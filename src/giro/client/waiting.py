@@ -67,8 +67,8 @@ class Waiting:
 
     def __len__(self) -> int:
         """Return how many wait."""
-        found = self._rows("SELECT COUNT(*) FROM waiting WHERE service = ? AND refused IS NULL")
-        return int(found[0][0]) if found else 0
+        rows = self._rows("SELECT COUNT(*) FROM waiting WHERE service = ? AND refused IS NULL")
+        return int(rows[0][0]) if rows else 0
 
     def put(self, items: Sequence[Item]) -> None:
         """Keep these items, all or none."""
@@ -90,9 +90,9 @@ class Waiting:
         where = "SELECT body FROM waiting WHERE service = ? AND bandit = ? AND id = ?"
         where += " AND kind = ? AND refused IS NULL"
         for id in ids:
-            found = self._rows(where, bandit, id, DECISION)
-            if found:
-                return dict(json.loads(found[0][0]))
+            rows = self._rows(where, bandit, id, DECISION)
+            if rows:
+                return dict(json.loads(rows[0][0]))
         return None
 
     def first(self, most: int) -> list[Item]:
@@ -101,8 +101,8 @@ class Waiting:
         Decisions come before rewards, which may be for them.
         """
         where = "SELECT bandit, kind, id, body, number FROM waiting WHERE service = ?"
-        found = self._rows(f"{where} AND refused IS NULL ORDER BY number LIMIT ?", most)
-        items = [Item(a, kind, id, json.loads(body), n) for a, kind, id, body, n in found]
+        rows = self._rows(f"{where} AND refused IS NULL ORDER BY number LIMIT ?", most)
+        items = [Item(a, kind, id, json.loads(body), n) for a, kind, id, body, n in rows]
         own = [item for item in items if item.bandit == items[0].bandit]
         return [item for item in own if item.kind == DECISION] or own
 
@@ -118,10 +118,10 @@ class Waiting:
         self._call(change)
 
     def refused(self) -> list[Refused]:
-        """Return what the service did not take, the oldest first."""
+        """Return the items that the service did not take, the oldest first."""
         where = "SELECT bandit, kind, id, body, refused FROM waiting WHERE service = ?"
-        found = self._rows(f"{where} AND refused IS NOT NULL ORDER BY number")
-        return [Refused(a, kind, id, json.loads(body), why) for a, kind, id, body, why in found]
+        rows = self._rows(f"{where} AND refused IS NOT NULL ORDER BY number")
+        return [Refused(a, kind, id, json.loads(body), why) for a, kind, id, body, why in rows]
 
     def close(self) -> None:
         """Close the file."""
