@@ -165,11 +165,11 @@ class PostgresDatabase(Database):
                     tells,
                 ),
             )
-            found = cursor.fetchall()
-        if not found:
+            answer = cursor.fetchall()
+        if not answer:
             return False
-        last = found[0][0]
-        missed = [event_of(EventRow(*row[1:])) for row in found[1:]]
+        last = answer[0][0]
+        missed = [event_of(EventRow(*row[1:])) for row in answer[1:]]
         if last - len(missed) != known:  # they are many, or some have left the log
             missed = []
         for request in group:
