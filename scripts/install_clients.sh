@@ -16,6 +16,7 @@ PACKAGES_PYTHON=(
     azure-cognitiveservices-personalizer==0.1.1
     openfeature-provider-ofrep
     openfeature-sdk
+    "schemathesis>=4.32,<5"
 )
 
 if cmp -s "scripts/install_clients.sh" .clients/installed.sh; then exit 0; fi

@@ -425,7 +425,7 @@ def test_bad_settings_are_refused(given: dict[str, Any], problem: str) -> None:
         Bandit(**given)
 
 
-@pytest.mark.parametrize("slots", [0, -1, True, "two", [], 4])
+@pytest.mark.parametrize("slots", [0, -1, True, "two", [], 4, 10**15])
 def test_bad_slots_are_refused(slots: Any) -> None:
     with pytest.raises(BadParameter, match="slots"):
         opened().rank(USER, arms=ARTICLES, slots=slots)

@@ -112,3 +112,8 @@ def test_a_notebook_shows_twenty_of_many_arms() -> None:
 def test_a_bandit_without_decisions_shows_itself() -> None:
     assert "0 decisions, 0 rewards, 0 pending" in Bandit(["a"], "uniform")._repr_html_()
     assert cells(Bandit(policy="uniform")._repr_html_()) == []
+
+
+def test_a_bandit_without_arms_has_a_summary_with_the_columns_of_others() -> None:
+    none, some = Bandit().summary(), Bandit(["a"]).summary()
+    assert (none.height, none.schema) == (0, some.schema)

@@ -1,6 +1,5 @@
 """What endpoints refuse, whatever the door."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
@@ -83,17 +82,6 @@ def test_a_body_without_a_length_is_measured(served: Served) -> None:
         assert (await ask("POST", D, content=parts())).status_code == 413
 
     served(game, limits=Limits(body=100))
-
-
-def test_a_body_that_never_ends_is_given_up(served: Served) -> None:
-    async def parts() -> AsyncIterator[bytes]:
-        yield b"{"
-        await asyncio.sleep(3600)
-
-    async def game(ask: Client) -> None:
-        assert (await ask("POST", D, content=parts())).status_code == 408
-
-    served(game, limits=Limits(seconds=0.01))
 
 
 @pytest.mark.parametrize(

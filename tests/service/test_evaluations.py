@@ -81,3 +81,16 @@ def test_the_result_of_an_evaluation_is_kept(served: Served) -> None:
         assert (await ask("GET", "/v1/bandits/b/evaluations/x")).status_code == 404
 
     served(game)
+
+
+def test_only_so_many_evaluations_wait(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("giro.service.evaluations._MOST", 1)
+
+    async def game(ask: Client) -> None:
+        await ask.post("/v1/bandits", {"name": "b", "arms": ["x", "y"], "policy": "uniform"})
+        path, body = "/v1/bandits/b/evaluations", {"policy": "ucb1"}
+        answers = [await ask("POST", path, body) for _ in range(2)]
+        assert [each.status_code for each in answers] == [202, 429]
+        assert answers[1].headers["retry-after"] == "10"
+
+    served(game)

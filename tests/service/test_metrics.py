@@ -132,3 +132,13 @@ def test_the_summary_has_the_sentence_of_an_alarm(
         assert (await shown(ask))["giro_alarm", "b", "lagging"] == 1.0
 
     served(game)
+
+
+def test_a_bandit_that_has_no_arms_yet_is_shown(served: Served) -> None:
+    async def game(ask: Client) -> None:
+        await ask.post("/v1/bandits", {"name": "b", "policy": "greedy:model=hashed"})
+        now = await shown(ask)
+        assert now["giro_decisions", "b"] == 0
+        assert not any(name == "giro_arm_share" for name, *_ in now)
+
+    served(game)

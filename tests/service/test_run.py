@@ -18,7 +18,7 @@ import pytest
 from giro import BadParameter, Bandit, Records
 from giro.service.keys import all_keys, create_key
 from giro.service.run import tell_of_key
-from giro.service.settings import Settings
+from giro.service.settings import KeySetting, Settings
 
 KEY = "a key for everything"
 CODE = "from giro.cli.main import main; main()"
@@ -132,3 +132,19 @@ def test_without_a_key_only_this_machine_is_served(
         assert len(all_keys(records)) == 1
         create_key(records, secret=KEY)
         assert len(all_keys(records)) == 1
+
+
+def test_keys_of_the_settings_have_their_secret_in_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = KeySetting("SHOP_KEY", scopes=("decide",), bandits=("shop-*",), rate=5.0)
+    settings = Settings(store=f"sqlite:///{tmp_path}/giro.db", host="0.0.0.0", keys=[key])
+    monkeypatch.delenv("SHOP_KEY", raising=False)
+    with pytest.raises(BadParameter, match="SHOP_KEY"):
+        tell_of_key(settings, print)
+    monkeypatch.setenv("SHOP_KEY", KEY)
+    for _ in range(2):
+        tell_of_key(settings, pytest.fail)  # there is a key, so none is shown
+    with Records(settings.store) as records:
+        (made,) = all_keys(records)
+        assert (made.scopes, made.bandits, made.rate) == (("decide",), ("shop-*",), 5.0)

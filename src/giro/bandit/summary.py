@@ -47,8 +47,9 @@ def summary(state: "BanditState", now: float) -> "pl.DataFrame":
                 "last_day": float(recent[arm] / recent.sum()) if recent.any() else None,
             }
         )
-    kinds = {name: pl.Float64 for name in ("mean", "low", "high", "last_day")}
-    return pl.DataFrame(rows, schema_overrides=kinds)
+    kinds = {"arm": pl.String, "active": pl.Boolean, "decisions": pl.Int64, "rewards": pl.Int64}
+    numbers = ("mean", "low", "high", "last_day")
+    return pl.DataFrame(rows, schema=kinds | dict.fromkeys(numbers, pl.Float64))
 
 
 def summary_html(state: "BanditState") -> str:

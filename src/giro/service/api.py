@@ -20,6 +20,7 @@ from giro.service.evaluations import Evaluations
 from giro.service.service import Service
 
 _CHUNK = 1000  # events that are read at once
+_SINCE = {"in": "query", "schema": {"type": "integer", "minimum": 0, "default": 0}}
 
 
 def routes(service: Service) -> list[Route]:
@@ -40,14 +41,22 @@ def routes(service: Service) -> list[Route]:
         at("POST", f"{name}/rankings", api.rank, body=m.RankingRequest, answer=m.RankingAnswer),
         at("POST", f"{name}/rewards", api.rewards, body=rewards, answer=list[m.Outcome]),
         at("DELETE", f"{name}/decisions", api.erase, body=m.Erasure, answer=m.Erased),
-        at("POST", "/v1/bandits", api.create, body=m.NewBandit, answer=m.BanditInfo, status=201),
+        at(
+            "POST",
+            "/v1/bandits",
+            api.create,
+            body=m.NewBandit,
+            answer=m.BanditInfo,
+            status=201,
+            also=200,
+        ),
         at("GET", "/v1/bandits", api.list, answer=m.BanditList),
         at("GET", name, api.show, answer=m.BanditInfo),
         at("DELETE", name, api.retire, status=204),
         at("POST", f"{name}/arms", api.add_arm, body=m.NewArm, status=204),
         at("DELETE", f"{name}{arm}", api.retire_arm, status=204),
         at("GET", f"{name}/summary", api.summary, answer=m.Summary),
-        at("GET", f"{name}/events", api.events),
+        at("GET", f"{name}/events", api.events, parameters={"since": _SINCE}),
         at(
             "POST",
             f"{name}/evaluations",

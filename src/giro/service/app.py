@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import msgspec
 from starlette.routing import Route, Router
 
-from giro.service import administration, api, openapi, openfeature, personalizer
+from giro.service import administration, api, dashboard, openapi, openfeature, personalizer
 from giro.service import messages as m
 from giro.service.endpoint import Answer, Call, Endpoint, nowhere, route
 from giro.service.errors import Problem
@@ -44,14 +44,15 @@ def application_of(service: Service) -> Router:
     """
     routes = [each for door in DOORS for each in door(service)]
     routes += _about(service, routes)
+    routes += dashboard.routes(service)  # for people: not in the document of the API
 
     @contextlib.asynccontextmanager
-    async def lifespan(_: Any) -> AsyncIterator[None]:
+    async def lifespan(_: Any) -> AsyncIterator[dict[str, Service]]:
         await service.start()
         await _make_bandits(service)
         service.is_ready = True
         try:
-            yield
+            yield {"service": service}  # for connections
         finally:
             await service.close()
 

@@ -5,7 +5,6 @@ of endpoints. An endpoint finds the key, reads and checks the body, and writes t
 problem, as its door wants it.
 """
 
-import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -13,17 +12,19 @@ from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 
 import msgspec
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from giro.service.errors import Problem, problem_of
 from giro.service.keys import Key
 from giro.service.logs import log_request, place_of
+from giro.service.messages import ProblemAnswer
 from giro.service.service import Service
 from giro.service.tracing import note_answer, request_span
 
 _LOGGER = logging.getLogger("giro.service")
-_JSON = "application/json"
+_JSON, _PROBLEM = "application/json", "application/problem+json"
 _SQUARE = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 _encode = msgspec.json.Encoder().encode
@@ -52,10 +53,17 @@ Handler: TypeAlias = Callable[[Call], Awaitable[Any]]
 
 
 class Door(NamedTuple):
-    """The manners of a door: where it finds keys, and how it writes problems."""
+    """The manners of a door: where it finds keys, and how it writes problems.
+
+    `scheme` is the header for keys beside `Authorization: Bearer KEY`, and `problem` the type of
+    what is `written`; both are for the document of the API.
+    """
 
     key_in: Callable[[Mapping[str, str]], str | None]
     written: Callable[[Problem], Answer]
+    problem: Any = ProblemAnswer
+    problem_type: str = _JSON
+    scheme: str = "X-API-Key"
 
 
 def bearer_or_api_key(headers: Mapping[str, str]) -> str | None:
@@ -66,11 +74,10 @@ def bearer_or_api_key(headers: Mapping[str, str]) -> str | None:
 
 def problem_json(problem: Problem) -> Answer:
     """Return a problem as RFC 9457 has it."""
-    media_type = "application/problem+json"
-    return Answer(problem.to_json(), problem.status, problem.headers, media_type)
+    return Answer(problem.to_json(), problem.status, problem.headers, _PROBLEM)
 
 
-OWN = Door(bearer_or_api_key, problem_json)
+OWN = Door(bearer_or_api_key, problem_json, problem_type=_PROBLEM)
 _NOBODY = Key("", "", scopes=())
 
 
@@ -87,13 +94,17 @@ class Endpoint:
         status: int = 200,
         door: Door = OWN,
         needs_key: bool = True,
+        also: int | None = None,
+        parameters: Mapping[str, dict[str, Any]] | None = None,
     ) -> None:
         """Call `handler`, with a body of the type `body` if there is one, or as it is (`bytes`).
 
-        `answer` and `status` are for the document of the API.
+        `answer`, its `status`, another one that it may `also` have, and `parameters`, by their
+        name, are for the document of the API.
         """
         self.service, self.handler, self.door, self.needs_key = service, handler, door, needs_key
         self.body, self.answer, self.status = body, answer, status
+        self.also, self.parameters = also, dict(parameters or {})
         self._decoder = None if body in (None, bytes) else msgspec.json.Decoder(body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -124,7 +135,10 @@ class Endpoint:
     async def _answered(self, scope: Scope, receive: Receive) -> Answer:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         key = self.service.keys.key_of(self.door.key_in(headers)) if self.needs_key else _NOBODY
-        raw = await self._read(headers, receive)
+        try:
+            raw = await self._read(headers, receive)
+        except ClientDisconnect:
+            raise Problem(scope.get("giro.refused", 400), "the body ended early") from None
         body = self._decoded(raw) if self._decoder else raw if self.body is bytes else None
         query = (
             dict(parse_qsl(scope["query_string"].decode("latin-1")))
@@ -142,13 +156,11 @@ class Endpoint:
         if length.isdecimal() and int(length) > limits.body:
             raise Problem(413, f"a body has at most {limits.body} bytes, got {length}")
         message = await receive()
-        body: bytes = message.get("body", b"")
         if message.get("more_body"):
-            try:
-                async with asyncio.timeout(limits.seconds):
-                    body = await _rest(body, receive, limits.body)
-            except TimeoutError:
-                raise Problem(408, f"the body took longer than {limits.seconds:g} s") from None
+            return await _rest(message, receive, limits.body)
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        body: bytes = message.get("body", b"")
         return body
 
     def _decoded(self, raw: bytes) -> Any:
@@ -165,18 +177,18 @@ class Endpoint:
             raise Problem(400, f"the body is not JSON: {error}") from None
 
 
-async def _rest(body: bytes, receive: Receive, most: int) -> bytes:
-    parts, size = [body], len(body)
-    while True:
+async def _rest(message: Message, receive: Receive, most: int) -> bytes:
+    """Return a body that comes in parts. `Connection` sees to it that they come in time."""
+    parts, size = [message.get("body", b"")], len(message.get("body", b""))
+    while message.get("more_body"):
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Problem(400, "the body ended early")
+            raise ClientDisconnect
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > most:
             raise Problem(413, f"a body has at most {most} bytes")
-        if not message.get("more_body"):
-            return b"".join(parts)
+    return b"".join(parts)
 
 
 def _is_deeper(raw: bytes, most: int) -> bool:

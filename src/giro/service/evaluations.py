@@ -14,10 +14,11 @@ from typing import Any
 import msgspec
 
 import giro
-from giro.service.errors import problem_of
+from giro.service.errors import Problem, problem_of
 from giro.service.service import Service
 
 KIND = "evaluation"
+_MOST = 100  # evaluations of a process that wait or run
 _BEAT = 20.0  # seconds between signs of life of an evaluation
 _ENDED = {"status": "failed", "detail": "the service ended before the evaluation did: ask again"}
 
@@ -34,6 +35,8 @@ class Evaluations:
 
     async def begin(self, bandit: str, policy: str, options: dict[str, Any]) -> dict[str, Any]:
         """Begin an evaluation, and return its record."""
+        if len(self._running) >= _MOST:
+            raise Problem(429, f"{_MOST} evaluations wait already: ask again later", wait=10)
         id = secrets.token_hex(8)
         record = {"id": id, "status": "running", "policy": policy, "created": time.time()}
         await self._service.put(KIND, f"{bandit}/{id}", record | {"alive": time.time()})

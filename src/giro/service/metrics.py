@@ -23,11 +23,21 @@ MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 KEPT = 30.0  # seconds for which the counts of a process that ended are shown
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 _MOST_ARMS = 50  # of a bandit that are shown, those chosen most
-_REFUSED = {401: "key", 403: "scope", 413: "size", 429: "rate", 503: "busy"}
+_REFUSED = {  # why, by status
+    400: "malformed",
+    401: "key",
+    403: "scope",
+    408: "slow",
+    413: "size",
+    422: "invalid",
+    429: "rate",
+    431: "size",
+    503: "busy",
+}
 ALARMS = ("rewards_stopped", "exploration_collapsed", "choices_off", "lagging")
 _ABOUT = {
     "giro_requests_total": ("counter", "Requests that were answered, by route and status."),
-    "giro_refused_total": ("counter", "Requests refused for their key, scope, size or rate."),
+    "giro_refused_total": ("counter", "Requests that were refused, by the reason."),
     "giro_request_seconds": ("histogram", "Seconds from a request to its answer."),
     "giro_commit_seconds": ("histogram", "Seconds in which a group is decided or learned, kept."),
     "giro_reports_refused_total": ("counter", "Rewards that came late, or for no decision."),
@@ -118,7 +128,7 @@ def samples_of(counts: Counts) -> Iterator[Sample]:
         yield Sample("giro_requests_total", n, labels)
         if int(status) in _REFUSED and path != "/readyz":  # which refuses nobody
             refused[_REFUSED[int(status)]] += n
-    for reason in _REFUSED.values():
+    for reason in dict.fromkeys(_REFUSED.values()):
         yield Sample("giro_refused_total", refused[reason], worker | {"reason": reason})
     for reason in ("unknown", "late", "contradiction"):
         n = counts.reports.get(reason, 0)

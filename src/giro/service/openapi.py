@@ -10,8 +10,7 @@ import msgspec
 from starlette.routing import Route
 
 import giro
-from giro.service.endpoint import Endpoint
-from giro.service.messages import ProblemAnswer
+from giro.service.endpoint import OWN, Endpoint
 
 _PARAMETER = re.compile(r"{(\w+)(?::\w+)?}")
 _PROBLEMS = {
@@ -19,6 +18,7 @@ _PROBLEMS = {
     "401": "no valid key",
     "403": "the key does not allow it",
     "404": "not there",
+    "408": "too slow",
     "409": "it contradicts the past",
     "410": "retired",
     "413": "too large",
@@ -31,9 +31,8 @@ _PROBLEMS = {
 def document(routes: Sequence[Route]) -> dict[str, Any]:
     """Return the document of those routes that lead to an `Endpoint`."""
     endpoints = list(_endpoints(routes))
-    types = [
-        ProblemAnswer,
-        *(t for *_, e in endpoints for t in (e.body, e.answer) if t is not None),
+    types = [OWN.problem] + [
+        t for *_, e in endpoints for t in (e.body, e.answer, e.door.problem) if t is not None
     ]
     schemas, components = msgspec.json.schema_components(
         types, ref_template="#/components/schemas/{name}"
@@ -51,7 +50,10 @@ def document(routes: Sequence[Route]) -> dict[str, Any]:
             "schemas": components,
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer"},
-                "apiKey": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+                **{
+                    e.door.scheme: {"type": "apiKey", "in": "header", "name": e.door.scheme}
+                    for *_, e in endpoints
+                },
             },
         },
     }
@@ -68,19 +70,19 @@ def _endpoints(routes: Sequence[Route]) -> Iterator[tuple[str, str, Endpoint]]:
 def _operation(path: str, endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     text = inspect.getdoc(endpoint.handler) or ""
     summary, _, description = text.partition("\n")
-    answers: dict[str, Any] = {str(endpoint.status): _content(endpoint.answer, schemas)}
-    problem = {"application/problem+json": {"schema": schemas[repr(ProblemAnswer)]}}
+    statuses = [status for status in (endpoint.status, endpoint.also) if status is not None]
+    answers: dict[str, Any] = {str(s): _content(endpoint.answer, schemas) for s in statuses}
+    door = endpoint.door
+    problem = {door.problem_type: {"schema": schemas[repr(door.problem)]}}
     answers |= {
         status: {"description": words, "content": problem} for status, words in _PROBLEMS.items()
     }
+    nowhere = {OWN.problem_type: {"schema": schemas[repr(OWN.problem)]}}
+    answers["404"]["content"] = problem | nowhere  # where no route leads
     operation: dict[str, Any] = {"summary": summary, "responses": answers}
     if description.strip():
         operation["description"] = " ".join(description.split())
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in _PARAMETER.findall(path)
-    ]
-    if parameters:
+    if parameters := _parameters(path, endpoint):
         operation["parameters"] = parameters
     if endpoint.body is not None:
         schema = schemas[repr(endpoint.body)]
@@ -88,14 +90,23 @@ def _operation(path: str, endpoint: Endpoint, schemas: dict[str, Any]) -> dict[s
         content = {media_type: {"schema": schema}}
         operation["requestBody"] = {"required": True, "content": content}
     if endpoint.needs_key:
-        operation["security"] = [{"bearer": []}, {"apiKey": []}]
+        operation["security"] = [{"bearer": []}, {door.scheme: []}]
     return operation
+
+
+def _parameters(path: str, endpoint: Endpoint) -> list[dict[str, Any]]:
+    """Return those of the path, and others, as the endpoint describes them."""
+    text = {"in": "path", "required": True, "schema": {"type": "string"}}
+    in_path: dict[str, dict[str, Any]] = {name: text for name in _PARAMETER.findall(path)}
+    return [{"name": name} | each for name, each in (in_path | endpoint.parameters).items()]
 
 
 def _content(answer: Any, schemas: dict[str, Any]) -> dict[str, Any]:
     if answer is None:
         return {"description": "done"}
-    content = {"application/json": {"schema": schemas[repr(answer)]}}
+    binary: dict[str, Any] = {"application/octet-stream": {}}
+    plain = {"application/json": {"schema": schemas[repr(answer)]}}
+    content = binary if answer is bytes else plain
     return {"description": "done", "content": content}
 
 

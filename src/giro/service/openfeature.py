@@ -55,6 +55,14 @@ class Flags(Struct):
     flags: list[Flag]
 
 
+class FlagFailure(Struct, omit_defaults=True):
+    """Why there is no answer."""
+
+    errorCode: str  # noqa: N815  # the protocol's name
+    errorDetails: str  # noqa: N815
+    key: str | UnsetType = UNSET
+
+
 class Sticky(Struct):
     """A decision as it is remembered for a visitor."""
 
@@ -78,7 +86,7 @@ def _written(problem: Problem) -> Answer:
     return Answer(details, _status(problem), problem.headers)
 
 
-DOOR = Door(bearer_or_api_key, _written)
+DOOR = Door(bearer_or_api_key, _written, FlagFailure)
 
 
 class _FlagEndpoint(Endpoint):

@@ -12,9 +12,10 @@ import uvicorn
 
 from giro import BadParameter, Records
 from giro.service.app import application
+from giro.service.connection import Connection
 from giro.service.keys import all_keys, create_key
 from giro.service.logs import configuration
-from giro.service.settings import Settings
+from giro.service.settings import KeySetting, Settings
 
 _SETTINGS = "GIRO_SERVE_SETTINGS"  # in the environment of workers
 _ADMIN_KEY = "GIRO_ADMIN_KEY"
@@ -29,6 +30,8 @@ def serve(settings: Settings, tell: Callable[[str], None]) -> None:
     tell_of_key(settings, tell)
     where = f"unix:{settings.uds}" if settings.uds else f"http://{settings.host}:{settings.port}"
     tell(f"giro serves {_without_password(settings.store)} at {where}   API: {where}/docs")
+    if not settings.uds:
+        tell(f"dashboard   {where}/   (sign in with a key)")
     options: dict[str, Any] = {
         "uds": settings.uds,
         "host": settings.host,
@@ -37,6 +40,7 @@ def serve(settings: Settings, tell: Callable[[str], None]) -> None:
         "log_config": configuration(settings.log),
         "access_log": False,
         "server_header": False,
+        "http": Connection,
         "proxy_headers": False,  # nothing here depends on who the caller is
         "timeout_graceful_shutdown": _PATIENCE,
         "timeout_worker_healthcheck": _SILENCE,
@@ -61,9 +65,14 @@ def application_of_worker() -> Any:
 
 
 def tell_of_key(settings: Settings, tell: Callable[[str], None]) -> None:
-    """Make the first key and show it this once, unless there are keys or it is given."""
+    """Make the keys of the settings, and the first key, which is shown this once.
+
+    There is no first key to show if there are keys, or if it is given.
+    """
     given = os.environ.pop(_ADMIN_KEY, None)
     with Records(settings.store) as records:
+        for key in settings.keys:
+            _make(key, records)
         if given is not None:
             create_key(records, secret=given, note=_ADMIN_KEY)
         elif not all_keys(records):
@@ -74,6 +83,24 @@ def tell_of_key(settings: Settings, tell: Callable[[str], None]) -> None:
                 )
             _, secret = create_key(records, note="the first key")
             tell(f"key   {secret}   (shown this once: keep it)")
+
+
+def _make(key: KeySetting, records: Records) -> None:
+    """Make a key whose secret is in the environment."""
+    secret = os.environ.get(key.variable)
+    if secret is None:
+        raise BadParameter(
+            f"a key of the settings is in the environment variable {key.variable}: set it"
+        )
+    create_key(
+        records,
+        scopes=key.scopes,
+        bandits=key.bandits,
+        rate=key.rate,
+        loop=key.loop,
+        note=key.variable,
+        secret=secret,
+    )
 
 
 def _without_password(store: str) -> str:

@@ -23,6 +23,16 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: float = 10.0  # for the rest of a body to come
 
 
+class KeySetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A key of the settings. Its secret comes from an environment variable."""
+
+    variable: str
+    scopes: tuple[str, ...] = ("decide", "reward", "read")
+    bandits: tuple[str, ...] = ("*",)
+    rate: float | None = None
+    loop: str | None = None
+
+
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All that `giro serve` can be told. Secrets come from the environment only."""
 
@@ -33,6 +43,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     workers: int = 1
     log: Literal["text", "json"] = "text"
     limits: Limits = Limits()
+    keys: list[KeySetting] = []  # made at the start
     bandits: list[dict[str, Any]] = []  # made at the start, as POST /v1/bandits does
 
     @property

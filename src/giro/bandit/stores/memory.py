@@ -26,6 +26,7 @@ from giro.bandit.stores._packed import PackedSnapshot
 from giro.bandit.stores.store import (
     DEPTH,
     MAX_ID,
+    Appended,
     FoundDecision,
     Gone,
     Milestone,
@@ -88,20 +89,22 @@ class MemoryStore:
 
     # -- appending ---------------------------------------------------------------------------
 
-    def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
+    def append(
+        self, events: Sequence[Event], *, expected: int | None = None, known: int | None = None
+    ) -> Appended:
         """Append all of these, or none, as `Store` says."""
-        first = len(self.kind) + self.left_until - len(self.old) + 1
+        last = len(self.kind) + self.left_until - len(self.old)
         if len(events) == 1 and expected is None:
             event = events[0]
             if type(event) is Decided:
                 self._append_decision(event)
-                return first
+                return Appended(last + 1, last, events)
             if type(event) is Rewarded:
                 self._append_reward(event)
-                return first
+                return Appended(last + 1, last, events)
         ids = ids_of(events)
         check_ids(ids)
-        if expected not in (None, self.last()):
+        if expected not in (None, last):
             raise Taken(events[0])
         numbers = {id: self._decision_of.get(id) for id in ids}
         waiting = {
@@ -115,7 +118,7 @@ class MemoryStore:
             raise Taken(first_taken)
         for event in events:
             self._note(event)
-        return first
+        return Appended(last + 1, last, events)
 
     def _append_decision(self, event: Decided) -> None:
         id = event.id
@@ -317,7 +320,7 @@ class MemoryStore:
         """Return at once: nobody else appends."""
         return self.last() > after
 
-    def subscribe(self, news: Callable[[], None], chores: Callable[[], None]) -> None:
+    def subscribe(self, news: Callable[[int], None], chores: Callable[[], None]) -> None:
         """Do nothing: nobody else appends."""
 
     # -- the rest ----------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from giro.service.personalizer.loop import Refusal, door_with, loop_of
 from giro.service.service import Service
 
 _MOST = 50  # actions, and slots
-_VERSION = r"(?:/+(?P<version>v1\.0|v1\.1|v1\.1-preview\.[123]))?"
+VERSIONS = ("v1.0", "v1.1", "v1.1-preview.1", "v1.1-preview.2", "v1.1-preview.3")
+_VERSION = f"(?:/+(?P<version>{'|'.join(map(re.escape, VERSIONS))}))?"
 _RANK, _REWARD, _ACTIVATE = "InvalidRankRequest", "InvalidRewardRequest", "InvalidEventIdToActivate"
 
 
@@ -63,7 +64,7 @@ def routes(service: Service) -> list[Route]:
                 ("DELETE", settings.reset_policy, {"answer": m.LearningSettings}),
             )
         ),
-        at("GET", "/model", history.model, "ModelRankingError"),
+        at("GET", "/model", history.model, "ModelRankingError", answer=bytes),
         at("PUT", "/model", history.put_model, "InvalidModelImportFormat", body=bytes),
         at("DELETE", "/model", history.reset_model, "ModelResetFailed"),
         at("GET", "/model/properties", history.model_properties, "", answer=m.ModelProperties),
@@ -75,7 +76,9 @@ def routes(service: Service) -> list[Route]:
 def _routes_of(service: Service) -> Callable[..., Route]:
     def at(method: str, path: str, handler: Handler, code: str, **more: Any) -> Route:
         status = 201 if path.endswith("rank") else 200 if "answer" in more else 204
-        endpoint = Endpoint(service, handler, status=status, door=door_with(code), **more)
+        version = {"in": "path", "required": True, "schema": {"type": "string", "enum": VERSIONS}}
+        more |= {"status": status, "door": door_with(code), "parameters": {"version": version}}
+        endpoint = Endpoint(service, handler, **more)
         made = route(method, f"/personalizer/{{version}}{path}", endpoint)
         inner = re.escape(path).replace(r"\{id:path\}", "(?P<id>.+)")
         made.path_regex = re.compile(f"^/+personalizer{_VERSION}/+{inner.lstrip('/')}$")

@@ -8,6 +8,7 @@ from giro.service.about import About
 from giro.service.bandits import Running
 from giro.service.endpoint import Answer, Call, Door
 from giro.service.errors import Problem
+from giro.service.personalizer import messages as m
 from giro.service.service import Service
 
 DOOR = "personalizer"  # in the settings of a bandit
@@ -50,7 +51,7 @@ def key_in(headers: Any) -> str | None:
 
 def door_with(code: str) -> Door:
     """Return the manners of an endpoint whose own problems have this code."""
-    return Door(key_in, partial(_written, code))
+    return Door(key_in, partial(_written, code), m.Failure, scheme="Ocp-Apim-Subscription-Key")
 
 
 def _written(code: str, problem: Problem) -> Answer:

@@ -132,3 +132,16 @@ class LogsProperties(Struct, rename="camel"):
     """The time between the first and the last event."""
 
     date_range: dict[str, str]
+
+
+class Failing(Struct):
+    """A code of Personalizer, and a sentence."""
+
+    code: str
+    message: str
+
+
+class Failure(Struct):
+    """What is wrong with a request."""
+
+    error: Failing
