@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from giro.compiling.held import Direct, HeldInPython, hold
 from giro.errors import BadFile, GiroError
 from giro.features import Schema
 from giro.hashing import IS_NUMBER
+from giro.kernels.draws.mixed import NOT_ONE, Drawn, mix_and_draw
 from giro.kernels.draws.uniform import first_uniform
 from giro.offer import (
     NO_CONTEXT,
@@ -33,7 +34,7 @@ _START, _CHOOSE, _LEARN = range(3)  # purposes of randomness, in the path of a s
 _UNCOUNTED = np.empty(0, np.int64)
 _NO_ROWS = (np.empty((1, 0)), np.empty((1, 0)))
 _NO_DRAW = -1  # in place of a baseline
-_UNKNOWN, _NOT_ONE = -1, -2  # in place of a position
+_UNKNOWN = -1  # in place of a position
 _ALL_AT_ONCE = 2**25  # numbers in rows, of which a state that is bounded takes up to 30 bytes each
 _GAME = 64  # rounds of the game that tells behaviour
 _MOMENTS = ("moments of contexts", "moments of arms")  # beside the state's arrays in a snapshot
@@ -41,14 +42,6 @@ _MOMENTS = ("moments of contexts", "moments of arms")  # beside the state's arra
 _FIRST_UNIFORM = Direct(first_uniform) if is_kernel(first_uniform) else None
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-class Drawn(NamedTuple):
-    """A position in the offer, drawn from known probabilities."""
-
-    position: int
-    propensities: np.ndarray  # [i] with everything mixed in
-    own: float  # the policy's own probability of the arm, floor included
 
 
 class LivePolicy:
@@ -184,7 +177,7 @@ class LivePolicy:
         )
         if position == _UNKNOWN:
             return None
-        if position == _NOT_ONE:
+        if position == NOT_ONE:
             raise GiroError(f"its probabilities add up to {own}")
         return Drawn(position, chances, own)
 
@@ -363,15 +356,6 @@ class LivePolicy:
         return live
 
 
-def mixed_draw(
-    policy: np.ndarray, floor: float, share: float, baseline: int, point: float
-) -> Drawn:
-    """Return an arm drawn from these probabilities of a policy, as `LivePolicy.draw` does."""
-    chances = np.empty(policy.size)
-    position, own = plain(_mix_and_draw)(policy, floor, share, baseline, point, chances)
-    return Drawn(position, chances, float(own))
-
-
 def usable_schema(policy: Policy, schema: Schema) -> Schema:
     """Return the part of a schema that a policy can use."""
     played = policy.resolved(contextual=True)
@@ -531,66 +515,13 @@ def _draw(
     """Write the probabilities of all arms, and return a drawn place and its own probability.
 
     The latter is the policy's, before a baseline is mixed in. The place is `_UNKNOWN` if the policy
-    does not know its probabilities, and `_NOT_ONE` if they add up to something else, which then is
+    does not know its probabilities, and `NOT_ONE` if they add up to something else, which then is
     returned.
     """
     policy = propensities(borrowed(held.state), seen_offer(held.moments, arms, context, features))
     if policy.size == 0:
         return _UNKNOWN, 0.0
-    return _mix_and_draw(policy, floor, share, baseline, point, chances)
-
-
-@kernel
-def _mix_and_draw(
-    policy: np.ndarray,
-    floor: float,
-    share: float,
-    baseline: int,
-    point: float,
-    chances: np.ndarray,
-) -> tuple[int, float]:
-    """Write a policy's probabilities with a floor and a baseline mixed in, and draw a place."""
-    total, k, position = 0.0, chances.size, 0
-    for i in range(k):
-        total += policy[i]
-    if not total > 0.5:  # also if it is not a number
-        return _NOT_ONE, total
-    for i in range(k):
-        chances[i] = (1.0 - floor) * (policy[i] / total) + floor / k
-    if baseline < 0:
-        return 0, 0.0
-    if share == 1.0:
-        position = _drawn(chances, point)
-        return position, chances[position]
-    own = chances.copy()
-    for i in range(k):
-        chances[i] = share * own[i] + (1.0 - share if i == baseline else 0.0)
-    position = _drawn(chances, point)
-    return position, own[position]
-
-
-@kernel
-def _drawn(chances: np.ndarray, point: float) -> int:
-    """Return the place of a point in [0, 1) among chances, which need not add up to exactly 1."""
-    total = 0.0
-    for i in range(chances.size):
-        total += chances[i]
-    left = point * total
-    for i in range(chances.size):
-        left -= chances[i]
-        if left < 0.0:
-            return i
-    return _last_possible(chances)
-
-
-@kernel
-def _last_possible(chances: np.ndarray) -> int:
-    """Return the last place with a chance, where rounding left none."""
-    last = 0
-    for i in range(chances.size):
-        if chances[i] > 0.0:
-            last = i
-    return last
+    return mix_and_draw(policy, floor, share, baseline, point, chances)
 
 
 @kernel

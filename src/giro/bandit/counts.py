@@ -1,7 +1,7 @@
-"""Counts: what follows from decisions and rewards for those who ask, and not for deciding.
+"""Counts: numbers of decisions and rewards for those who ask, which no decision needs.
 
-Nobody waits for these numbers when a decision is made, so events are noted first and counted many
-at once, which takes half as long. They are counted in their order, so that it does not matter when.
+Nobody waits for these when a decision is made, so events are noted first and counted many at once.
+They are counted in their order, so that it does not matter when.
 """
 
 from collections import Counter
@@ -92,7 +92,7 @@ class Counts:
         self.watch.rewarded(time)
 
     def count(self, setting: "Setting") -> None:
-        """Count what was noted. All of it happened under this setting."""
+        """Count all that was noted, which happened under this setting."""
         noted, self._noted = self._noted, []
         for arm, event, decision in noted:
             if decision is None:

@@ -16,7 +16,7 @@ from giro.checks import WORD, check, optional
 from giro.errors import BadParameter, Contradiction
 from giro.features import Arms, Given, RawOffer, Schema
 from giro.features.walk import leaves, number_row
-from giro.live import Drawn
+from giro.kernels.draws.mixed import Drawn
 from giro.offer import Offer, rows_at
 
 if TYPE_CHECKING:

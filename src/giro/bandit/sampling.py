@@ -20,8 +20,9 @@ import numpy as np
 
 from giro.bandit.event import UNKNOWN
 from giro.errors import warn_of_model
+from giro.kernels.draws.mixed import Drawn, mixed_draw
 from giro.kernels.draws.uniform import integer_below
-from giro.live import Drawn, LivePolicy, mixed_draw
+from giro.live import LivePolicy
 from giro.offer import Offer, position_of
 
 if TYPE_CHECKING:
