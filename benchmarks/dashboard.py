@@ -107,18 +107,23 @@ def measured(where: str, folder: str) -> dict[str, Any]:
 
 
 def measure(kind: str, sizes: Sequence[int], lock: Path | None) -> Iterator[dict[str, Any]]:
-    """Yield the times of each length of the log."""
+    """Yield the times of each length of the log, when all logs are filled."""
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
-        where = address(kind, folder)
+        places = dict[int, str]()
         for events in sizes:
-            child = spawn.Process(target=fill, args=(where, events))
+            own = Path(folder) / str(events)
+            own.mkdir()
+            places[events] = address(kind, str(own))
+            child = spawn.Process(target=fill, args=(places[events], events))
             child.start()
             child.join()
-            with quiet(lock):
+            print(f"{kind}: {events:,} events", flush=True)
+        with quiet(lock):
+            for events, where in places.items():
                 row = {"store": kind, "events": events, **measured(where, folder)}
-            print(row, flush=True)
-            yield row
+                print(row, flush=True)
+                yield row
 
 
 def main() -> None:
