@@ -451,7 +451,6 @@ def dashboard() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "dashboard": dashboard,
     **{f"{study} command": partial(command, f"{study}/claims") for study in STUDIES},
     "field command": partial(command, "bakeoff/field"),
     "mab regret": lambda: finals("mab"),
