@@ -23,7 +23,7 @@ import json
 import sys
 import tempfile
 import urllib.request
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -127,9 +127,11 @@ async def by_features(port: int, seed: int, *, rounds: int) -> list[bool]:
 
 async def by_context(port: int, seed: int, *, rounds: int) -> list[bool]:
     """Return whether each visitor saw the right value of a flag."""
-    rng, right, flag = stream(seed), list[bool](), f"flag-{seed}"
+    rng, flag = stream(seed), f"flag-{seed}"
+    right = list[bool]()
     async with Wire(port) as wire:
-        await asked(wire, "/v1/bandits", {"name": flag, "arms": ["red", "green"]})
+        new = {"name": flag, "arms": ["red", "green"], "policy": "lin-ucb:scale=0.5"}
+        await asked(wire, "/v1/bandits", new)
         for number in range(rounds):
             device, best = (("phone", "red"), ("desktop", "green"))[int(rng.integers(2))]
             visitor = {"targetingKey": f"{seed}/{number}", "device": device}
@@ -144,7 +146,7 @@ async def by_context(port: int, seed: int, *, rounds: int) -> list[bool]:
     return right
 
 
-DOORS: dict[str, tuple[Callable[..., Awaitable[list[bool]]], float]] = {  # and chance
+DOORS: dict[str, tuple[Callable[..., Coroutine[Any, Any, list[bool]]], float]] = {  # and chance
     "Personalizer": (by_features, 0.25),
     "OpenFeature": (by_context, 0.5),
 }
@@ -155,7 +157,7 @@ def learning(*, rounds: int, last: int) -> Iterator[dict[str, Any]]:
     with serving("sqlite", 1) as server:
         for door, (play, chance) in DOORS.items():
             for seed in SEEDS:
-                right = asyncio.run(play(server.port, seed, rounds=rounds))[-last:]  # type: ignore[arg-type]
+                right = asyncio.run(play(server.port, seed, rounds=rounds))[-last:]
                 yield {
                     "door": door,
                     "seed": seed,

@@ -5,7 +5,6 @@
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -16,9 +15,9 @@ from typing import Any
 
 import httpx
 import pytest
+from service.clients import NODE, PYTHON, need_node, need_python
 from service.test_run import CODE, KEY
 
-CLIENTS = Path(__file__).parents[2] / ".clients"
 PYTHON_V1 = """
 import json, sys
 from azure.cognitiveservices.personalizer import PersonalizerClient
@@ -169,8 +168,8 @@ def said_by(program: list[str], code: str, endpoint: str, folder: Path) -> Any:
     path = folder / "program"
     path.write_text(code, "utf-8")
     environment = os.environ | {
-        "PYTHONPATH": str(CLIENTS / "python"),
-        "NODE_PATH": str(CLIENTS / "node_modules"),
+        "PYTHONPATH": str(PYTHON),
+        "NODE_PATH": str(NODE),
         "NODE_NO_WARNINGS": "1",
     }
     words = [*program, str(path), endpoint, KEY]
@@ -181,16 +180,8 @@ def said_by(program: list[str], code: str, endpoint: str, folder: Path) -> Any:
 
 def python_with(package: str) -> list[str]:
     """Return how to start Python, if there is this package for it."""
-    if not (CLIENTS / "python" / package).exists():
-        pytest.skip(f"{package} is not installed: scripts/install_clients.sh")
+    need_python(package)
     return [sys.executable, "-W", "ignore"]
-
-
-def node_with(package: str) -> list[str]:
-    """Return how to start Node, if there is this package for it."""
-    if shutil.which("node") is None or not (CLIENTS / "node_modules" / package).exists():
-        pytest.skip(f"{package} is not installed: scripts/install_clients.sh")
-    return ["node"]
 
 
 def test_python_of_version_1(endpoint: str, tmp_path: Path) -> None:
@@ -219,7 +210,7 @@ def test_python_of_2022(endpoint: str, tmp_path: Path) -> None:
 
 
 def test_javascript_of_version_1(endpoint: str, tmp_path: Path) -> None:
-    program = node_with("@azure/cognitiveservices-personalizer")
+    program = [need_node("@azure/cognitiveservices-personalizer")]
     said = said_by(program, JS_V1, endpoint, tmp_path)
     assert said["rank"]["eventId"] == "js/1" and said["rank"]["rewardActionId"] in "ac"
     assert len(said["rank"]["ranking"]) == 3
@@ -227,7 +218,7 @@ def test_javascript_of_version_1(endpoint: str, tmp_path: Path) -> None:
 
 
 def test_javascript_of_preview_3(endpoint: str, tmp_path: Path) -> None:
-    program = node_with("@azure-rest/ai-personalizer")
+    program = [need_node("@azure-rest/ai-personalizer")]
     said = said_by(program, JS_V3, endpoint.rstrip("/"), tmp_path)  # it looks for its paths
     error = said.pop("error")
     assert (error[0], error[1]["error"]["code"]) == ("400", "InvalidRankRequest")
