@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import msgspec
 from starlette.routing import Route, Router
 
-from giro.service import administration, api, openapi, openfeature, personalizer
+from giro.service import administration, api, dashboard, openapi, openfeature, personalizer
 from giro.service import messages as m
 from giro.service.endpoint import Answer, Call, Endpoint, nowhere, route
 from giro.service.errors import Problem
@@ -44,6 +44,7 @@ def application_of(service: Service) -> Router:
     """
     routes = [each for door in DOORS for each in door(service)]
     routes += _about(service, routes)
+    routes += dashboard.routes(service)  # for people: not in the document of the API
 
     @contextlib.asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[dict[str, Service]]:

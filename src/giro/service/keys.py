@@ -7,6 +7,7 @@ everywhere within seconds.
 
 import hashlib
 import hmac
+import math
 import secrets
 import time
 from collections.abc import Iterable, Sequence
@@ -150,6 +151,11 @@ class KeyRing:
 
     def __len__(self) -> int:
         return len(self._keys)
+
+    def with_id(self, id: str) -> Key | None:
+        """Return the key with this id, None if none is valid."""
+        key = next((key for key in self._keys.values() if key.id == id), None)
+        return None if key is None or (key.until or math.inf) <= time.time() else key
 
     def key_of(self, text: str | None) -> Key:
         """Return the key with this secret, if it is valid and was not used too often.

@@ -30,6 +30,8 @@ def serve(settings: Settings, tell: Callable[[str], None]) -> None:
     tell_of_key(settings, tell)
     where = f"unix:{settings.uds}" if settings.uds else f"http://{settings.host}:{settings.port}"
     tell(f"giro serves {_without_password(settings.store)} at {where}   API: {where}/docs")
+    if not settings.uds:
+        tell(f"dashboard   {where}/   (sign in with a key)")
     options: dict[str, Any] = {
         "uds": settings.uds,
         "host": settings.host,

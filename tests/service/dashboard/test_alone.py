@@ -1,0 +1,104 @@
+"""The dashboard of a store or a file by itself."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from service.dashboard.conftest import NASTY, POLICY, Browser, played, text_of
+
+from giro import BadParameter, Bandit
+from giro.service.dashboard.alone import application_of_store
+from giro.service.dashboard.tabs import TABS
+
+Shown = Callable[..., None]
+PAGES = [tab.path for tab in TABS if tab.in_menu]
+
+
+def test_every_page_of_a_store_is_there(shown: Shown, store: str) -> None:
+    with Bandit([NASTY, "y"], POLICY, name=f"{NASTY} / ../?#", store=store) as bandit:
+        played(bandit)
+        id = bandit.pending()[0].id
+
+    async def look(browser: Browser) -> None:
+        assert NASTY in text_of(await browser.page("/"))
+        for path in PAGES:
+            page = await browser.page(f"/{path}", name=f"{NASTY} / ../?#")
+            assert "<script>alert" not in page
+        await browser.page("/decision", name=f"{NASTY} / ../?#", id=id)
+
+    shown(look)
+
+
+def test_nothing_can_be_changed(shown: Shown, store: str) -> None:
+    Bandit(["x", "y"], POLICY, name="b", store=store).close()
+
+    async def look(browser: Browser) -> None:
+        assert "Manage" not in await browser.page("/bandit", name="b")
+        for path in ("/manage", "/sign-in"):
+            assert (await browser.get(path, name="b")).status_code == 404
+            assert (await browser.http.post(path)).status_code == 404
+
+    shown(look)
+    assert Bandit.open(store, "b", read_only=True).position == 3
+
+
+def test_pages_follow_a_log_that_another_writes(shown: Shown, store: str) -> None:
+    bandit = played(Bandit(["x", "y"], POLICY, name="b", store=store))
+
+    async def look(browser: Browser) -> None:
+        await browser.page("/bandit", name="b")
+        decision = bandit.decide()
+        page = await browser.page("/decision", name="b", id=decision.id)
+        assert decision.id in page
+        while ">61<" not in await browser.page("/bandit", name="b"):
+            pass
+
+    shown(look)
+    bandit.close()
+
+
+def test_a_file_has_the_same_pages(shown: Shown, tmp_path: Path) -> None:
+    path = tmp_path / "colours.giro"
+    played(Bandit(["x", "y"], POLICY)).save(path)
+    before = path.read_bytes()
+
+    async def look(browser: Browser) -> None:
+        assert "colours" in text_of(await browser.page("/"))
+        for page in PAGES:
+            await browser.page(f"/{page}", name="colours")
+        assert (await browser.get("/bandit", name="other")).status_code == 404
+
+    shown(look, str(path))
+    assert path.read_bytes() == before
+
+
+def test_a_store_without_bandits_says_how_to_make_one(shown: Shown, store: str) -> None:
+    async def look(browser: Browser) -> None:
+        page = text_of(await browser.page("/"))
+        assert "No bandits yet" in page
+        assert store in page
+
+    shown(look)
+
+
+def test_a_bandit_that_comes_later_is_listed(shown: Shown, store: str) -> None:
+    async def look(browser: Browser) -> None:
+        await browser.page("/")
+        Bandit(["x", "y"], POLICY, name="late", store=store).close()
+        assert "late" in text_of(await browser.page("/"))
+
+    shown(look)
+
+
+def test_other_names_of_this_machine_are_refused(shown: Shown, store: str) -> None:
+    async def look(browser: Browser) -> None:
+        answer = await browser.http.get("/", headers={"host": "elsewhere.org"})
+        assert answer.status_code == 403
+
+    shown(look)
+
+
+@pytest.mark.parametrize("place", ["nothing.giro", "http://127.0.0.1", "mysql://x/y", ""])
+def test_what_is_no_store_is_refused_at_once(place: str) -> None:
+    with pytest.raises(BadParameter):
+        application_of_store(place)
