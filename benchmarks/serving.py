@@ -2,9 +2,9 @@
 
     python benchmarks/serving.py [--only saturated steady] [--seconds 10] [--steady 600] [--quick]
 
-Writes results/service/load.json: decisions a second that `giro serve` answers when they are durable, at
-most (`saturated`), beside `plain_service.py`, which inserts a row for each request, in turns; and
-how long answers take at 500 decisions and 500 rewards a second (`steady`). Then `python
+Writes results/service/load.json: decisions a second that `giro serve` answers when they are
+durable, at most (`saturated`), beside `plain_service.py`, which inserts a row for each request, in
+turns; and how long answers take at 500 decisions and 500 rewards a second (`steady`). Then `python
 scripts/tables.py` writes docs/service.md, and the figure there is drawn. Clients are included: they
 run on the same cores. `wrk` puts the load on; PostgreSQL is a server of its own that waits for the
 disk. --quick does little of everything, to see that it works, and writes to .benchmarks/quick.

@@ -379,7 +379,7 @@ def delayed() -> str:
 
 
 def lag() -> str:
-    """Return regrets of a process that is behind, and how long that is at 500 decisions a second."""
+    """Return regrets of a process that is behind, and what that is at 500 decisions a second."""
     found = rows("bandit/delayed")
     policies = ("thompson", "giro:a=1", "ucb1")
     cells = {

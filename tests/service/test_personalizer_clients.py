@@ -48,7 +48,7 @@ except Exception as error:
 print(json.dumps(said))
 """
 PYTHON_V2 = """
-import json, sys
+import datetime, json, sys
 from azure.core.credentials import AzureKeyCredential
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
 from azure.ai.personalizer import PersonalizerAdministrationClient, PersonalizerClient
@@ -74,6 +74,11 @@ said["reset"] = admin.reset_policy()
 said["same"] = admin.get_policy() == said["reset"]
 said["model"] = admin.get_model_properties()
 said["logs"] = admin.get_log_properties()
+times = {"startTime": "2000-01-01T00:00:00Z", "endTime": "2100-01-01T00:00:00Z"}
+admin.create_evaluation("e", {"name": "e", "policies": [], **times})
+said["evaluations"] = [each["id"] for each in admin.list_evaluations()]
+day = datetime.datetime(2026, 1, 1)
+said["evaluation"] = admin.get_evaluation("e", start_time=day, end_time=day)["name"]
 said["bytes"] = len(b"".join(admin.export_model(signed=False)))
 try:
     client.rank({"actions": []})
@@ -138,6 +143,10 @@ const slots = ["a", "b"].map((id) => ({ id, baselineAction: id }));
   await call("policy", ask("/configurations/policy").get(options));
   await call("model", ask("/model/properties").get(options));
   await call("logs", ask("/logs/properties").get(options));
+  const times = { startTime: "2000-01-01T00:00:00Z", endTime: "2100-01-01T00:00:00Z" };
+  const judged = { body: { name: "e", policies: [], ...times }, ...options };
+  await call("evaluate", ask("/evaluations").post(judged));
+  await call("evaluations", ask("/evaluations").get(options));
   await call("error", ask("/rank").post({ body: { actions: [] }, ...options }));
   console.log(JSON.stringify(said));
 })();
@@ -205,6 +214,7 @@ def test_python_of_2022(endpoint: str, tmp_path: Path) -> None:
     assert said["policy"]["name"] == "bag" and said["same"]
     assert said["logs"]["dateRange"]["from"] == said["model"]["creationTime"]
     assert said["bytes"] > 1000
+    assert (said["evaluations"], said["evaluation"]) == (["e"], "e")
     assert said["error"] == [400, "InvalidRankRequest"]
     assert said["refused"] == 401
 
@@ -227,4 +237,5 @@ def test_javascript_of_preview_3(endpoint: str, tmp_path: Path) -> None:
     assert [said[name][0] for name in without] == ["204"] * 3
     assert [name for name in said if "unexpected" in said[name] and name not in without] == []
     assert said["rank"][1]["rewardActionId"] in "abc"
+    assert {each["name"] for each in said["evaluations"][1]} == {"e"}
     assert said["put"][1]["explorationPercentage"] == 0.2
