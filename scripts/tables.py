@@ -457,6 +457,18 @@ def scaling(first: str, of: Sequence[str], heads: dict[str, tuple[str, str, str]
 
 MILLION, CHUNK = "of a million runs", "time of an empty chunk"
 STUDIES = ("mab", "linear-regret", "settings", "contextual", "offline")
+
+
+def dashboard() -> str:
+    """Return how long the pages of the dashboard take, a column for each log."""
+    found = content("bandit/dashboard")["pages"]
+    head = ["page", *(f"{row['store']}, {row['events']:,} events" for row in found)]
+    names = [name for name in found[0] if f"{name} max" in found[0]]
+    body = [[name, *(f"{row[name]:.0f}" for row in found)] for name in names]
+    opening = ["opening the log, seconds", *(f"{row['open_s']:.1f}" for row in found)]
+    return markdown(head, [*body, opening])
+
+
 TABLES: dict[str, Callable[[], str]] = {
     **{f"{study} command": partial(command, f"{study}/claims") for study in STUDIES},
     "field command": partial(command, "bakeoff/field"),

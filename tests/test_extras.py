@@ -18,7 +18,8 @@ SOURCE = ROOT / "src" / "giro"
 
 BLOCKED = """
 import sys
-for extra in ("matplotlib", "sklearn", "distributed", "dask", "ray", "joblib", "pandas", "pyarrow"):
+extras = "matplotlib sklearn distributed dask ray joblib pandas pyarrow httpx"
+for extra in extras.split():
     sys.modules[extra] = None
 """
 CLI = "from giro.cli.main import main; main()"
@@ -91,6 +92,10 @@ print([status_of(words) for words in {commands}])
     ("code", "complaint"),
     [
         ("import giro.plots", FIGURE),
+        (
+            "from giro import Client",
+            "giro.Client needs httpx: pip install 'giro-bandits[client]'",
+        ),
         ("import giro.plots.evaluation", FIGURE),
         ("import giro; b = giro.Bandit(['a'], 'uniform'); b.decide(); b.plot()", FIGURE),
         ("import giro; giro.simulate('uniform', 'bernoulli', rounds=2, runs=1).plot()", FIGURE),

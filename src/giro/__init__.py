@@ -10,6 +10,7 @@ from giro.errors import (
     GiroError,
     MissingExtra,
     ModelWarning,
+    ServiceError,
     StoreError,
     UnknownDecision,
     UnknownName,
@@ -19,6 +20,7 @@ from giro.version import __version__
 if TYPE_CHECKING:
     from giro import policies, problems
     from giro.bandit import Alarm, Ask, Bandit, Decision, Record, Records, Slot
+    from giro.client import AsyncClient, Client
     from giro.evaluation.evaluate import evaluate
     from giro.evaluation.readers import read_log
     from giro.policy import Policy
@@ -29,9 +31,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Alarm",
     "Ask",
+    "AsyncClient",
     "BadFile",
     "BadParameter",
     "Bandit",
+    "Client",
     "Contradiction",
     "Decision",
     "GiroError",
@@ -41,6 +45,7 @@ __all__ = [
     "Problem",
     "Record",
     "Records",
+    "ServiceError",
     "Slot",
     "StoreError",
     "Trace",
@@ -57,7 +62,9 @@ __all__ = [
 _HOMES = {  # what is imported when it is first asked for, as numba takes long to import
     "Alarm": "giro.bandit",
     "Ask": "giro.bandit",
+    "AsyncClient": "giro.client",
     "Bandit": "giro.bandit",
+    "Client": "giro.client",
     "Decision": "giro.bandit",
     "Policy": "giro.policy",
     "Problem": "giro.problem",

@@ -7,6 +7,7 @@ GiroError
 ├── UnknownName    a name is not among the known ones
 ├── BadFile        a file cannot be read or written, or holds something else
 ├── StoreError     a store cannot be reached, read or written
+├── ServiceError   a service cannot be reached, is not allowed to answer, or fails
 └── MissingExtra   an optional package is not installed
 
 When a model or a policy fails and giro goes on without it, it warns with ModelWarning, a
@@ -52,6 +53,18 @@ class StoreError(GiroError):
 
     An event that was being appended may or may not have been stored.
     """
+
+
+class ServiceError(GiroError):
+    """A service cannot be reached, refuses the key, or fails.
+
+    `status` is that of its answer, or None if there was none.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        """Take the sentence and the status."""
+        super().__init__(message)
+        self.status = status
 
 
 class ModelWarning(RuntimeWarning):

@@ -23,7 +23,7 @@ def _meet(where: str, word: str, meeting: Any, answers: Any) -> None:
     bandit = Bandit.open(where, "x")
     append, versions = bandit._store.append, list[int]()
 
-    def together(events: list[Event], **rest: Any) -> int:
+    def together(events: list[Event], **rest: Any) -> Any:
         if isinstance(events[0], Formed):
             versions.append(events[0].version)
             if len(versions) == 1:

@@ -10,7 +10,7 @@ import numpy as np
 
 from giro.bandit.event import UNKNOWN, Decided
 from giro.bandit.sampling import Sampled, sampled
-from giro.bandit.stores import Store, Taken, check_ids
+from giro.bandit.stores import Taken, check_ids
 from giro.bandit.warm_up import make_ready
 from giro.checks import WORD, check, optional
 from giro.errors import BadParameter, Contradiction
@@ -52,16 +52,16 @@ class Request(NamedTuple):
     taken: str | None = None  # the arm, which the caller has taken already
 
     def digest(self) -> bytes:
-        """Return a digest of everything but the id, the same whatever the schema is then."""
+        """Return a digest of the request, the same whatever the schema is then.
+
+        The id and the arm that was taken already are no part of it.
+        """
         arms = self.arms
         features = {}
         if isinstance(arms, Mapping):
             features = {name: _plain(given) for name, given in arms.items()}
         names = None if arms is None else list(arms)
-        taken = [] if self.taken is None else [["taken", self.taken]]
-        text = json.dumps(
-            [_plain(self.context), names, features, self.baseline, *self.excluded, *taken]
-        )
+        text = json.dumps([_plain(self.context), names, features, self.baseline, *self.excluded])
         return hashlib.blake2b(text.encode(), digest_size=8).digest()
 
 
@@ -141,29 +141,38 @@ def answered(
     if requests[0].id is None:
         return _made(requests, follower, new_id)
     check_ids([request.id for request in requests])
-    earlier = _made_before(requests, follower.store)
+    earlier = _made_before(requests, follower)
     if earlier is not None:
         return earlier
     try:
         return _made(requests, follower, new_id)
     except Taken:  # by somebody else, at the same moment
-        earlier = _made_before(requests, follower.store)
+        earlier = _made_before(requests, follower)
         if earlier is None:
             raise
         return earlier
 
 
-def _made_before(requests: Sequence[Request], store: Store) -> list[Decided] | None:
+def _made_before(requests: Sequence[Request], follower: "Follower") -> list[Decided] | None:
     """Return the decisions with these ids, which were asked for by the same requests."""
     ids = [str(request.id) for request in requests]
-    decisions = store.find(ids)
+    decisions = follower.store.find(ids)
     if not decisions:
         return None
     for id, request in zip(ids, requests, strict=True):
         digest = decisions[id].decision.request if id in decisions else b"another"
         if digest and digest != request.digest():
             raise Contradiction(f"the decision '{id}' was asked for by another request")
+        if request.taken is not None:
+            _check_taken(request, decisions[id].decision, follower.state)
     return [decisions[id].decision for id in ids]
+
+
+def _check_taken(request: Request, event: Decided, state: "BanditState") -> None:
+    """Refuse a decision that is in the log for another arm than the one that was taken."""
+    arm = (event.names or state.names(event.arms))[event.position]
+    if arm != request.taken:
+        raise Contradiction(f"the decision '{event.id}' is '{arm}', got taken='{request.taken}'")
 
 
 def _made(

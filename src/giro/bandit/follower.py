@@ -132,11 +132,12 @@ class Follower:
                 self.state.apply(events, store.find)
                 self._begin_again_if_outdated()
             return
-        first = store.append(events)
+        appended = store.append(events, known=self.state.position)
         with self.lock:
-            is_next = self.state.position == first - 1
-            if is_next:
-                self.state.apply(events, store.find)
+            n_learned = self.state.position - appended.after
+            is_next = n_learned >= 0
+            if 0 <= n_learned < len(appended.events):  # another thread may have learned them
+                self.state.apply(appended.events[n_learned:], store.find)
         if not is_next or self.state.outdated or self.state.plays_another:
             self.follow()
 
@@ -144,6 +145,11 @@ class Follower:
         """Refuse changes where the bandit was opened to be looked at."""
         if self.read_only:
             raise BadParameter("the bandit was opened with read_only=True: open it without that")
+
+    def hear(self, position: int) -> None:
+        """Catch up with a log that has reached a position."""
+        if self.state.position < position:
+            self.follow()
 
     def follow(self) -> None:
         """Apply all events that are in the log, a few at a time: decisions go on in between."""
@@ -283,7 +289,7 @@ class Follower:
         if self.store.shared:
             if not (self._is_subscribed or self.closed):
                 self._is_subscribed = True
-                self.store.subscribe(self.follow, self.keep)
+                self.store.subscribe(self.hear, self.keep)
         elif self.state.setting.reward_wait is not None or self.state.setting.retains:
             now = self.clock()
             if now >= self._next_chores or now < self._next_chores - 2 * _CHORES:

@@ -20,6 +20,7 @@ class NewKey(Struct, omit_defaults=True, forbid_unknown_fields=True):
     rate: Annotated[float, Meta(gt=0)] | None = None
     loop: str | None = None
     note: str = ""
+    origins: tuple[str, ...] = ()
     replace: str | None = None
     overlap: Annotated[float, Meta(ge=0)] = 86400.0
 
@@ -42,6 +43,7 @@ class KeyShown(Struct):
     rate: float | None
     loop: str | None
     note: str
+    origins: list[str]
 
 
 class KeyList(Struct):
@@ -88,6 +90,7 @@ class _Keys:
             rate=new.rate,
             loop=new.loop,
             note=new.note,
+            origins=new.origins,
         )
 
     async def list(self, call: Call) -> dict[str, Any]:

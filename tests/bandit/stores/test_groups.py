@@ -34,10 +34,15 @@ def together(groups: Groups, calls: list[Any]) -> list[Any]:
     return answers
 
 
+def added(groups: Groups) -> int:
+    """Append an event, and return its position."""
+    return groups.append(Request(1, [Began(0.0, "")])).first
+
+
 def test_those_who_wait_are_committed_together() -> None:
     sizes: list[int] = []
     groups = Groups(lambda group: sizes.append(len(group)))
-    assert together(groups, [lambda: groups.append(Request(1, [Began(0.0, "")]))] * 5) == [0] * 5
+    assert together(groups, [lambda: added(groups)] * 5) == [0] * 5
     assert sizes == [5]
 
 
@@ -102,7 +107,7 @@ def test_who_is_interrupted_while_waiting_leaves_the_others_alone() -> None:
     with groups.alone(), pytest.raises(KeyboardInterrupt):
         groups.append(gone)
     assert groups.n_waiting() == 0
-    assert groups.append(Request(1, [Began(0.0, "")])) == 0
+    assert added(groups) == 0
 
 
 def test_who_is_interrupted_when_it_gets_the_lead_hands_it_on() -> None:
@@ -121,7 +126,7 @@ def test_who_is_interrupted_when_it_gets_the_lead_hands_it_on() -> None:
     groups._is_led = True
     with pytest.raises(KeyboardInterrupt):
         groups.append(gone)
-    assert groups.append(Request(1, [Began(0.0, "")])) == 0
+    assert added(groups) == 0
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"], indirect=True)
@@ -138,11 +143,29 @@ def test_a_bad_event_fails_alone(make: Make) -> None:
             lambda: store.append([Rewarded("nobody", 2.0, 1.0)]),
         ],
     )
-    assert answers[0] == 2
+    assert answers[0].first == 2
     assert isinstance(answers[1], StoreError)
-    assert answers[2] == 3
+    assert answers[2].first == 3
     assert isinstance(answers[3], Taken)
     assert sorted(store.find(["a", "b", "c", "d"])) == ["a", "b", "d"]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"], indirect=True)
+def test_who_appends_together_is_given_the_events_of_all(make: Make) -> None:
+    store: Any = make()
+    store.append([decided("a")])
+    new: list[list[Any]] = [
+        [decided("b")],
+        [Rewarded("nobody", 2.0, 1.0)],
+        [decided("c"), Rewarded("a", 2.0, 1.0)],
+    ]
+    calls = [lambda events=events: store.append(events, known=1) for events in new]
+    answers: list[Any] = together(store._groups, calls)
+    one, refused, other = answers
+    assert isinstance(refused, Taken)
+    assert (one.first, other.first, one.after, other.after) == (2, 3, 1, 1)
+    assert one.events is other.events
+    assert list(one.events) == [*new[0], *new[2]]
 
 
 @pytest.mark.parametrize("id", ["x" * 257, "ü" * 5000, "", "a\0b", "\ud800", 7])

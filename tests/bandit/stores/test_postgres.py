@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from bandit.conftest import address
-from bandit.stores.events import Make, decided
+from bandit.stores.events import Make, decided, plain
 from bandit.stores.postgres import pull_the_plug, start_again
 
 from giro import Bandit
 from giro.bandit.event import Event, Formed, Reported, Rewarded
-from giro.bandit.stores import Taken
+from giro.bandit.stores import Taken, postgres
 from giro.errors import StoreError
 from giro.seeds import stream
 
@@ -67,6 +67,52 @@ def test_one_round_trip_writes_what_several_do(make: Make, monkeypatch: pytest.M
     assert rows[0] == rows[1]
     assert refused[0] == refused[1] > 20
     assert len(rows[0]) > 40
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_who_appends_is_given_what_others_have_appended(make: Make) -> None:
+    here, there = make(), make()
+    there.append([decided(f"{i}") for i in range(4)])
+    for known in (1, 3, 4, None):
+        last = there.last()
+        here.append([decided("ours")], known=last)
+        appended = here.append([decided(f"after {known}")], known=known)
+        assert appended.first == last + 2
+        assert appended.after == (last + 1 if known is None else known)
+        assert plain(appended.events) == plain(there.read(appended.after, 99))
+        here.erase(["ours"], 9.0)
+    there.append([decided(f"many {i}") for i in range(300)])
+    appended = here.append([decided("late")], known=1)  # too many: it reads for itself
+    assert (appended.after, len(appended.events)) == (appended.first - 1, 1)
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_only_where_others_append_the_disk_is_waited_for_without_the_lock(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = make(), make()
+    synced = list[int]()
+    monkeypatch.setattr(here._groups, "_sync", lambda: synced.append(here.last()))  # type: ignore[attr-defined]
+    here.append([decided("a")], known=0)
+    assert synced == []
+    there.append([decided("b")])
+    here.append([decided("c")], known=1)
+    assert synced == [3]
+    here.append([decided("d"), decided("e")], known=3)
+    assert synced == [3]
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_news_that_are_held_back_are_told_soon(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres, "_NAP", 1e9)  # nobody looks for itself
+    here, there = make(), make()
+    there.wait(0, 0.0)
+    here.append([decided("first")])
+    assert there.wait(0, 600.0)
+    telling = here.database._telling  # type: ignore[attr-defined]
+    monkeypatch.setattr(telling, "is_due", lambda bandit: False)
+    here.append([decided("held back")])
+    assert there.wait(1, 600.0)
 
 
 @pytest.mark.parametrize("kind", ["postgres"], indirect=True)

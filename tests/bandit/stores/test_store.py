@@ -49,7 +49,7 @@ def test_all_kinds_of_events_come_back_as_they_were(make: Make) -> None:
         Rewarded("x", 3.0, 1.0),
         Rewarded("y", 1e9 + 0.1, -0.1, True),
     ]
-    assert store.append(events) == 1
+    assert store.append(events).first == 1
     assert plain(store.read(0, 100)) == plain(events)
     assert plain(make().read(0, 100)) == plain(events)
     assert store.last() == len(events)
@@ -78,7 +78,7 @@ def test_probabilities_may_be_unknown_or_an_estimate(make: Make) -> None:
 def test_reading_goes_on_from_a_position(make: Make) -> None:
     store = make()
     events = [decided(f"{i}") for i in range(10)]
-    assert [store.append([event]) for event in events] == list(range(1, 11))
+    assert [store.append([event]).first for event in events] == list(range(1, 11))
     assert plain(store.read(4, 3)) == plain(events[4:7])
     assert store.read(10, 5) == []
 
@@ -135,11 +135,11 @@ def test_forms_come_one_after_the_other(make: Make) -> None:
 
 def test_a_log_may_be_expected_to_end_somewhere(make: Make) -> None:
     store = make()
-    assert store.append(BEGINNING, expected=0) == 1
+    assert store.append(BEGINNING, expected=0).first == 1
     with pytest.raises(Taken, match="the log has grown meanwhile") as caught:
         store.append([Began(9.0, "other"), ArmAdded(9.0, "x")], expected=0)
     assert caught.value.event == Began(9.0, "other")
-    assert store.append([decided("a")], expected=4) == 5
+    assert store.append([decided("a")], expected=4).first == 5
     assert store.last() == 5
 
 
@@ -312,8 +312,9 @@ def test_threads_lose_and_double_nothing(make: Make) -> None:
     def work(number: int) -> None:
         for i in range(20):
             id = f"{number}-{i}"
-            positions.append(others[number % 2].append([decided(id)]))
-            positions.append(others[number % 2].append([Rewarded(id, 2.0, 1.0)]))
+            its = others[number % 2]
+            positions.append(its.append([decided(id)]).first)
+            positions.append(its.append([Rewarded(id, 2.0, 1.0)]).first)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:

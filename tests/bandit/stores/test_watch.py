@@ -20,7 +20,8 @@ class Owner:
         self.store, self.position = store, store.last()
         self.heard, self.tended = threading.Event(), threading.Event()
 
-    def news(self) -> None:
+    def news(self, position: int) -> None:
+        assert position > 0
         self.position += len(self.store.read(self.position, 100))
         self.heard.set()
 
@@ -102,7 +103,7 @@ def test_an_error_of_one_does_not_stop_the_others(
     make: Make, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Failing(Owner):
-        def news(self) -> None:
+        def news(self, position: int) -> None:
             raise RuntimeError("broken")
 
     bad, good = Failing(make("x")), Owner(make("x"))

@@ -9,6 +9,7 @@ from giro.bandit.stores.memory import MemoryStore
 from giro.bandit.stores.store import (
     DEPTH,
     MAX_ID,
+    Appended,
     FoundDecision,
     Gone,
     Milestone,
@@ -22,6 +23,7 @@ from giro.errors import BadParameter
 __all__ = [
     "DEPTH",
     "MAX_ID",
+    "Appended",
     "FoundDecision",
     "Gone",
     "MemoryStore",

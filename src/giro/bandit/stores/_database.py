@@ -21,6 +21,7 @@ from giro.bandit.stores._groups import (
     Request,
     forms_before,
     numbered,
+    tell_all,
 )
 from giro.bandit.stores._leases import Leases
 from giro.bandit.stores._pool import Pool
@@ -232,7 +233,9 @@ class Database(ABC):
 
     def append(self, connection: Any, bandit: int, group: list[Request]) -> None:
         """Append the requests of one bandit, within a transaction."""
-        rows, rewards = numbered(group, self._head(connection, bandit, group))
+        head = self._head(connection, bandit, group)
+        rows, rewards = numbered(group, head)
+        tell_all(group, head.position)
         if rows:
             self.insert(connection, bandit, rows)
             self._mark_rewarded(connection, bandit, Numbered(rows, rewards))

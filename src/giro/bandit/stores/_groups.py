@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from giro.bandit.event import DECISION, Decided, Event, EventRow, Formed, Reported, Rewarded, row_of
-from giro.bandit.stores.store import Taken, ids_of, names_of, taken
+from giro.bandit.stores.store import Appended, Taken, ids_of, names_of, taken
 from giro.errors import StoreError
 
 MAX_GROUP = 1000  # requests in one transaction
@@ -17,16 +17,32 @@ class Unreachable(StoreError):
     """The database itself fails: it would fail for everybody."""
 
 
+class Stretch(NamedTuple):
+    """Events of a log that follow each other."""
+
+    after: int  # the position before them
+    events: Sequence[Event]
+
+
+NO_EVENTS = Stretch(0, ())
+
+
 class Request:
     """Events that somebody wants to append, and the answer."""
 
-    def __init__(self, bandit: int, events: Sequence[Event], expected: int | None = None) -> None:
+    def __init__(
+        self,
+        bandit: int,
+        events: Sequence[Event],
+        expected: int | None = None,
+        known: int | None = None,
+    ) -> None:
         """Begin without an answer. `expected` is the position that the log must end at."""
-        self.bandit, self.events, self.expected = bandit, events, expected
+        self.bandit, self.events, self.expected, self.known = bandit, events, expected, known
         self.rows = [row_of(event) for event in events]  # here, where nobody waits for it
         self.first = 0
+        self.among = NO_EVENTS  # its events and those beside them
         self.error: BaseException | None = None
-        self.is_alone = False  # nobody else of this process appends
         self.is_durable = False  # set by a commit that waited for the disk itself
         self.leads = False
         self.woken = threading.Lock()  # released when there is an answer, or the lead
@@ -58,16 +74,15 @@ class Groups:
         self._is_led = False
         self._syncing = threading.Lock()
         self._n_committed = self._n_synced = 0  # groups
-        self._last_size = 1  # requests of the last group
 
-    def append(self, request: Request) -> int:
-        """Return the position of the first event when all are durable."""
+    def append(self, request: Request) -> Appended:
+        """Return where the events are when all are durable."""
         self._queue_up(request)
         if request.leads:
             self._lead(request)
         if request.error is not None:
             raise request.error
-        return request.first
+        return Appended(request.first, *request.among)
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -117,8 +132,6 @@ class Groups:
             group = [each for each in self._waiting if each.events][:MAX_GROUP]
             for each in group:
                 self._waiting.remove(each)
-        leader.is_alone = len(group) == self._last_size == 1 and not self._syncing.locked()
-        self._last_size = len(group)
         try:
             try:
                 self._commit_or_fail(group)
@@ -221,6 +234,18 @@ def numbered(group: Iterable[Request], head: Head) -> Numbered:
         for position, row in enumerate(rows, head.position + 1)
     ]
     return Numbered(inserted, {str(id): position for id, position in rewards.items()})
+
+
+def tell_all(group: Iterable[Request], after: int, before: Sequence[Event] = ()) -> None:
+    """Give those whose events were appended all events of the group, behind a position.
+
+    `before` are others between that position and those of the group. One thread then learns all of
+    them at once, and the others need not.
+    """
+    appended = [request for request in group if request.error is None]
+    events = [*before, *(event for request in appended for event in request.events)]
+    for request in appended:
+        request.among = Stretch(after, events)
 
 
 def optimistic_head(group: Sequence[Request]) -> Head:

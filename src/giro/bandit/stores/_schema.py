@@ -44,6 +44,7 @@ MIGRATIONS: Final = (
         until {real}, PRIMARY KEY (kind, name));
     CREATE INDEX giro_records_until ON giro_records (until) WHERE until IS NOT NULL;
     """,
+    "",  # the function of PostgreSQL that appends
 )
 VERSION: Final = len(MIGRATIONS)
 

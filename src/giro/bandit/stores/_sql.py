@@ -34,6 +34,7 @@ from giro.bandit.stores._schema import (
 from giro.bandit.stores._watch import Subscriber
 from giro.bandit.stores.store import (
     DEPTH,
+    Appended,
     FoundDecision,
     Gone,
     Milestone,
@@ -78,12 +79,15 @@ class SqlStore:
 
     # -- appending -----------------------------------------------------------------------------
 
-    def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
+    def append(
+        self, events: Sequence[Event], *, expected: int | None = None, known: int | None = None
+    ) -> Appended:
         """Append all of these, or none."""
         check_ids(ids_of(events))
         if not events:
-            return self.last() + 1
-        return self._groups.append(Request(self._bandit, events, expected))
+            last = self.last()
+            return Appended(last + 1, last, ())
+        return self._groups.append(Request(self._bandit, events, expected, known))
 
     # -- reading -------------------------------------------------------------------------------
 
@@ -156,7 +160,7 @@ class SqlStore:
         """Return whether there are events behind `after`, within `seconds`."""
         return self.database.watch.wait(self._bandit, after, seconds)
 
-    def subscribe(self, news: Callable[[], None], chores: Callable[[], None]) -> None:
+    def subscribe(self, news: Callable[[int], None], chores: Callable[[], None]) -> None:
         """Have `news` called when there is more to read, and `chores` every second."""
         methods = (weakref.WeakMethod(news), weakref.WeakMethod(chores))
         self.database.watch.subscribe(id(self), Subscriber(self._bandit, *methods))

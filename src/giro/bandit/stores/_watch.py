@@ -20,7 +20,7 @@ class Subscriber(NamedTuple):
     """A store whose owner wants to hear of news and to do chores."""
 
     bandit: int
-    news: "weakref.WeakMethod[Callable[[], None]]"
+    news: "weakref.WeakMethod[Callable[[int], None]]"
     chores: "weakref.WeakMethod[Callable[[], None]]"
 
 
@@ -115,17 +115,17 @@ class Watch:
 
     def _tell(self, positions: dict[int, int]) -> None:
         """Wake up those who wait for one of these positions, and call those who subscribed."""
-        grown = set()
+        grown = dict[int, int]()
         with self._changed:
             for bandit, position in positions.items():
                 if position > self._positions.get(bandit, position):
                     self._positions[bandit] = position
-                    grown.add(bandit)
+                    grown[bandit] = position
             if grown:
                 self._changed.notify_all()
         for store, each in list(self._subscribers.items()) if grown else ():
             if each.bandit in grown:
-                self._call(store, each.news)
+                self._call(store, each.news, grown[each.bandit])
 
     def _do_chores(self, stop: threading.Event) -> None:
         next_round = time.monotonic() + _CHORES
@@ -143,13 +143,15 @@ class Watch:
                     self._call(store, each.chores)
                 next_round = time.monotonic() + _CHORES
 
-    def _call(self, store: int, method: "weakref.WeakMethod[Callable[[], None]]") -> None:
+    def _call(
+        self, store: int, method: "weakref.WeakMethod[Callable[..., None]]", *told: int
+    ) -> None:
         callback = method()
         if callback is None:
             self.forget(store)
             return
         try:
-            callback()
+            callback(*told)
             self._failing.discard(store)
         except Exception as error:
             if store in self._subscribers and store not in self._failing:

@@ -26,6 +26,7 @@ from giro.bandit.stores._packed import PackedSnapshot
 from giro.bandit.stores.store import (
     DEPTH,
     MAX_ID,
+    Appended,
     FoundDecision,
     Gone,
     Milestone,
@@ -88,15 +89,17 @@ class MemoryStore:
 
     # -- appending ---------------------------------------------------------------------------
 
-    def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
+    def append(
+        self, events: Sequence[Event], *, expected: int | None = None, known: int | None = None
+    ) -> Appended:
         """Append all of these, or none, as `Store` says."""
-        first = self.last() + 1
+        last = self.last()
         if len(events) == 1 and expected is None and type(events[0]) in _OFTEN:
             self._append_one(events[0])
-            return first
+            return Appended(last + 1, last, events)
         ids = ids_of(events)
         check_ids(ids)
-        if expected not in (None, self.last()):
+        if expected not in (None, last):
             raise Taken(events[0])
         numbers = {id: self._decision_of.get(id) for id in ids}
         waiting = {
@@ -110,7 +113,7 @@ class MemoryStore:
             raise Taken(first_taken)
         for event in events:
             self._note(event)
-        return first
+        return Appended(last + 1, last, events)
 
     def _append_one(self, event: Event) -> None:
         if type(event) is Decided:
@@ -301,7 +304,7 @@ class MemoryStore:
         """Return at once: nobody else appends."""
         return self.last() > after
 
-    def subscribe(self, news: Callable[[], None], chores: Callable[[], None]) -> None:
+    def subscribe(self, news: Callable[[int], None], chores: Callable[[], None]) -> None:
         """Do nothing: nobody else appends."""
 
     # -- the rest ----------------------------------------------------------------------------

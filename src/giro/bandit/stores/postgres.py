@@ -4,12 +4,12 @@ Positions are given out under an advisory lock of the bandit that is held until 
 sequence, numbers would be given before commits: a reader that has seen 7 could meet 6 only later,
 and would never read it.
 
-An append is one round trip: the statements are sent together, the last of them says what must hold
-for the group to be appended, and appends it if that holds. What is refused, and what is large,
-takes the way of several round trips that all databases share. The lock is given back before the
-disk is waited for: the commit is asynchronous, and a second one, of a message that nobody reads,
-flushes the log up to itself before `append` returns. Where many threads append, one such flush does
-for several groups.
+An append is one call of a function of the database. It looks whether all of a group can be
+appended, appends it, and answers with what others have appended meanwhile. What is refused, and
+what is large, takes the way of several round trips that all databases share. If other processes
+append, too, the lock is given back before the disk is waited for: the commit is asynchronous, and a
+second one, of a message that nobody reads, flushes the log up to itself before `append` returns.
+Where many threads append, one such flush does for several groups.
 """
 
 import contextlib
@@ -19,6 +19,8 @@ import time as clock
 from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from giro.bandit.event import EventRow, event_of
+from giro.bandit.stores._appending import CALL, FUNCTION, LOCKS
 from giro.bandit.stores._database import Database, shared
 from giro.bandit.stores._groups import (
     Groups,
@@ -28,16 +30,17 @@ from giro.bandit.stores._groups import (
     forms_before,
     numbered,
     optimistic_head,
+    tell_all,
 )
-from giro.bandit.stores._schema import DECISION, EVENT, FORM, REPORT, VERSION
+from giro.bandit.stores._schema import EVENT, VERSION
 from giro.bandit.stores._sql import SqlStore
+from giro.bandit.stores._telling import QUIET, Telling
 from giro.bandit.stores.store import names_of
 from giro.errors import StoreError, needs_extra
 
 if TYPE_CHECKING:
     import psycopg
 
-_LOCKS = 7_416_830_115_201_719  # key of the advisory lock of tables; bandits' come behind it
 _COLUMNS = ["int8", "int8", "int2", "text", "float8", "float8", "bytea", "int8"]
 _COPIED = 64  # rows from which COPY is quicker than INSERT
 _NAP = 5.0  # seconds after which a listener that heard nothing looks for itself
@@ -46,51 +49,8 @@ _BREATH = 0.005  # seconds between two reports of more events: those of a busy l
 _PATIENCE = 10  # seconds for a connection
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"  # each statement sees what others committed
 _LOCK = "SELECT pg_advisory_xact_lock(%s)"
-_LATER = "SET LOCAL synchronous_commit = off"
 _FLUSH = "SELECT pg_logical_emit_message(true, 'giro', '')"
-_QUICK = 0.001  # seconds within which a flush is sent along with its group
-_MEASURED = 64  # groups, of which one measures that
 _OUTSIDE = ("08", "53", "57")  # classes of errors: connection, resources, operator
-
-# Appends a group if none of its decisions is there (`decided`), all that it rewards or reports on
-# wait (`waiting`), none of its reports with a name is there (`reported`) and, if it has forms,
-# there are as many as it expects. It is another statement than the one that takes the lock, because
-# a statement sees the table as it was when it began. Rows are looked up one by one, because of
-# `id = ANY` PostgreSQL reads all rows of a bandit until it has statistics.
-_APPEND = f"""
-    WITH known AS (
-        SELECT asked.id, its.*
-        FROM unnest(%(decided)s::text[] || %(waiting)s::text[]) AS asked (id), LATERAL (
-            SELECT ctid AS place, reward FROM giro_events
-            WHERE bandit = %(bandit)s AND kind = {DECISION} AND id = asked.id LIMIT 1) AS its
-    ), head AS (
-        SELECT (
-            SELECT coalesce(max(position), 0) FROM giro_events WHERE bandit = %(bandit)s) AS last
-        WHERE cardinality(%(waiting)s::text[]) = (SELECT count(*) FROM known)
-        AND NOT EXISTS (
-            SELECT 1 FROM known WHERE reward IS NOT NULL OR id = ANY(%(decided)s::text[]))
-        AND NOT EXISTS (
-            SELECT 1
-            FROM unnest(%(reported)s::text[], %(report_names)b::bytea[]) AS asked (id, name),
-            LATERAL (
-                SELECT 1 FROM giro_events WHERE bandit = %(bandit)s AND kind = {REPORT}
-                AND id = asked.id AND data = asked.name LIMIT 1) AS its)
-        AND (%(forms)s::bigint IS NULL OR %(forms)s::bigint = (
-            SELECT count(*) FROM giro_events WHERE bandit = %(bandit)s AND kind = {FORM}))
-    ), inserted AS (
-        INSERT INTO giro_events (bandit, position, {EVENT}, reward)
-        SELECT %(bandit)s, last + number, {EVENT}, last + reward
-        FROM head, unnest(
-            %(kinds)s::smallint[], %(ids)s::text[], %(times)s::double precision[],
-            %(values)s::double precision[], %(datas)b::bytea[], %(rewards)s::bigint[]
-        ) WITH ORDINALITY AS row ({EVENT}, reward, number)
-    ), rewarded AS (
-        UPDATE giro_events
-        SET reward = last + (%(places)s::bigint[])[array_position(%(rewarded)s::text[], known.id)]
-        FROM head, known WHERE giro_events.ctid = place AND known.id = ANY(%(rewarded)s::text[])
-    )
-    SELECT last, pg_notify('giro', %(bandit)s || ' ' || (last + %(n)s)) FROM head
-"""
 
 
 def opened(url: str, name: object) -> SqlStore:
@@ -121,7 +81,7 @@ class PostgresDatabase(Database):
     def __init__(self, where: str) -> None:
         """Prepare, without connecting."""
         super().__init__(where)
-        self._n_groups, self._flush_time = 0, 0.0  # seconds, a mean of the last ones
+        self._telling = Telling()
 
     def connected(self) -> "psycopg.Connection[Any]":
         """Return a new connection."""
@@ -146,7 +106,7 @@ class PostgresDatabase(Database):
         """Lend a connection in a transaction that holds the lock of a log, or of other tables."""
         with self.pool.one() as connection:
             connection.execute(_BEGIN)
-            connection.execute(_LOCK, (_LOCKS + bandit,))
+            connection.execute(_LOCK, (LOCKS + bandit,))
             yield connection
             connection.execute("COMMIT")
 
@@ -171,65 +131,73 @@ class PostgresDatabase(Database):
                 request.is_durable = request.error is None
 
     def sync(self) -> None:
-        """Wait until all commits are on the disk, and note how long it takes."""
+        """Wait until all commits are on the disk."""
         with self.errors(), self.pool.one() as connection:
-            begun = clock.monotonic()
             connection.execute(_FLUSH)
-            self._flush_time += (clock.monotonic() - begun - self._flush_time) / 8
 
     def committed_at_once(self, group: list[Request]) -> bool:
         """Append a group in one round trip if none of its events is taken, and return whether."""
         head = optimistic_head(group)
-        waiting = list(head.waiting)
+        awaited = list(head.waiting)
         rows, rewards = numbered(group, head)
         if any(request.error for request in group):
             for request in group:
                 request.error = None
             return False
         columns = zip(*((*row, reward) for _, row, reward in rows), strict=True)
-        names = ("kinds", "ids", "times", "values", "datas", "rewards")
-        bandit = group[0].bandit
         reported = [each for request in group for each in names_of(request.events)]
-        parameters = {
-            **dict(zip(names, map(list, columns), strict=True)),
-            "bandit": bandit,
-            "decided": [row.id for _, row, _ in rows if row.kind == DECISION],
-            "waiting": waiting,
-            "rewarded": list(rewards),
-            "places": list(rewards.values()),
-            "forms": forms_before(group),
-            "n": len(rows),
-            "reported": [id for id, _ in reported],
-            "report_names": [name.encode() for _, name in reported],
-        }
-        self._n_groups += 1
-        # Where a flush takes long, the next group is written meanwhile, and one does for several.
-        is_quick = self._flush_time < _QUICK and self._n_groups % _MEASURED != 0
-        flushes = is_quick or group[0].is_alone
+        bandit = group[0].bandit
+        known = max((each.known for each in group if each.known is not None), default=None)
+        tells = self._telling.is_due(bandit)
         with self.errors(), self.pool.one() as connection:
-            with connection.pipeline():
-                connection.execute(_BEGIN)
-                connection.execute(_LATER)
-                connection.execute(_LOCK, (_LOCKS + bandit,))
-                cursor = connection.execute(_APPEND, parameters)
-                connection.execute("COMMIT")
-                if flushes:
-                    connection.execute(_FLUSH)
-            appended = cursor.fetchone()
-        if appended is None:
+            cursor = connection.execute(
+                CALL,
+                (
+                    bandit,
+                    awaited,
+                    [id for id, _ in reported],
+                    [name.encode() for _, name in reported],
+                    forms_before(group),
+                    *map(list, columns),
+                    list(rewards),
+                    list(rewards.values()),
+                    known,
+                    tells,
+                ),
+            )
+            answer = cursor.fetchall()
+        if not answer:
             return False
+        last = answer[0][0]
+        missed = [event_of(EventRow(*row[1:])) for row in answer[1:]]
+        if last - len(missed) != known:  # they are many, or some have left the log
+            missed = []
         for request in group:
-            request.first += appended[0]
-            request.is_durable = flushes
+            request.first += last
+            request.is_durable = known is None or last <= known
+        tell_all(group, last - len(missed), missed)
+        if tells:
+            self._telling.told(bandit, last + len(rows))
+        else:
+            self._telling.held_back(bandit, last + len(rows))
+            self.watch.hurry()
         return True
+
+    def do_chores(self) -> None:
+        """Notify followers of news that were held back."""
+        clock.sleep(QUIET)
+        for bandit, position in self._telling.take().items():
+            self.query("SELECT pg_notify('giro', ?)", f"{bandit} {position}")
+            self._telling.told(bandit, position)
 
     def version(self, connection: "psycopg.Connection[Any]") -> int:
         """Return the version in its table."""
         return _version(connection)
 
     def set_version(self, connection: "psycopg.Connection[Any]") -> None:
-        """Note it there."""
+        """Note it there, and make the function that appends."""
         connection.execute("CREATE TABLE IF NOT EXISTS giro_version (version BIGINT NOT NULL)")
+        connection.execute(FUNCTION.encode())
         connection.execute("DELETE FROM giro_version")
         connection.execute("INSERT INTO giro_version VALUES (%s)", (VERSION,))
 

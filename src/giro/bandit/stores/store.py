@@ -60,6 +60,14 @@ class Snapshot(NamedTuple):
     arrays: dict[str, np.ndarray]
 
 
+class Appended(NamedTuple):
+    """The place of events that were appended, and the events there."""
+
+    first: int  # position of the first of one's own events
+    after: int  # position behind which `events` stand
+    events: Sequence[Event]  # one's own, and others beside them that came at the same time
+
+
 class Milestone(NamedTuple):
     """A snapshot that stays until the events before it have left the log."""
 
@@ -78,8 +86,10 @@ class Store(Protocol):
     shared: bool
     """Whether other processes may append."""
 
-    def append(self, events: Sequence[Event], *, expected: int | None = None) -> int:
-        """Append all of these or, if one is `Taken`, none, and return the position of the first.
+    def append(
+        self, events: Sequence[Event], *, expected: int | None = None, known: int | None = None
+    ) -> Appended:
+        """Append all of these or, if one is `Taken`, none, and return where.
 
         When it returns, a crash of the program, the machine or the database does not lose them.
         Taken is the id of a decision that there is already, a reward or report whose decision has
@@ -87,6 +97,9 @@ class Store(Protocol):
         from the last one, and everything about a decision that there is not. If `expected` is given
         and the log does not end at this position, the first event is Taken: of several that append
         to an empty log with 0, one succeeds. An id has at most `MAX_ID` characters.
+
+        Who has read the log up to `known` may be given, beside its own events, those that it has
+        not read: many processes need not read again after each append.
         """
 
     def last(self) -> int:
@@ -122,8 +135,10 @@ class Store(Protocol):
         It may return early without any.
         """
 
-    def subscribe(self, news: Callable[[], None], chores: Callable[[], None]) -> None:
+    def subscribe(self, news: Callable[[int], None], chores: Callable[[], None]) -> None:
         """Have `news` called when others have appended, and `chores` about every second.
+
+        News are told with the position that the log has reached.
 
         Both are methods of an object that somebody else holds: when it is gone, or the store is
         closed, they are no longer called. Two threads call them, one for news and one for chores,

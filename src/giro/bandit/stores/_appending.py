@@ -1,0 +1,85 @@
+"""Appending: PostgreSQL's function that appends a group of events in one call."""
+
+from giro.bandit.stores._schema import DECISION, EVENT, FORM, REPORT
+
+LOCKS = 7_416_830_115_201_719  # key of the advisory lock of tables; bandits' come behind it
+MOST_MISSED = 200  # events of others that come with the answer
+
+# Whoever changes the function gives it another name, and the tables another version: processes of
+# an older giro go on with the old one.
+#
+# It appends a group if none of its decisions is there, all that it rewards or reports on from
+# before (`awaited`) wait, none of its reports with a name is there (`reported`) and, if it has
+# forms, there are as many as it expects. Each statement of a function sees what was committed
+# before it began, so that what is looked up under the lock is the end of the log. Rows are looked
+# up one by one: without statistics PostgreSQL would read all rows of a bandit for `id = ANY`.
+#
+# Its first row has the position before the group. Events behind `known` follow, if they are few. It
+# has no row if nothing was appended. If there are such events, others are appending, too: then the
+# commit does not wait for the disk, because the lock is held until it is done, and the caller makes
+# it durable. Otherwise nobody waits for the lock, and one call does all.
+NAME = "giro_append_1"
+FUNCTION = f"""
+CREATE OR REPLACE FUNCTION {NAME}(
+    its_bandit bigint, awaited text[], reported text[], report_names bytea[], forms bigint,
+    kinds smallint[], ids text[], times double precision[], amounts double precision[],
+    datas bytea[], rewards bigint[], rewarded text[], places bigint[], known bigint, tells boolean
+) RETURNS SETOF giro_events LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    last bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock({LOCKS} + its_bandit);
+    FOR i IN 1 .. cardinality(kinds) LOOP
+        IF kinds[i] = {DECISION} THEN
+            PERFORM 1 FROM giro_events
+            WHERE bandit = its_bandit AND kind = {DECISION} AND id = ids[i];
+            IF FOUND THEN RETURN; END IF;
+        END IF;
+    END LOOP;
+    FOR i IN 1 .. cardinality(awaited) LOOP
+        PERFORM 1 FROM giro_events WHERE bandit = its_bandit AND kind = {DECISION}
+        AND id = awaited[i] AND reward IS NULL;
+        IF NOT FOUND THEN RETURN; END IF;
+    END LOOP;
+    FOR i IN 1 .. cardinality(reported) LOOP
+        PERFORM 1 FROM giro_events WHERE bandit = its_bandit AND kind = {REPORT}
+        AND id = reported[i] AND data = report_names[i];
+        IF FOUND THEN RETURN; END IF;
+    END LOOP;
+    IF forms IS NOT NULL THEN
+        PERFORM 1 FROM giro_events WHERE bandit = its_bandit AND kind = {FORM}
+        HAVING count(*) = forms;
+        IF NOT FOUND THEN RETURN; END IF;
+    END IF;
+    last := coalesce((SELECT max(position) FROM giro_events WHERE bandit = its_bandit), 0);
+    INSERT INTO giro_events (bandit, position, {EVENT}, reward)
+    SELECT its_bandit, last + number, {EVENT}, last + reward
+    FROM unnest(kinds, ids, times, amounts, datas, rewards)
+    WITH ORDINALITY AS row ({EVENT}, reward, number);
+    FOR i IN 1 .. cardinality(rewarded) LOOP
+        UPDATE giro_events SET reward = last + places[i]
+        WHERE bandit = its_bandit AND kind = {DECISION} AND id = rewarded[i];
+    END LOOP;
+    IF tells THEN
+        PERFORM pg_notify('giro', its_bandit || ' ' || (last + cardinality(kinds)));
+    END IF;
+    IF last > known THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
+    RETURN QUERY SELECT its_bandit, last, NULL::smallint, NULL::text, 0.0::double precision,
+        NULL::double precision, NULL::bytea, NULL::bigint;
+    IF last - known BETWEEN 1 AND {MOST_MISSED} THEN
+        RETURN QUERY SELECT * FROM giro_events
+        WHERE bandit = its_bandit AND position > known AND position <= last ORDER BY position;
+    END IF;
+END $$
+"""
+_TYPES = (
+    "bigint", "text[]", "text[]", "bytea[]", "bigint", "smallint[]", "text[]",
+    "double precision[]", "double precision[]", "bytea[]", "bigint[]", "text[]", "bigint[]",
+    "bigint", "boolean",
+)  # fmt: skip
+CALL = "SELECT position, {} FROM {}({})".format(
+    EVENT, NAME, ", ".join(f"%{'b' if of == 'bytea[]' else 's'}::{of}" for of in _TYPES)
+)
