@@ -48,7 +48,7 @@ from giro.version import stamp  # noqa: E402
 CALLERS = 8
 ARMS = [f"arm {i}" for i in range(10)]
 BANDIT = {"name": "b", "arms": ARMS, "policy": "thompson"}
-FLAG = {"name": "flag", "arms": ["old", "new"], "policy": "thompson"}
+FLAG = {"name": "flag", "arms": ["old", "new"], "policy": "thompson", "sticky": 86_400}
 RANK = {"actions": [{"id": word, "features": [{"taste": word}]} for word in ARMS]}
 BUSY = 503
 

@@ -124,10 +124,10 @@ def evaluated(order: dict[str, Any]) -> dict[str, Any]:
             order["store"], order["bandit"], at_once=True, progress=False
         ) as bandit:
             events = between(bandit.events(), order.get("since"), order.get("until"))
-        found = [giro.evaluate(events, policy, **how).records() for policy in order["policies"]]
+        tables = [giro.evaluate(events, policy, **how).records() for policy in order["policies"]]
     except giro.GiroError as error:
         return {"status": "failed", "detail": problem_of(error).detail}
-    rows = [{key: _json(value) for key, value in row.items()} for rows in found for row in rows]
+    rows = [{key: _json(value) for key, value in row.items()} for table in tables for row in table]
     return {"status": "done", "rows": rows}
 
 
