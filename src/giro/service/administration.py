@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from starlette.routing import Route
 
+from giro import BadParameter
 from giro.service.endpoint import Call, Endpoint, Handler, route
 from giro.service.errors import Problem
 from giro.service.keys import all_keys, create_key, revoke_key, rotate_key
@@ -101,7 +102,10 @@ class _Keys:
     async def revoke(self, call: Call) -> None:
         """Revoke a key. All processes follow within seconds."""
         _check(call)
-        await self._service.call(revoke_key, self._service.records, call.path["id"])
+        try:
+            await self._service.call(revoke_key, self._service.records, call.path["id"])
+        except BadParameter as error:
+            raise Problem(404, str(error)) from None
         await self._service.follow_once()
 
 

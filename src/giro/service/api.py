@@ -216,8 +216,10 @@ class Api:
 
     async def retire_arm(self, call: Call) -> None:
         """Never choose an arm again."""
-        running = await self._bandit(call, "admin")
-        await running.call(running.bandit.retire_arm, call.path["arm"])
+        running, arm = await self._bandit(call, "admin"), call.path["arm"]
+        if arm not in running.bandit.arms and not running.bandit.setting["open_arms"]:
+            raise Problem(404, f"the bandit '{running.name}' has no arm '{arm}', or no more")
+        await running.call(running.bandit.retire_arm, arm)
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -248,7 +250,8 @@ class Api:
         running, asked = await self._bandit(call, "read"), call.body
         given = msgspec.structs.asdict(asked).items()
         options = {key: value for key, value in given if key != "policy" and value is not UNSET}
-        return await self._evaluations.begin(running.name, asked.policy, options)
+        order = {"policies": [asked.policy], "options": options}
+        return await self._evaluations.begin(running.name, {"policy": asked.policy}, order)
 
     async def evaluations(self, call: Call) -> m.EvaluationList:
         """List the evaluations of a bandit, the newest first."""

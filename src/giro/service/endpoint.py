@@ -189,8 +189,9 @@ class Endpoint:
         return body
 
     def _decoded(self, raw: bytes) -> Any:
-        limits = self.service.settings.limits
-        most = limits.depth
+        if not raw:
+            raise Problem(400, "the body is empty: send JSON, {} if there is nothing to say")
+        most = self.service.settings.limits.depth
         if raw.count(b"[") + raw.count(b"{") > most and _is_deeper(raw, most):
             raise Problem(422, f"JSON is nested at most {most} levels deep here")
         assert self._decoder is not None
