@@ -7,7 +7,7 @@ READY := .venv/.ready
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test pytest test-versions test-oldest test-newest test-obp test-gpu coverage lint docs bench torture evidence contextual-evidence
+.PHONY: demo test pytest test-versions test-oldest test-newest test-obp test-gpu test-clients coverage lint docs bench torture evidence contextual-evidence
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
@@ -29,6 +29,13 @@ test-oldest test-newest: test-%: .venv-%/.ready
 # Our estimates on the Open Bandit data against those of its own pipeline, fetched for this.
 test-obp: $(READY)
 	$(BIN)/python scripts/open_bandit.py
+
+# Other makers' clients, fetched for this, against the service, and learning through its doors.
+test-clients: $(READY)
+	PYTHON=$(BIN)/python scripts/install_clients.sh
+	GIRO_NEEDS_CLIENTS=1 $(BIN)/python -m pytest -q tests/service/test_personalizer_clients.py \
+		tests/service/test_openfeature_clients.py tests/service/test_openapi_fuzz.py
+	$(BIN)/python -m pytest -q -m slow tests/service
 
 # The share of Python lines and branches that tests run; compiled kernels do not count.
 # `make coverage TESTS=tests/datasets` is quicker, and prints what those tests run.
@@ -62,6 +69,9 @@ bench: $(READY)
 torture: $(READY)
 	$(BIN)/python scripts/torture.py --store sqlite
 	$(BIN)/python scripts/torture.py --store postgres
+	$(BIN)/python scripts/torture_service.py --store sqlite
+	$(BIN)/python scripts/torture_service.py --store postgres --workers 2
+	$(BIN)/python scripts/torture_service.py --events 1000000
 
 evidence: demo
 	$(BIN)/giro reproduce linear-regret

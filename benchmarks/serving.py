@@ -2,9 +2,9 @@
 
     python benchmarks/serving.py [--only saturated steady] [--seconds 10] [--steady 600] [--quick]
 
-Writes results/service.json: decisions a second that `giro serve` answers when they are durable, at
-most (`saturated`), beside `plain_service.py`, which inserts a row for each request, in turns; and
-how long answers take at 500 decisions and 500 rewards a second (`steady`). Then `python
+Writes results/service/load.json: decisions a second that `giro serve` answers when they are
+durable, at most (`saturated`), beside `plain_service.py`, which inserts a row for each request, in
+turns; and how long answers take at 500 decisions and 500 rewards a second (`steady`). Then `python
 scripts/tables.py` writes docs/service.md, and the figure there is drawn. Clients are included: they
 run on the same cores. `wrk` puts the load on; PostgreSQL is a server of its own that waits for the
 disk. --quick does little of everything, to see that it works, and writes to .benchmarks/quick.
@@ -282,14 +282,14 @@ def main() -> None:
         "saturated": lambda kind, n: saturated(kind, n, seconds=seconds, turns=turns),
         "steady": lambda kind, n: iter([steady(kind, n, seconds=long)] if n != 2 else []),
     }
-    path = results(options.quick) / "service.json"
+    path = results(options.quick) / "service" / "load.json"
     content = json.loads(path.read_text("utf-8")) if path.exists() else {}
     for part in options.only or parts:
         rows = [row for row in content.get(part, []) if row["store"] not in dict(setups)]
         for setup in setups:
             say(f"{part}: {setup[0]}, {setup[1]} workers")
             for row in parts[part](*setup):
-                rows.append(row)
+                rows.append(row | {"commit": stamp("")._asdict()["commit"]})
                 say(f"  { ({k: v for k, v in row.items() if k != 'over time'}) }")
         words = " ".join(["python benchmarks/serving.py", *sys.argv[1:]])
         made_by = stamp(words)._asdict()

@@ -360,15 +360,21 @@ def _connections(where: str) -> int:
 # -- long logs -------------------------------------------------------------------------------
 
 
-def filled(bandit: Bandit, events: int, rng: np.random.Generator) -> None:
-    """Append decisions and their rewards until the log has this many events."""
+def filled(
+    bandit: Bandit, events: int, rng: np.random.Generator, *, begin: float = 1.0, step: float = 0.0
+) -> None:
+    """Append decisions and their rewards until the log has this many events.
+
+    The first is at the time `begin`, and each comes `step` seconds after the one before.
+    """
     arms, p = np.arange(len(ARMS)), np.full(len(ARMS), 1.0 / len(ARMS))
     while bandit.position < events:
         group: list[Event] = []
         for _ in range(min(1000, (events - bandit.position + 1) // 2)):
             id, arm = rng.bytes(12).hex(), int(rng.random() * len(ARMS))
             value = float(rng.random() < 0.1 + arm / 20)
-            group += [Decided(id, 1.0, arm, arms, p, 0.1, 0), Rewarded(id, 2.0, value)]
+            time = begin + step * (bandit.position + len(group))
+            group += [Decided(id, time, arm, arms, p, 0.1, 0), Rewarded(id, time + 1.0, value)]
         bandit._follower.append(group)
 
 

@@ -244,7 +244,9 @@ class Run:
                 how["seed"] = self._seed + 1000 * number + turn
                 phases = "fuzzing" if turn else "coverage,fuzzing"
                 said = schemathesis(self._server.port, self._folder, part, phases=phases, **how)
-                self.failures += [said] if said else []
+                if said:
+                    print(said, flush=True)  # noqa: T201
+                    self.failures.append(said)
                 total, turn = self.total(), turn + 1
                 print(f"{total} requests, {len(self.failures)} failures", flush=True)  # noqa: T201
                 yield
@@ -293,7 +295,7 @@ def main() -> None:
             found = run.found()
             keep({"made_by": made_by, **found}, options.out)
             server.stop()
-    print(json.dumps(found), *run.failures, sep="\n")  # noqa: T201
+    print(json.dumps(found), *run.failures[-3:], sep="\n")  # noqa: T201
     if found["failures"]:
         raise SystemExit(1)
 

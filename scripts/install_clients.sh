@@ -10,6 +10,7 @@ PACKAGES_NPM=(
     @openfeature/ofrep-web-provider
     @openfeature/server-sdk
     @openfeature/web-sdk
+    axe-core # which finds barriers on the pages of the dashboard
 )
 PACKAGES_PYTHON=(
     azure-ai-personalizer==1.0.0b1

@@ -378,6 +378,25 @@ def delayed() -> str:
     return markdown(["delay, rounds", *(f"`{policy}`" for policy in policies)], body)
 
 
+def lag() -> str:
+    """Return regrets of a process that is behind, and what that is at 500 decisions a second."""
+    found = rows("bandit/delayed")
+    policies = ("thompson", "giro:a=1", "ucb1")
+    cells = {
+        (row["policy"], int(row["lag"])): _regret(row, "regret_half")
+        for row in found
+        if row["delay"] in ("none", "fixed") and row["lag"] != "1"
+    }
+    lags = dict.fromkeys(n for _, n in sorted(cells, key=lambda cell: cell[1]))
+    body = [
+        [f"{n:,}" if n else "none", f"{n / 500:g} s" if n else ""]
+        + [cells[policy, n] for policy in policies]
+        for n in lags
+    ]
+    names = [f"`{policy}`" for policy in policies]
+    return markdown(["decisions behind", "at 500 a second", *names], body)
+
+
 def _regret(row: Row, margin: str) -> str:
     return f"{float(row['regret']):,.0f} ± {float(row[margin]):,.0f}"
 
@@ -438,6 +457,18 @@ def scaling(first: str, of: Sequence[str], heads: dict[str, tuple[str, str, str]
 
 MILLION, CHUNK = "of a million runs", "time of an empty chunk"
 STUDIES = ("mab", "linear-regret", "settings", "contextual", "offline")
+
+
+def dashboard() -> str:
+    """Return how long the pages of the dashboard take, a column for each log."""
+    found = content("bandit/dashboard")["pages"]
+    head = ["page", *(f"{row['store']}, {row['events']:,} events" for row in found)]
+    names = [name for name in found[0] if f"{name} max" in found[0]]
+    body = [[name, *(f"{row[name]:.0f}" for row in found)] for name in names]
+    opening = ["opening the log, seconds", *(f"{row['open_s']:.1f}" for row in found)]
+    return markdown(head, [*body, opening])
+
+
 TABLES: dict[str, Callable[[], str]] = {
     **{f"{study} command": partial(command, f"{study}/claims") for study in STUDIES},
     "field command": partial(command, "bakeoff/field"),
@@ -524,6 +555,7 @@ TABLES: dict[str, Callable[[], str]] = {
         )
     },
     "drift-contexts": drift_in_context,
+    "lag": lag,
     "drift-half-lives": drift_by_half_life,
     "coverage": coverage,
     "scaling policies": lambda: scaling(

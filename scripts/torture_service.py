@@ -14,9 +14,10 @@ were told:
 - every reward that was acknowledged is there, once, with that value;
 - the same request got the same decision, and a visitor has one, whatever was killed in between.
 
-With --events it makes a log of that many events (once, in the folder), and prints how long a server
-takes from its start until it is ready and until it has decided, after a kill and after a good end.
-It needs Linux.
+results/service/kills.json keeps what was acknowledged, and how long the server took from its start
+to ready. With --events it makes a log of that many events (once, in the folder), and prints how
+long a server takes from its start until it is ready and until it has decided, after a kill and
+after a good end (results/service/restarts.json). It needs Linux.
 """
 
 import argparse
@@ -29,7 +30,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +43,12 @@ from servers import SERVE, Said, Server, Wire, free_port  # noqa: E402  # of the
 
 from giro import Bandit  # noqa: E402
 from giro.seeds import stream  # noqa: E402
+from giro.version import stamp  # noqa: E402
 
 CALLERS = 8
 ARMS = [f"arm {i}" for i in range(10)]
 BANDIT = {"name": "b", "arms": ARMS, "policy": "thompson"}
-FLAG = {"name": "flag", "arms": ["old", "new"], "policy": "thompson"}
+FLAG = {"name": "flag", "arms": ["old", "new"], "policy": "thompson", "sticky": 86_400}
 RANK = {"actions": [{"id": word, "features": [{"taste": word}]} for word in ARMS]}
 BUSY = 503
 
@@ -66,7 +68,7 @@ class Callers:
         self.visitors: set[str] = set()  # who asked
         self.failed = False
 
-    async def hear(self, answers: int, seconds: float = 60.0) -> None:
+    async def hear(self, answers: int, seconds: float = 600.0) -> None:
         """Wait until they were told so many more decisions and rewards."""
         until, wanted = time.monotonic() + seconds, self.told.total() + answers
         while self.told.total() < wanted and not self.failed:
@@ -223,6 +225,8 @@ async def torture(store: str, folder: Path, *, workers: int, kills: int, seed: i
     callers.check(store)
     if waits:
         print(f"start to ready: {np.median(waits):.2f} s, longest {max(waits):.2f} s")  # noqa: T201
+        callers.told["median ready ms"] = round(1e3 * float(np.median(waits)))
+        callers.told["longest ready ms"] = round(1e3 * max(waits))
     return callers.told
 
 
@@ -254,8 +258,8 @@ def long_log(folder: Path, events: int) -> str:
     return store
 
 
-def restarted(store: str, folder: Path, times: int = 5) -> None:
-    """Print how long it takes from the start to ready, and to a decision."""
+def restarted(store: str, folder: Path, times: int = 5) -> Iterator[dict[str, Any]]:
+    """Yield how long it takes from the start to ready, and to a decision."""
     (folder / "giro.toml").write_text(
         "[[bandits]]\n"
         + "".join(f"{key} = {json.dumps(value)}\n" for key, value in BANDIT.items()),
@@ -274,6 +278,7 @@ def restarted(store: str, folder: Path, times: int = 5) -> None:
                 decided = time.perf_counter() - begun
                 how(server)
             print(f"ready after {ready:.2f} s, decided after {decided:.2f} s, then {how.__name__}")  # noqa: T201
+            yield {"ready_s": round(ready, 2), "decided_s": round(decided, 2), "then": how.__name__}
 
 
 async def _decided(port: int) -> None:
@@ -292,6 +297,16 @@ def _database() -> str:
     return new_database(url)
 
 
+def keep(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write rows to a file of results, in the place of those of the same store and workers."""
+    path = options.out / f"{name}.json"
+    old = json.loads(path.read_text("utf-8"))["rows"] if path.exists() else []
+    new = {(row.get("store"), row.get("workers")): row for row in [*old, *rows]}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    content = {"made_by": rows[-1]["made_by"], "rows": list(new.values())}
+    path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -302,16 +317,23 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--events", type=int)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "service")
     options = parser.parse_args()
+    words = " ".join(["python scripts/torture_service.py", *sys.argv[1:]])
+    made_by = stamp(words)._asdict()
     with tempfile.TemporaryDirectory() as name:
         folder = options.folder or Path(name)
         folder.mkdir(parents=True, exist_ok=True)
         if options.events:
-            restarted(long_log(folder, options.events), folder)
+            store = long_log(folder, options.events)
+            starts = list(restarted(store, folder))
+            keep("restarts", [{"events": options.events, "starts": starts, "made_by": made_by}])
         else:
             store = f"sqlite:///{folder}/giro.db" if options.store == "sqlite" else _database()
             how = {"workers": options.workers, "kills": options.kills, "seed": options.seed}
             told = asyncio.run(torture(store, folder, **how))
+            row = {"store": options.store, **how, **told, "lost": 0, "made_by": made_by}
+            keep("kills", [row])
             print(  # noqa: T201
                 f"{options.kills} kills of giro serve on {options.store} with {options.workers} "
                 f"workers: {told['decisions']} decisions and {told['rewards']} rewards "

@@ -56,7 +56,7 @@ def test_every_path_that_a_workflow_names_is_there() -> None:
 def test_every_target_that_a_workflow_makes_is_there() -> None:
     lines = [step.get("run", "") for file in WORKFLOWS for step in steps_of(file)]
     targets = {target for line in lines for target in re.findall(r"^make (\S+)", line)}
-    assert targets == {"lint", "docs", "test"}
+    assert targets == {"lint", "docs", "test", "test-clients"}
     assert all(re.search(rf"^{target}:", MAKEFILE, re.MULTILINE) for target in targets)
 
 

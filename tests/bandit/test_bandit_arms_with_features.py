@@ -425,6 +425,17 @@ def test_bad_settings_are_refused(given: dict[str, Any], problem: str) -> None:
         Bandit(**given)
 
 
+@pytest.mark.parametrize("slots", [2, [{}, {}]])
+def test_a_slot_gets_an_arm_that_waits_for_its_first_reward_if_there_is_no_other(
+    slots: Any,
+) -> None:
+    bandit = Bandit(["a", "b"], "thompson", first_decisions=1, seed=1)
+    first, second = bandit.decide(arms=["a"]), bandit.decide(arms=["b"])
+    bandit.reward(first.id, 1.0)
+    assert bandit.decide().arm == first.arm  # the other waits
+    assert [each.arm for each in bandit.rank(slots=slots)] == [first.arm, second.arm]
+
+
 @pytest.mark.parametrize("slots", [0, -1, True, "two", [], 4, 10**15])
 def test_bad_slots_are_refused(slots: Any) -> None:
     with pytest.raises(BadParameter, match="slots"):

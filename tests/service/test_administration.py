@@ -21,7 +21,7 @@ def test_a_key_is_made_used_replaced_and_revoked(served: Served) -> None:
             assert (await ask("GET", "/v1/bandits", key=each)).status_code == 200
         assert (await ask("DELETE", f"/v1/keys/{id}")).status_code == 204
         assert (await ask("GET", "/v1/bandits", key=secret)).status_code == 401
-        assert (await ask("DELETE", f"/v1/keys/{id}")).status_code == 422
+        assert (await ask("DELETE", f"/v1/keys/{id}")).status_code == 404
 
     served(game)
 

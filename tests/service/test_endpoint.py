@@ -86,7 +86,7 @@ def test_a_body_without_a_length_is_measured(served: Served) -> None:
 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("GET", "/", 404), ("POST", "/v1/bandits/", 404), ("PUT", "/v1/bandits", 405)],
+    [("GET", "/nowhere", 404), ("POST", "/v1/bandits/", 404), ("PUT", "/v1/bandits", 405)],
 )
 def test_other_paths_and_methods_are_problems(
     served: Served, method: str, path: str, status: int

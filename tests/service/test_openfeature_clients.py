@@ -6,7 +6,6 @@
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,10 +16,10 @@ from typing import Any
 
 import httpx
 import pytest
+from service.clients import NODE, PYTHON, need_node, need_python
 from service.test_run import CODE, KEY
 
 ROOT = Path(__file__).parents[2]
-CLIENTS = ROOT / ".clients"
 PAGE = ROOT / "docs/howto/feature-flags.md"
 BUTTON = {"name": "button", "arms": ["calm", "loud"], "policy": "uniform"}
 COLOURS = {"payloads": {"calm": "#2d7", "loud": "#f40"}}
@@ -66,15 +65,12 @@ def ran(program: str, kind: str, ask: httpx.Client, folder: Path, key: str = KEY
     """Return what a program prints, which finds the server in its environment."""
     environment = os.environ | {"OFREP_ENDPOINT": str(ask.base_url), "GIRO_KEY": key}
     if kind == "js":
-        node, home = shutil.which("node"), CLIENTS / "node_modules"
-        if node is None or not (home / "@openfeature/ofrep-provider").exists():
-            pytest.skip("no OpenFeature client for JavaScript: run scripts/install_clients.sh")
-        (folder / "node_modules").symlink_to(home)
+        node = need_node("@openfeature/ofrep-provider")
+        (folder / "node_modules").symlink_to(NODE)
         words = [node, str(folder / "program.mjs")]
     else:
-        if not (CLIENTS / "python/openfeature").exists():
-            pytest.skip("no OpenFeature client for Python: run scripts/install_clients.sh")
-        environment["PYTHONPATH"] = str(CLIENTS / "python")
+        need_python("openfeature")
+        environment["PYTHONPATH"] = str(PYTHON)
         words = [sys.executable, str(folder / "program.py")]
     Path(words[1]).write_text(program, "utf-8")
     done = subprocess.run(

@@ -5,7 +5,6 @@
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -16,9 +15,9 @@ from typing import Any
 
 import httpx
 import pytest
+from service.clients import NODE, PYTHON, need_node, need_python
 from service.test_run import CODE, KEY
 
-CLIENTS = Path(__file__).parents[2] / ".clients"
 PYTHON_V1 = """
 import json, sys
 from azure.cognitiveservices.personalizer import PersonalizerClient
@@ -49,7 +48,7 @@ except Exception as error:
 print(json.dumps(said))
 """
 PYTHON_V2 = """
-import json, sys
+import datetime, json, sys
 from azure.core.credentials import AzureKeyCredential
 from azure.core.exceptions import ClientAuthenticationError, HttpResponseError
 from azure.ai.personalizer import PersonalizerAdministrationClient, PersonalizerClient
@@ -75,6 +74,11 @@ said["reset"] = admin.reset_policy()
 said["same"] = admin.get_policy() == said["reset"]
 said["model"] = admin.get_model_properties()
 said["logs"] = admin.get_log_properties()
+times = {"startTime": "2000-01-01T00:00:00Z", "endTime": "2100-01-01T00:00:00Z"}
+admin.create_evaluation("e", {"name": "e", "policies": [], **times})
+said["evaluations"] = [each["id"] for each in admin.list_evaluations()]
+day = datetime.datetime(2026, 1, 1)
+said["evaluation"] = admin.get_evaluation("e", start_time=day, end_time=day)["name"]
 said["bytes"] = len(b"".join(admin.export_model(signed=False)))
 try:
     client.rank({"actions": []})
@@ -139,6 +143,10 @@ const slots = ["a", "b"].map((id) => ({ id, baselineAction: id }));
   await call("policy", ask("/configurations/policy").get(options));
   await call("model", ask("/model/properties").get(options));
   await call("logs", ask("/logs/properties").get(options));
+  const times = { startTime: "2000-01-01T00:00:00Z", endTime: "2100-01-01T00:00:00Z" };
+  const judged = { body: { name: "e", policies: [], ...times }, ...options };
+  await call("evaluate", ask("/evaluations").post(judged));
+  await call("evaluations", ask("/evaluations").get(options));
   await call("error", ask("/rank").post({ body: { actions: [] }, ...options }));
   console.log(JSON.stringify(said));
 })();
@@ -169,8 +177,8 @@ def said_by(program: list[str], code: str, endpoint: str, folder: Path) -> Any:
     path = folder / "program"
     path.write_text(code, "utf-8")
     environment = os.environ | {
-        "PYTHONPATH": str(CLIENTS / "python"),
-        "NODE_PATH": str(CLIENTS / "node_modules"),
+        "PYTHONPATH": str(PYTHON),
+        "NODE_PATH": str(NODE),
         "NODE_NO_WARNINGS": "1",
     }
     words = [*program, str(path), endpoint, KEY]
@@ -181,16 +189,8 @@ def said_by(program: list[str], code: str, endpoint: str, folder: Path) -> Any:
 
 def python_with(package: str) -> list[str]:
     """Return how to start Python, if there is this package for it."""
-    if not (CLIENTS / "python" / package).exists():
-        pytest.skip(f"{package} is not installed: scripts/install_clients.sh")
+    need_python(package)
     return [sys.executable, "-W", "ignore"]
-
-
-def node_with(package: str) -> list[str]:
-    """Return how to start Node, if there is this package for it."""
-    if shutil.which("node") is None or not (CLIENTS / "node_modules" / package).exists():
-        pytest.skip(f"{package} is not installed: scripts/install_clients.sh")
-    return ["node"]
 
 
 def test_python_of_version_1(endpoint: str, tmp_path: Path) -> None:
@@ -214,12 +214,13 @@ def test_python_of_2022(endpoint: str, tmp_path: Path) -> None:
     assert said["policy"]["name"] == "bag" and said["same"]
     assert said["logs"]["dateRange"]["from"] == said["model"]["creationTime"]
     assert said["bytes"] > 1000
+    assert (said["evaluations"], said["evaluation"]) == (["e"], "e")
     assert said["error"] == [400, "InvalidRankRequest"]
     assert said["refused"] == 401
 
 
 def test_javascript_of_version_1(endpoint: str, tmp_path: Path) -> None:
-    program = node_with("@azure/cognitiveservices-personalizer")
+    program = [need_node("@azure/cognitiveservices-personalizer")]
     said = said_by(program, JS_V1, endpoint, tmp_path)
     assert said["rank"]["eventId"] == "js/1" and said["rank"]["rewardActionId"] in "ac"
     assert len(said["rank"]["ranking"]) == 3
@@ -227,7 +228,7 @@ def test_javascript_of_version_1(endpoint: str, tmp_path: Path) -> None:
 
 
 def test_javascript_of_preview_3(endpoint: str, tmp_path: Path) -> None:
-    program = node_with("@azure-rest/ai-personalizer")
+    program = [need_node("@azure-rest/ai-personalizer")]
     said = said_by(program, JS_V3, endpoint.rstrip("/"), tmp_path)  # it looks for its paths
     error = said.pop("error")
     assert (error[0], error[1]["error"]["code"]) == ("400", "InvalidRankRequest")
@@ -236,4 +237,5 @@ def test_javascript_of_preview_3(endpoint: str, tmp_path: Path) -> None:
     assert [said[name][0] for name in without] == ["204"] * 3
     assert [name for name in said if "unexpected" in said[name] and name not in without] == []
     assert said["rank"][1]["rewardActionId"] in "abc"
+    assert {each["name"] for each in said["evaluations"][1]} == {"e"}
     assert said["put"][1]["explorationPercentage"] == 0.2

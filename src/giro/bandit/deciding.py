@@ -271,10 +271,8 @@ def decided(
     assert live is not None
     is_taken, features = request.taken is not None, rows.features
     among = asked if is_taken else state.cold_start.eligible(asked)
-    if taken:
-        among = among[~np.isin(among, _taken_arms(taken, names))]
-    if request.excluded:
-        among = _without(request.excluded, among, state, names)
+    if taken or request.excluded:
+        among = _left(encoded, among, state, taken)
     if among is not asked and among.size < asked.size:
         left = np.flatnonzero(np.isin(asked, among))
         features = rows_at(features, left)
@@ -315,17 +313,19 @@ def _taken_arms(taken: Sequence[Decided], names: Sequence[str]) -> list[int]:
     return [names.index(event.names[event.position]) for event in taken]
 
 
-def _without(
-    excluded: Sequence[str], among: np.ndarray, state: "BanditState", names: Sequence[str]
+def _left(
+    encoded: Encoded, eligible: np.ndarray, state: "BanditState", taken: Sequence[Decided]
 ) -> np.ndarray:
-    """Return the arms on offer that are not excluded."""
-    if state.setting.open_arms:
-        arms = [arm for arm in among.tolist() if names[arm] not in excluded]
-    else:
-        arms = [arm for arm in among.tolist() if state.arms[arm] not in excluded]
-    if not arms:
-        raise BadParameter("a slot is left without an arm: others have all that it may have")
-    return np.array(arms, np.int64)
+    """Return the arms that a slot may have: if need be, arms that wait for their first reward."""
+    gone, excluded = _taken_arms(taken, encoded.names), encoded.request.excluded
+    names: Sequence[str] = encoded.names if state.setting.open_arms else state.arms
+    for pool in (eligible, encoded.asked):
+        left = pool[~np.isin(pool, gone)] if gone else pool
+        if excluded:
+            left = left[[names[arm] not in excluded for arm in left.tolist()]]
+        if left.size:
+            return left
+    raise BadParameter("a slot is left without an arm: others have all that it may have")
 
 
 def _number(id: str) -> int:

@@ -32,7 +32,7 @@ def summary(state: "BanditState", now: float) -> "pl.DataFrame":
         if -24 < hour - now // 3600 <= 1:  # clocks may differ a little
             for arm, count in counts.items():
                 recent[arm] += count
-    rows, active = [], set(state.active.tolist())
+    rows, active, total = [], set(state.active.tolist()), recent.sum()
     for arm, (name, own) in enumerate(zip(state.arms, state.counts.arms, strict=True)):
         reward = _mean_reward(own, state)
         rows.append(
@@ -44,7 +44,7 @@ def summary(state: "BanditState", now: float) -> "pl.DataFrame":
                 "mean": None if reward is None else reward.value,
                 "low": None if reward is None else reward.low,
                 "high": None if reward is None else reward.high,
-                "last_day": float(recent[arm] / recent.sum()) if recent.any() else None,
+                "last_day": float(recent[arm] / total) if total else None,
             }
         )
     kinds = {"arm": pl.String, "active": pl.Boolean, "decisions": pl.Int64, "rewards": pl.Int64}

@@ -30,6 +30,7 @@ def describe(context: typer.Context) -> None:
     \b
     Examples:
       giro key create --scopes decide,reward --bandits 'shop-*'
+      giro key create --scopes decide,reward --bandits button --origins https://shop.example
       giro key create --replace 3f2a9c01b7de --overlap 3600
       giro key list --url http://127.0.0.1:8720
     """
@@ -48,6 +49,9 @@ def create(
     loop: Annotated[
         str | None, option("NAME", "The bandit that it decides for with Personalizer's API.")
     ] = None,
+    origins: Annotated[
+        str, option("URLS", "Pages that it is for, where anybody can read it: https://HOST.")
+    ] = "",
     note: Annotated[str, option("TEXT", "What it is for.")] = "",
     replace: Annotated[str | None, option("ID", "A key that this one takes the place of.")] = None,
     overlap: Annotated[float, option("SECONDS", "How long that one stays valid.")] = 86400.0,
@@ -59,6 +63,7 @@ def create(
         "rate": rate,
         "loop": loop,
         "note": note,
+        "origins": name_list(origins) if origins else [],
     }
     if url:
         wanted |= {"replace": replace, "overlap": overlap}

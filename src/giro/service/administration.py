@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from starlette.routing import Route
 
+from giro import BadParameter
 from giro.service.endpoint import Call, Endpoint, Handler, route
 from giro.service.errors import Problem
 from giro.service.keys import all_keys, create_key, revoke_key, rotate_key
@@ -19,6 +20,7 @@ class NewKey(Struct, omit_defaults=True, forbid_unknown_fields=True):
     rate: Annotated[float, Meta(gt=0)] | None = None
     loop: str | None = None
     note: str = ""
+    origins: tuple[str, ...] = ()
     replace: str | None = None
     overlap: Annotated[float, Meta(ge=0)] = 86400.0
 
@@ -41,6 +43,7 @@ class KeyShown(Struct):
     rate: float | None
     loop: str | None
     note: str
+    origins: list[str]
 
 
 class KeyList(Struct):
@@ -87,6 +90,7 @@ class _Keys:
             rate=new.rate,
             loop=new.loop,
             note=new.note,
+            origins=new.origins,
         )
 
     async def list(self, call: Call) -> dict[str, Any]:
@@ -98,7 +102,10 @@ class _Keys:
     async def revoke(self, call: Call) -> None:
         """Revoke a key. All processes follow within seconds."""
         _check(call)
-        await self._service.call(revoke_key, self._service.records, call.path["id"])
+        try:
+            await self._service.call(revoke_key, self._service.records, call.path["id"])
+        except BadParameter as error:
+            raise Problem(404, str(error)) from None
         await self._service.follow_once()
 
 

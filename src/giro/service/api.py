@@ -25,7 +25,7 @@ _SINCE = {"in": "query", "schema": {"type": "integer", "minimum": 0, "default": 
 
 def routes(service: Service) -> list[Route]:
     """Return the routes of this API, those that are asked most often first."""
-    api = _Api(service)
+    api = Api(service)
     name, arm = "/v1/bandits/{name}", "/arms/{arm:path}"
     asked = m.DecisionRequest | list[m.DecisionRequest]
     decided = m.DecisionAnswer | list[m.BatchAnswer]
@@ -70,10 +70,11 @@ def routes(service: Service) -> list[Route]:
     ]
 
 
-class _Api:
+class Api:
     """The handlers."""
 
     def __init__(self, service: Service) -> None:
+        """Answer for a service."""
         self._service, self._limits = service, service.settings.limits
         self._evaluations = Evaluations(service)
 
@@ -91,8 +92,14 @@ class _Api:
         running = await self._bandit(call, "decide")
         if not isinstance(call.body, list):
             return await self._decided(running, call.body)
-        self._check_batch(call.body)
-        return await gathered([self._in_batch(running, each) for each in call.body], _refused)
+        return await self.decided_each(running, call.body)
+
+    async def decided_each(
+        self, running: Running, asked: Sequence[m.DecisionRequest]
+    ) -> list[m.BatchAnswer]:
+        """Return the decision on each request, or the problem with it."""
+        self._check_batch(asked)
+        return await gathered([self._in_batch(running, each) for each in asked], _refused)
 
     async def _in_batch(self, running: Running, asked: m.DecisionRequest) -> m.BatchAnswer:
         return m.BatchAnswer(await self._decided(running, asked))
@@ -137,8 +144,14 @@ class _Api:
                 raise Problem(404, "no decision is known for this targetingKey")
             await self._service.reward_in(running, stuck.value["id"], call.body.value)
             return [m.Outcome(204)]
-        self._check_batch(call.body)
-        reports = [self._reported(running, each) for each in call.body]
+        return await self.rewarded_each(running, call.body)
+
+    async def rewarded_each(
+        self, running: Running, rewards: Sequence[m.RewardById]
+    ) -> list[m.Outcome]:
+        """Report each reward, and return whether it was taken."""
+        self._check_batch(rewards)
+        reports = [self._reported(running, each) for each in rewards]
         return await gathered(reports, lambda p: m.Outcome(p.status, p.detail))
 
     async def _reported(self, running: Running, report: m.RewardById) -> m.Outcome:
@@ -203,8 +216,10 @@ class _Api:
 
     async def retire_arm(self, call: Call) -> None:
         """Never choose an arm again."""
-        running = await self._bandit(call, "admin")
-        await running.call(running.bandit.retire_arm, call.path["arm"])
+        running, arm = await self._bandit(call, "admin"), call.path["arm"]
+        if arm not in running.bandit.arms and not running.bandit.setting["open_arms"]:
+            raise Problem(404, f"the bandit '{running.name}' has no arm '{arm}', or no more")
+        await running.call(running.bandit.retire_arm, arm)
 
     # -- reading -----------------------------------------------------------------------------
 
@@ -235,7 +250,8 @@ class _Api:
         running, asked = await self._bandit(call, "read"), call.body
         given = msgspec.structs.asdict(asked).items()
         options = {key: value for key, value in given if key != "policy" and value is not UNSET}
-        return await self._evaluations.begin(running.name, asked.policy, options)
+        order = {"policies": [asked.policy], "options": options}
+        return await self._evaluations.begin(running.name, {"policy": asked.policy}, order)
 
     async def evaluations(self, call: Call) -> m.EvaluationList:
         """List the evaluations of a bandit, the newest first."""

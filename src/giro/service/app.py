@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import msgspec
 from starlette.routing import Route, Router
 
-from giro.service import administration, api, dashboard, openapi, openfeature, personalizer
+from giro.service import administration, api, browser, dashboard, openapi, openfeature, personalizer
 from giro.service import messages as m
 from giro.service.endpoint import Answer, Call, Endpoint, nowhere, route
 from giro.service.errors import Problem
@@ -26,6 +26,7 @@ from giro.service.settings import Settings
 RoutesOf: TypeAlias = Callable[[Service], list[Route]]
 DOORS: Sequence[RoutesOf] = (
     api.routes,
+    browser.routes,
     administration.routes,
     openfeature.routes,
     personalizer.routes,

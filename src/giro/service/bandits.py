@@ -185,7 +185,10 @@ class Bandits:
         try:
             Bandit(name=name, store=self.store, ids=_ids(name), at_once=True, **parameters).close()
         except giro.BadParameter as error:
-            raise Problem(409, str(error)) from None
+            difference = str(error).partition("; sync_arms=True")[0]  # which is not said over HTTP
+            raise Problem(
+                409, f"{difference}; POST and DELETE /v1/bandits/{name}/arms add and retire arms"
+            ) from None
 
     async def retire(self, name: str) -> None:
         """Decide no more with a bandit."""

@@ -7,7 +7,7 @@ problem, as its door wants it.
 
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mapping
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 
@@ -50,6 +50,28 @@ class Call(NamedTuple):
 
 
 Handler: TypeAlias = Callable[[Call], Awaitable[Any]]
+
+
+PREFLIGHT = {
+    "access-control-allow-methods": "POST",
+    "access-control-allow-headers": "authorization, content-type, x-api-key",
+    "access-control-max-age": "7200",
+}
+
+
+def header_of(scope: Scope, name: bytes) -> str:
+    """Return a header of a request, or nothing."""
+    lines: dict[bytes, bytes] = dict(scope["headers"])
+    return lines.get(name, b"").decode("latin-1")
+
+
+def for_page(answer: Answer, scope: Scope, origins: Container[str]) -> Answer:
+    """Return an answer that a page may read, if it is of one of these origins."""
+    origin = header_of(scope, b"origin")
+    if origin not in origins:
+        return answer
+    own = {"access-control-allow-origin": origin, "vary": "Origin"}
+    return answer._replace(headers={**answer.headers, **own})
 
 
 class Door(NamedTuple):
@@ -112,6 +134,8 @@ class Endpoint:
         method, path, begun = scope["method"], scope.get("giro.route", ""), time.perf_counter()
         with request_span(method, path, scope["headers"]) as span:
             answer = await self._answered_or_refused(scope, receive)
+            if self.service.keys.origins:
+                answer = for_page(answer, scope, self.service.keys.origins)
             note_answer(span, scope["path_params"], answer.content, answer.status)
             seconds = time.perf_counter() - begun
             self.service.metrics.answered(method, path, answer.status, seconds)
@@ -135,6 +159,7 @@ class Endpoint:
     async def _answered(self, scope: Scope, receive: Receive) -> Answer:
         headers = {k.decode("latin-1"): v.decode("latin-1") for k, v in scope["headers"]}
         key = self.service.keys.key_of(self.door.key_in(headers)) if self.needs_key else _NOBODY
+        key.check_origin(headers.get("origin"))
         try:
             raw = await self._read(headers, receive)
         except ClientDisconnect:
@@ -164,8 +189,9 @@ class Endpoint:
         return body
 
     def _decoded(self, raw: bytes) -> Any:
-        limits = self.service.settings.limits
-        most = limits.depth
+        if not raw:
+            raise Problem(400, "the body is empty: send JSON, {} if there is nothing to say")
+        most = self.service.settings.limits.depth
         if raw.count(b"[") + raw.count(b"{") > most and _is_deeper(raw, most):
             raise Problem(422, f"JSON is nested at most {most} levels deep here")
         assert self._decoder is not None
@@ -175,6 +201,15 @@ class Endpoint:
             raise Problem(422, f"the body is not as wanted: {error}") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise Problem(400, f"the body is not JSON: {error}") from None
+
+    async def before_page(self, scope: Scope, send: Send) -> None:
+        """Answer the question of a browser whether a page may ask here (a preflight)."""
+        origins, method = self.service.keys.origins, scope["method"]
+        if header_of(scope, b"origin") in origins:
+            answer = for_page(Answer(status=204, headers=PREFLIGHT), scope, origins)
+        else:
+            answer = self.refusal(Problem(405, f"{method} is not possible here"), {})
+        await _send(answer, send)
 
 
 async def _rest(message: Message, receive: Receive, most: int) -> bytes:
@@ -229,6 +264,8 @@ class _Route(Route):
         if scope["method"] in (self.methods or ()):
             scope["giro.route"] = self.path
             await self.app(scope, receive, send)
+        elif scope["method"] == "OPTIONS" and isinstance(self.app, Endpoint):
+            await self.app.before_page(scope, send)
         else:
             problem = Problem(405, f"{scope['method']} is not possible here")
             allowed = {"allow": ", ".join(sorted(self.methods or ()))}
@@ -252,6 +289,7 @@ __all__ = [
     "Door",
     "Endpoint",
     "bearer_or_api_key",
+    "for_page",
     "nowhere",
     "problem_json",
     "route",

@@ -26,26 +26,27 @@ _ENDED = {"status": "failed", "detail": "the service ended before the evaluation
 class Evaluations:
     """The evaluations that this process begins, one after the other, and those that are kept."""
 
-    def __init__(self, service: Service) -> None:
-        """Begin without any."""
-        self._service = service
+    def __init__(self, service: Service, kind: str = KIND) -> None:
+        """Begin without any. `kind` is that of the records in which they are kept."""
+        self._service, self._kind = service, kind
         self._turn = asyncio.Semaphore(1)
         self._running: set[asyncio.Task[None]] = set()
         service.on_close.append(self.close)
 
-    async def begin(self, bandit: str, policy: str, options: dict[str, Any]) -> dict[str, Any]:
-        """Begin an evaluation, and return its record."""
+    async def begin(
+        self, bandit: str, about: dict[str, Any], order: dict[str, Any], id: str | None = None
+    ) -> dict[str, Any]:
+        """Begin an evaluation, and return its record, which has `about` and later the result.
+
+        The order has `policies` and `options` of `giro.evaluate`, and if need be the times `since`
+        and `until` of decisions.
+        """
         if len(self._running) >= _MOST:
             raise Problem(429, f"{_MOST} evaluations wait already: ask again later", wait=10)
-        id = secrets.token_hex(8)
-        record = {"id": id, "status": "running", "policy": policy, "created": time.time()}
-        await self._service.put(KIND, f"{bandit}/{id}", record | {"alive": time.time()})
-        order = {
-            "store": self._service.settings.store,
-            "bandit": bandit,
-            "policy": policy,
-            "options": options,
-        }
+        id = id or secrets.token_hex(8)
+        record = {"id": id, "status": "running", "created": time.time(), **about}
+        await self._service.put(self._kind, f"{bandit}/{id}", record | {"alive": time.time()})
+        order = {"store": self._service.settings.store, "bandit": bandit, **order}
         task = asyncio.create_task(self._run(order, record))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
@@ -61,24 +62,28 @@ class Evaluations:
         finally:
             beating.cancel()
             await asyncio.wait([beating])
-            await self._service.put(KIND, name, record | result)
+            await self._service.put(self._kind, name, record | result)
 
     async def _beat(self, name: str, record: dict[str, Any]) -> None:
         """Say from time to time that an evaluation is under way: a crash says nothing."""
         while True:
             await asyncio.sleep(_BEAT)
-            await self._service.put(KIND, name, record | {"alive": time.time()})
+            await self._service.put(self._kind, name, record | {"alive": time.time()})
 
     async def all(self, bandit: str) -> list[dict[str, Any]]:
         """Return the evaluations of a bandit, the newest first."""
-        records = await self._service.call(self._service.records.all, KIND)
+        records = await self._service.call(self._service.records.all, self._kind)
         own = [_now(each.value) for name, each in records.items() if name.startswith(f"{bandit}/")]
         return sorted(own, key=lambda value: -value["created"])
 
     async def get(self, bandit: str, id: str) -> dict[str, Any] | None:
         """Return an evaluation."""
-        record = await self._service.get(KIND, f"{bandit}/{id}")
+        record = await self._service.get(self._kind, f"{bandit}/{id}")
         return None if record is None else _now(record.value)
+
+    async def delete(self, bandit: str, id: str) -> None:
+        """Forget an evaluation that is over."""
+        await self._service.call(self._service.records.delete, self._kind, f"{bandit}/{id}")
 
     async def close(self) -> None:
         """End all that runs, and write down that it failed."""
@@ -113,18 +118,26 @@ async def in_another_process(order: dict[str, Any]) -> dict[str, Any]:
 
 def evaluated(order: dict[str, Any]) -> dict[str, Any]:
     """Return the rows of an evaluation as plain data, or the error."""
+    how = order["options"] | {"progress": False}
     try:
         with giro.Bandit.open(
             order["store"], order["bandit"], at_once=True, progress=False
         ) as bandit:
-            events = bandit.events()
-        rows = giro.evaluate(events, order["policy"], **order["options"], progress=False).records()
+            events = between(bandit.events(), order.get("since"), order.get("until"))
+        tables = [giro.evaluate(events, policy, **how).records() for policy in order["policies"]]
     except giro.GiroError as error:
         return {"status": "failed", "detail": problem_of(error).detail}
-    return {
-        "status": "done",
-        "rows": [{key: _json(value) for key, value in row.items()} for row in rows],
-    }
+    rows = [{key: _json(value) for key, value in row.items()} for table in tables for row in table]
+    return {"status": "done", "rows": rows}
+
+
+def between(events: Any, since: float | None, until: float | None) -> Any:
+    """Return events without the decisions of other times, and their rewards."""
+    if since is None or until is None:
+        return events
+    is_decision = events["kind"] == "decision"
+    others = events.filter(is_decision & ~events["time"].is_between(since, until))["id"]
+    return events.filter(~events["id"].is_in(others.to_list()).fill_null(value=False))
 
 
 def _json(value: Any) -> Any:

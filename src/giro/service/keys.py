@@ -12,6 +12,7 @@ import secrets
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -19,6 +20,7 @@ from giro import BadParameter, Records
 from giro.service.errors import Problem
 
 SCOPES = ("decide", "reward", "read", "admin")
+OF_PAGES = ("decide", "reward")  # scopes of keys that anybody can read
 KIND = "key"
 _SHORTEST = 16  # characters of a key that somebody else made
 _IDS = 12  # characters of an id
@@ -36,6 +38,7 @@ class Key(msgspec.Struct, frozen=True):
     rate: float | None = None  # requests a second
     loop: str | None = None  # the bandit that it decides for where requests name none
     note: str = ""
+    origins: tuple[str, ...] = ()  # of pages, which may then see it: only requests from there
 
     def may(self, scope: str, bandit: str | None = None) -> bool:
         """Return whether it allows something with a bandit, or with any.
@@ -55,6 +58,11 @@ class Key(msgspec.Struct, frozen=True):
             about = "" if bandit is None else f" with the bandit '{bandit}'"
             raise Problem(403, f"this key does not allow '{scope}'{about}")
 
+    def check_origin(self, origin: str | None) -> None:
+        """Refuse requests that are not from its pages, if it is for pages."""
+        if self.origins and origin not in self.origins:
+            raise Problem(403, f"this key is for pages of {', '.join(self.origins)}")
+
     def shown(self) -> dict[str, Any]:
         """Return plain data without the hash."""
         plain: dict[str, Any] = msgspec.to_builtins(self)
@@ -71,8 +79,14 @@ def create_key(
     loop: str | None = None,
     note: str = "",
     secret: str | None = None,
+    origins: Sequence[str] = (),
 ) -> tuple[Key, str]:
-    """Keep a new key, and return it with its secret, which nobody can find out afterwards."""
+    """Keep a new key, and return it with its secret, which nobody can find out afterwards.
+
+    With `origins` it is for pages, where anybody can read it.
+    """
+    if origins:
+        _check_for_pages(origins, scopes, bandits)
     for scope in scopes:
         if scope not in SCOPES:
             raise BadParameter(f"a scope is one of {', '.join(SCOPES)}, got '{scope}'")
@@ -83,11 +97,23 @@ def create_key(
             raise BadParameter(f"bandits of a key are NAME, BEGINNING* or *, got '{name}'")
     text = f"giro_{secrets.token_urlsafe(32)}" if secret is None else secret
     digest = _hash(text)
-    key = Key(
-        digest[:_IDS], digest, tuple(scopes), tuple(bandits), time.time(), None, rate, loop, note
-    )
+    parts = (digest[:_IDS], digest, tuple(scopes), tuple(bandits), time.time(), None)
+    key = Key(*parts, rate, loop, note, tuple(origins))
     records.put(KIND, key.id, msgspec.to_builtins(key))
     return key, text
+
+
+def _check_for_pages(origins: Sequence[str], scopes: Sequence[str], bandits: Sequence[str]) -> None:
+    """Refuse a key that anybody can read and that may do more than a page needs."""
+    for origin in origins:
+        where = urlsplit(origin)
+        if where.scheme not in ("http", "https") or origin != f"{where.scheme}://{where.netloc}":
+            raise BadParameter(f"an origin is https://HOST or https://HOST:PORT, got '{origin}'")
+    if not set(scopes) <= set(OF_PAGES) or len(bandits) != 1 or bandits[0].endswith("*"):
+        raise BadParameter(
+            "a key with origins can be read by anybody: it may only decide and reward, for one "
+            f"bandit, got scopes {', '.join(scopes)} and bandits {', '.join(bandits)}"
+        )
 
 
 def rotate_key(records: Records, id: str, *, overlap: float) -> tuple[Key, str]:
@@ -100,6 +126,7 @@ def rotate_key(records: Records, id: str, *, overlap: float) -> tuple[Key, str]:
         rate=old.rate,
         loop=old.loop,
         note=old.note,
+        origins=old.origins,
     )
     ending = msgspec.structs.replace(old, until=time.time() + overlap)
     records.put(KIND, id, msgspec.to_builtins(ending))
@@ -140,10 +167,12 @@ class KeyRing:
         self._rate, self._workers = rate, workers
         self._keys: dict[str, Key] = {}
         self._buckets: dict[str, Bucket] = {}
+        self.origins = frozenset[str]()  # of pages that may ask, with some key
 
     def replace(self, keys: Iterable[Key]) -> None:
         """Know these keys and no others."""
         self._keys = {key.hash: key for key in keys}
+        self.origins = frozenset(origin for key in self._keys.values() for origin in key.origins)
         self._buckets = {id: self._buckets[id] for id in self._buckets if id in self._ids()}
 
     def _ids(self) -> set[str]:

@@ -137,6 +137,14 @@ class RewardById(Struct, forbid_unknown_fields=True):
     report: Id | None = None
 
 
+class PageRequest(Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """Decisions and rewards of a page. The key names the bandit."""
+
+    key: str
+    decisions: list[DecisionRequest] = []
+    rewards: list[RewardById] = []
+
+
 class RewardByTargetingKey(
     Struct, forbid_unknown_fields=True, rename={"targeting_key": "targetingKey"}
 ):
@@ -151,6 +159,13 @@ class Outcome(Struct):
 
     status: int
     detail: str = ""
+
+
+class PageAnswer(Struct):
+    """The decision on each request or its problem, and whether each reward was taken."""
+
+    decisions: list[BatchAnswer]
+    rewards: list[Outcome]
 
 
 class NewArm(Struct, forbid_unknown_fields=True):

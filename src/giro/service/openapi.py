@@ -134,7 +134,7 @@ def _shown_body(operation: dict[str, Any], document: dict[str, Any]) -> list[str
     if body is None:
         return []
     schema = next(iter(body["content"].values()))["schema"]
-    names = re.findall(r"#/components/schemas/(\w+)", msgspec.json.encode(schema).decode())
+    names = re.findall(r"#/components/schemas/([\w.]+)", msgspec.json.encode(schema).decode())
     shown = []
     for name in dict.fromkeys(names):
         fields = document["components"]["schemas"][name]

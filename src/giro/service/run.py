@@ -99,6 +99,7 @@ def _make(key: KeySetting, records: Records) -> None:
         rate=key.rate,
         loop=key.loop,
         note=key.variable,
+        origins=key.origins,
         secret=secret,
     )
 

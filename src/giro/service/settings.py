@@ -31,6 +31,7 @@ class KeySetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bandits: tuple[str, ...] = ("*",)
     rate: float | None = None
     loop: str | None = None
+    origins: tuple[str, ...] = ()
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

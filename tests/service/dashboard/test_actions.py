@@ -137,6 +137,8 @@ def test_only_a_key_with_admin_for_the_bandit_may_act(served: Served) -> None:
             answer = await browser.http.post("/manage?name=b", data=form)
             assert answer.status_code == 403
         assert (await ask.get("/v1/bandits/b"))["arms"] == ["x", "y"]
+        answer = await browser_of(ask).get("/manage", name="b", id="1")
+        assert answer.headers["location"] == "sign-in?back=manage%3Fname%3Db%26id%3D1"
         answer = await browser_of(ask).http.post("/manage?name=b", data={"do": "share"})
         assert (answer.status_code, answer.headers["location"]) == (303, "sign-in")
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bandit.stores.postgres import new_database, url_or_reason
 from service.dashboard.conftest import NASTY, POLICY, Browser, played, text_of
 
 from giro import BadParameter, Bandit
@@ -27,6 +28,24 @@ def test_every_page_of_a_store_is_there(shown: Shown, store: str) -> None:
         await browser.page("/decision", name=f"{NASTY} / ../?#", id=id)
 
     shown(look)
+
+
+def test_a_store_of_postgresql_has_the_same_pages(shown: Shown) -> None:
+    url, reason = url_or_reason()
+    if url is None:
+        pytest.skip(reason)
+    place = new_database(url)
+    with Bandit(["x", "y"], POLICY, name="b", store=place) as bandit:
+        played(bandit)
+
+    async def look(browser: Browser) -> None:
+        for path in PAGES:
+            await browser.page(f"/{path}", name="b")
+        page = text_of(await browser.page("/"))
+        assert "postgresql://" in page
+        assert "giro@" not in page
+
+    shown(look, place)
 
 
 def test_nothing_can_be_changed(shown: Shown, store: str) -> None:

@@ -43,7 +43,7 @@ def test_a_cookie_is_set_on_the_way_to_another_page() -> None:
 
 def test_a_page_asks_again_while_a_bandit_is_being_opened() -> None:
     answer = being_opened("shop", Visitor(Key("", "")))
-    assert (answer.status, answer.headers["refresh"]) == (503, "2")
+    assert (answer.status, answer.headers["refresh"]) == (202, "2")
 
 
 def test_a_bandit_that_takes_long_to_open_is_none_at_first(

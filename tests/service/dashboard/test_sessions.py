@@ -1,8 +1,11 @@
 """Signing in and out."""
 
 from collections.abc import Callable
+from pathlib import Path
 
+import httpx
 import pytest
+from servers import KEY, SERVE, Server, free_port
 from service.conftest import SECRET, Client
 from service.dashboard.conftest import browser_of, text_of
 
@@ -89,3 +92,21 @@ def test_what_is_no_form_is_refused(served: Served) -> None:
         assert (await browser.http.post("/sign-in", content=b"")).status_code == 401
 
     served(game)
+
+
+def test_a_session_counts_in_all_workers_and_the_start_says_where_pages_are(
+    tmp_path: Path,
+) -> None:
+    program = (*SERVE, "--workers", "2")
+    with Server(program, port=free_port(), folder=tmp_path) as server:
+        server.ready()
+        with httpx.Client(base_url=server.url, timeout=60.0) as http:
+            answer = http.post("/sign-in", data={"key": KEY})
+            cookies = {"cookie": answer.headers["set-cookie"].partition(";")[0]}
+        for _ in range(20):  # each on a connection of its own, so that both answer
+            page = httpx.get(f"{server.url}/", headers=cookies, timeout=60.0)
+            assert page.status_code == 200
+        server.stop()
+    said = server.log.read_text("utf-8")
+    assert f"dashboard   {server.url}/" in said
+    assert KEY not in said

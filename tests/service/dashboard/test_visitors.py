@@ -30,7 +30,7 @@ def test_a_cookie_stands_for_a_key_and_does_not_hold_it(served: Served) -> None:
         assert "Secure" not in line
         assert SECRET not in line
         cookie = line.partition(";")[0]
-        visitor = await sessions.visitor({"cookie": f"other=1; {cookie}"})
+        visitor = await sessions.visitor({"cookie": f'a; b={{"x": [1]}}; {cookie}; c'})
         assert visitor.key == ask.service.keys.key_of(SECRET)
         kept = await ask.service.call(ask.service.records.all, KIND)
         assert visitor.session not in str(kept)

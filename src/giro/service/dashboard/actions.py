@@ -48,8 +48,13 @@ class Actions:
         }
 
     async def show(self, call: Call) -> Answer:
-        """Show the forms."""
-        return await self._shown(call, None)
+        """Show the forms, after signing in."""
+        try:
+            return await self._shown(call, None)
+        except Problem as problem:
+            if problem.status != 401:
+                raise
+            return moved(link("sign-in", back=link("manage", **call.query)))
 
     async def _shown(self, call: Call, problem: Problem | None) -> Answer:
         name = call.query.get("name", "")

@@ -12,7 +12,7 @@ from giro.service.dashboard.past import decision_rows
 _MOST_LINES = 6
 _OF_SHARES, _OF_REWARDS = 60, 24  # stretches: means need more decisions than shares
 _ARMS, _ARMS_OF_A_PAGE = 8, 100
-_ENOUGH = 10  # rewards of an arm that may lead, and of a point in a chart
+_ENOUGH, _OF_A_POINT = 10, 20  # rewards of an arm that may lead, and of a point in a chart
 
 
 def overview(bandit: Bandit, query: Mapping[str, str]) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def overview(bandit: Bandit, query: Mapping[str, str]) -> dict[str, Any]:
     return {
         "shares": _lines(timeline),
         "rewards": _lines(bandit.timeline(arms=_MOST_LINES, stretches=_OF_REWARDS)),
-        "enough": _ENOUGH,
+        "enough": _OF_A_POINT,
         "arms": shown,
         "n_arms": len(arms),
         "colours": colours,

@@ -64,8 +64,8 @@ def _waiting(problem: Problem) -> dict[str, str]:
 
 def being_opened(name: str, visitor: Visitor) -> Answer:
     """Return the page that is shown while a bandit is read from its log, and asks again."""
-    shown = page("opening", 503, name=name, title=name, visitor=visitor)
-    return shown._replace(headers=HEADERS | {"refresh": _AGAIN, "retry-after": _AGAIN})
+    shown = page("opening", 202, name=name, title=name, visitor=visitor)
+    return shown._replace(headers=HEADERS | {"refresh": _AGAIN})
 
 
 async def opened(service: Service, name: str) -> Running | None:

@@ -9,7 +9,6 @@ import hashlib
 import hmac
 import secrets
 from collections.abc import Mapping
-from http.cookies import CookieError, SimpleCookie
 from typing import NamedTuple, Protocol
 from urllib.parse import urlsplit
 
@@ -111,12 +110,12 @@ def _set_cookie(text: str, headers: Mapping[str, str], *, seconds: int) -> str:
 
 
 def _cookie(headers: Mapping[str, str]) -> str:
-    """Return the text in the cookie of a session, nothing without one."""
-    try:
-        morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-    except CookieError:
-        return ""
-    return morsel.value if morsel is not None else ""
+    """Return the text in the cookie of a session, nothing without one.
+
+    Cookies of other programs on this machine may be of any form.
+    """
+    parts = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+    return next((text for name, _, text in parts if name == COOKIE), "")
 
 
 def _host(headers: Mapping[str, str]) -> str:

@@ -72,11 +72,15 @@ class Configuration:
 
     async def show_policy(self, call: Call) -> m.LearningSettings:
         """Show the policy."""
-        return _settings(await loop_of(self._service, call, "read"))
+        return learning_settings(await loop_of(self._service, call, "read"))
 
     async def put_policy(self, call: Call) -> m.LearningSettings:
         """Change to another policy. It learns all rewards of the past first."""
         return await self._put_policy(call, call.body.name, call.body.arguments)
+
+    async def apply(self, call: Call, name: str, arguments: str) -> None:
+        """Change to a policy of an evaluation."""
+        await self._put_policy(call, name, arguments)
 
     async def reset_policy(self, call: Call) -> m.LearningSettings:
         """Change back to the first policy."""
@@ -95,14 +99,15 @@ class Configuration:
             own.name, own.arguments = name, arguments
 
         await self._change(running, change)
-        return _settings(running)
+        return learning_settings(running)
 
 
 def _own(about: About) -> Own:
     return msgspec.convert(about.doors.get(DOOR, {}), Own)
 
 
-def _settings(running: Running) -> m.LearningSettings:
+def learning_settings(running: Running) -> m.LearningSettings:
+    """Return the policy of a loop as it was given."""
     own = _own(running.about)
     return m.LearningSettings(own.name, own.arguments)
 

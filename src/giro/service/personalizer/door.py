@@ -3,7 +3,7 @@
 import contextlib
 import re
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from starlette.routing import Route
@@ -13,6 +13,7 @@ from giro.service.bandits import Running
 from giro.service.endpoint import Call, Endpoint, Handler, route
 from giro.service.personalizer import messages as m
 from giro.service.personalizer.configuration import Configuration
+from giro.service.personalizer.evaluations import Judging
 from giro.service.personalizer.history import History
 from giro.service.personalizer.loop import Refusal, door_with, loop_of
 from giro.service.service import Service
@@ -70,17 +71,38 @@ def routes(service: Service) -> list[Route]:
         at("GET", "/model/properties", history.model_properties, "", answer=m.ModelProperties),
         at("GET", "/logs/properties", history.logs_properties, "", answer=m.LogsProperties),
         at("DELETE", "/logs", history.delete_logs, "OperationNotAllowed"),
+        *_judging(at, Judging(service, settings)),
     ]
+
+
+def _judging(at: Callable[..., Route], judging: Judging) -> Iterator[Route]:
+    """Yield the routes of evaluations."""
+    all_of, code = "/evaluations", "InvalidEvaluationContract"
+    one, asked, shown = f"{all_of}/{{id}}", {"body": m.OfflineEvaluation}, dict[str, Any]
+    yield at("GET", all_of, judging.list, code, answer=dict[str, Any] | list[dict[str, Any]])
+    yield at("POST", all_of, judging.create, code, answer=shown, **asked)
+    yield at("PUT", one, judging.put, code, status=200, **asked)
+    yield at("GET", one, judging.show, code, answer=shown)
+    yield at("DELETE", one, judging.delete, code)
+    apply = "/configurations/applyFromEvaluation"
+    yield at("POST", apply, judging.apply, "InvalidPolicyConfiguration", body=m.PolicyOfEvaluation)
 
 
 def _routes_of(service: Service) -> Callable[..., Route]:
     def at(method: str, path: str, handler: Handler, code: str, **more: Any) -> Route:
-        status = 201 if path.endswith("rank") else 200 if "answer" in more else 204
+        makes = method == "POST" and (path.endswith("rank") or path == "/evaluations")
+        status = 201 if makes else 200 if "answer" in more else 204
         version = {"in": "path", "required": True, "schema": {"type": "string", "enum": VERSIONS}}
-        more |= {"status": status, "door": door_with(code), "parameters": {"version": version}}
+        more = {
+            "status": status,
+            **more,
+            "door": door_with(code),
+            "parameters": {"version": version},
+        }
         endpoint = Endpoint(service, handler, **more)
         made = route(method, f"/personalizer/{{version}}{path}", endpoint)
         inner = re.escape(path).replace(r"\{id:path\}", "(?P<id>.+)")
+        inner = inner.replace(r"\{id\}", "(?P<id>[^/]+)")
         made.path_regex = re.compile(f"^/+personalizer{_VERSION}/+{inner.lstrip('/')}$")
         return made
 

@@ -134,6 +134,22 @@ class LogsProperties(Struct, rename="camel"):
     date_range: dict[str, str]
 
 
+class OfflineEvaluation(Struct, rename="camel"):
+    """Learning settings to judge by the log of a time."""
+
+    name: Word
+    start_time: str
+    end_time: str
+    policies: list[LearningSettings] | None = None
+
+
+class PolicyOfEvaluation(Struct, rename="camel"):
+    """Learning settings that an evaluation judged."""
+
+    evaluation_id: Word
+    policy_name: Word
+
+
 class Failing(Struct):
     """A code of Personalizer, and a sentence."""
 
