@@ -25,6 +25,7 @@ POLICY_COSTS = {
     "default": "as `giro` without contexts, else as `rand-ucb:model=auto`",
     "ensemble": "O(K) to choose, O(B) to learn; with contexts O(K d²) and O(d² + B d)",
     "epsilon-greedy": "O(K); with a model K predictions, and a fit of the pulled arm to learn",
+    "fastcb": "as `squarecb`",
     "giro": "at most O(K) for rewards 0 and 1, whatever s is; hardly grows with s for others, "
     "but with a `window` is O(s) to learn",
     "giro-ensemble": "K predictions to choose; with `linear` O(B d²) to learn, whatever s is",
@@ -150,8 +151,8 @@ B replicas or models. **Regret** is what is proven of its growth for policies wi
 MODELS = """
 ## Models
 
-`contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `greedy`, `epsilon-greedy`, `squarecb` and
-`rand-ucb` fit a model for each arm, or one for all arms if these have
+`contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `greedy`, `epsilon-greedy`, `squarecb`,
+`fastcb` and `rand-ucb` fit a model for each arm, or one for all arms if these have
 [features](howto/arms-with-features.md). A scikit-learn estimator becomes an `estimator`: [give your
 model exploration](howto/own-model.md).
 

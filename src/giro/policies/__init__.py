@@ -13,6 +13,7 @@ from giro.policies.contextual_giro import ContextualGiro
 from giro.policies.default import Default
 from giro.policies.ensemble import Ensemble
 from giro.policies.epsilon_greedy import EpsilonGreedy
+from giro.policies.fastcb import FastCb
 from giro.policies.giro import Giro
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.glm_ucb import GlmUcb
@@ -48,6 +49,7 @@ __all__ = [
     "Default",
     "Ensemble",
     "EpsilonGreedy",
+    "FastCb",
     "Giro",
     "GiroEnsemble",
     "GlmUcb",
