@@ -33,7 +33,9 @@ async def play(ask: Client, rounds: int) -> None:
         actions = [{"id": word, "features": [{"taste": word}]} for word in ("salt", "sweet")]
         body = {"actions": actions, "eventId": str(number)}
         chosen = (await ask.post(f"{NEW}/rank", body))["rewardActionId"]
-        await ask.post(f"{NEW}/events/{number}/reward", {"value": 1.0 if chosen == "salt" else -0.5})
+        await ask.post(
+            f"{NEW}/events/{number}/reward", {"value": 1.0 if chosen == "salt" else -0.5}
+        )
 
 
 async def finished(ask: Client, path: str) -> Any:
