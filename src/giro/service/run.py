@@ -41,6 +41,7 @@ def serve(settings: Settings, tell: Callable[[str], None]) -> None:
         "access_log": False,
         "server_header": False,
         "http": Connection,
+        "ws": "none",
         "proxy_headers": False,  # nothing here depends on who the caller is
         "timeout_graceful_shutdown": _PATIENCE,
         "timeout_worker_healthcheck": _SILENCE,
