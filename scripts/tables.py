@@ -580,7 +580,8 @@ TABLES: dict[str, Callable[[], str]] = {
         "restarts",
         "rows",
         {"ended": "the last one ended", "events": "events", "starts": "starts"}
-        | {"ready_s": "ready, s", "longest_ready_s": "longest", "decided_s": "decided, s"},
+        | {"ready_s": "ready, s", "longest_ready_s": "longest", "decided_s": "decided, s"}
+        | {"cpu_s": "of these processor time, s"},
     ),
     "service fuzz": fuzz,
     "service learning": lambda: service(

@@ -266,24 +266,25 @@ def restarted(store: str, folder: Path, events: int) -> Iterator[dict[str, Any]]
     for how, end in (("kill -9", Server.kill), ("well", Server.stop)):
         _started(store, folder, end)
         times = np.array([_started(store, folder, end) for _ in range(STARTS)])
-        ready, decided = np.median(times, axis=0).round(2).tolist()
+        ready, decided, cpu = np.median(times, axis=0).round(2).tolist()
         row = {"ended": how, "events": events, "starts": STARTS, "ready_s": ready}
-        row |= {"longest_ready_s": times[:, 0].max().round(2), "decided_s": decided}
+        row |= {"longest_ready_s": float(times[:, 0].max().round(2)), "decided_s": decided}
+        row |= {"cpu_s": cpu}
         print(row, flush=True)  # noqa: T201
         yield row
 
 
-def _started(store: str, folder: Path, end: Callable[[Server], None]) -> tuple[float, float]:
-    """Return the seconds until a server was ready, and until it had decided, and end it."""
+def _started(store: str, folder: Path, end: Callable[[Server], None]) -> tuple[float, ...]:
+    """Return the seconds until a server was ready, until it had decided, and of its processor."""
     begun, port = time.perf_counter(), free_port()
     program, environment = [*SERVE, "--config", "giro.toml"], {"GIRO_STORE": store}
     with Server(program, port=port, folder=folder, environment=environment) as server:
         server.ready()
         ready = time.perf_counter() - begun
         asyncio.run(_decided(port))
-        decided = time.perf_counter() - begun
+        decided, cpu = time.perf_counter() - begun, server.usage().cpu
         end(server)
-    return ready, decided
+    return ready, decided, cpu
 
 
 async def _decided(port: int) -> None:

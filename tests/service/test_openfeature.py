@@ -244,7 +244,6 @@ def test_a_bandit_is_prepared_once_a_decision_is_in_the_log(
         await running.prepared()
         assert not running.bandit.is_ready
         await ask.post(f"{PATH}/button", of("ann"))
-        await ask.post(PATH, of("bob"))
         await running.prepared()
         assert running.bandit.is_ready
 
