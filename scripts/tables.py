@@ -574,7 +574,11 @@ TABLES: dict[str, Callable[[], str]] = {
         "rows",
         {"store": "store", "workers": "workers", "kills of all": "kills of all processes"}
         | {"kills of a worker": "of a worker", "decisions": "decisions", "rewards": "rewards"}
-        | {"lost": "lost", "median ready ms": "start to ready, ms", "longest ready ms": "longest"},
+        | {
+            "lost or wrong": "lost or wrong",
+            "median ready ms": "start to ready, ms",
+            "longest ready ms": "longest",
+        },
     ),
     "service restarts": lambda: service(
         "restarts",
