@@ -1,6 +1,6 @@
 """Check over HTTP that a service learns, and that the probabilities it tells are true.
 
-    python scripts/service_truth.py [--only learning truth] [--quick]
+    python scripts/service_truth.py [--only learning truth] [--decisions 20_000] [--quick]
 
 Writes results/service/truth.json:
 
@@ -273,6 +273,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", nargs="+", choices=["learning", "truth"])
+    parser.add_argument("--decisions", type=int, default=20_000, help="of each bandit, for truth")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path, default=RESULT)
     options = parser.parse_args()
@@ -286,7 +287,7 @@ def main() -> None:
         shape = {"rounds": 200, "last": 50} if options.quick else {"rounds": 2000, "last": 500}
         content["learning"] = list(learning(**shape))
     if "truth" in parts:
-        decisions = 320 if options.quick else 20_000
+        decisions = 320 if options.quick else options.decisions
         stores = ("sqlite",) if options.quick else ("sqlite", "postgres")
         content |= truth(decisions=decisions, stores=stores)
     print(json.dumps(content, indent=1))  # noqa: T201
