@@ -218,7 +218,7 @@ def truth(*, decisions: int, stores: tuple[str, ...]) -> dict[str, list[dict[str
 async def _made(port: int, bandit: str, parameters: dict[str, Any]) -> None:
     """Make a bandit, and wait until it decides by its policy, everywhere."""
     async with Wire(port) as wire:
-        new = {"name": bandit, "arms": list(MEANS), "first_decisions": 0, **parameters}
+        new = {"name": bandit, "arms": list(MEANS), "first_decisions": None, **parameters}
         await wire.told("/v1/bandits", new)
     await play(port, bandit, decisions=10 * CALLERS, seed=1000)
     await ready(port, bandit)
@@ -250,7 +250,7 @@ def by_ips(log: Path) -> Iterator[dict[str, Any]]:
         yield {
             "events": events.events,
             "arm": arm,
-            "truth": true,
+            "truth": round(true, 4),
             **interval,
             "covers": interval["low"] <= true <= interval["high"],
         }
