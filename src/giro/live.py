@@ -1,5 +1,6 @@
 """LivePolicy: a policy at work outside of the simulator, one call at a time."""
 
+import copy
 import hashlib
 import math
 from collections.abc import Callable, Mapping
@@ -30,6 +31,7 @@ from giro.policy import (
     arrays_of,
     chances_of,
     choose,
+    copied,
     grow,
     learn,
     propensities,
@@ -103,6 +105,14 @@ class LivePolicy:
         self._draws_in_python = not is_kernel(draw)
         self._one_arm, self._one_reward = np.zeros(1, np.int64), np.zeros(1)
         self._hold(state)
+
+    def copy(self) -> Self:
+        """Return a copy that can learn while this one chooses, see `Policy.learns_aside`."""
+        twin = copy.copy(self)
+        twin._moments = (self._moments[0].copy(), self._moments[1].copy())
+        twin._learning = copy.deepcopy(self._learning)
+        twin._hold(copied(self.state))
+        return twin
 
     @property
     def compiled(self) -> bool:

@@ -30,6 +30,7 @@ __all__ = [
     "arrays_of",
     "chances_of",
     "choose",
+    "copied",
     "functions_for",
     "grow",
     "learn",
@@ -114,6 +115,9 @@ class Policy(Named, kind="policy", home="giro.policies"):
     A bandit then holds such an arm back after some decisions. False if rewards change nothing.
     """
 
+    learns_aside: bool = False
+    """Whether learning takes so long that bandits decide meanwhile, by a copy of the state."""
+
     compiles: bool = True
     """Whether compiled loops can use a state. False with a model in Python."""
 
@@ -196,7 +200,7 @@ def propensities(state: Any, offer: Offer) -> np.ndarray:
 
 
 @dispatched_call
-def write_scores(state: Any, offer: Offer, out: np.ndarray) -> None:
+    """Write the scores of the arms on offer, as the policy of this state sees them: see `Scores`."""
     """Write what the policy of this state knows of each arm on offer, see `Scores`."""
     raise TypeError("replaced by dispatch")
 
@@ -282,6 +286,13 @@ def _copy(old: Any, new: Any) -> None:
 def _trimmed(state: Any) -> Any:
     """Return a tuple without unused room in its arrays, where it knows how much that is."""
     return state.trimmed() if hasattr(state, "trimmed") else state
+
+
+def copied(state: Any) -> Any:
+    """Return a state with arrays and lists of its own. Objects in lists are not copied."""
+    if isinstance(state, np.ndarray | list):
+        return state.copy()
+    return type(state)(*map(copied, state)) if hasattr(state, "_fields") else state
 
 
 def arrays_of(state: Any) -> dict[str, np.ndarray] | None:

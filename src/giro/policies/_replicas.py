@@ -307,6 +307,11 @@ class ReplicaPolicy(ModelPolicy):
         check(self.name, optional(SHARE), spread=self.spread)
         super().__post_init__()
 
+    @property
+    def learns_aside(self) -> bool:  # type: ignore[override]  # as `compiles` is
+        """Whether the model is one in Python. Others are fitted too rarely to be worth a copy."""
+        return not self.compiles
+
     def most_rewards(self, shape: Shape) -> int | None:
         """Return 1 or the window if models see only the last row. Others are fitted to all rows."""
         return max(1, self.window or 0) if self.model.fitting == "row" else None
