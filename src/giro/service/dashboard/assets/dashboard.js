@@ -96,7 +96,7 @@
       cursor: { points: { size: 7 }, drag: { x: true, y: false } },
       scales: { y: { range: [low, high] } },
       axes: [
-        { ...axis, values: TIMES },
+        { ...axis, space: 70, values: TIMES }, // room for a time with seconds
         { ...axis, size: 52, values: (_, ticks) => ticks.map((y) => shown(y, kind, coarse)) },
       ],
       series,
