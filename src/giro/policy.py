@@ -200,8 +200,8 @@ def propensities(state: Any, offer: Offer) -> np.ndarray:
 
 
 @dispatched_call
-    """Write the scores of the arms on offer, as the policy of this state sees them: see `Scores`."""
-    """Write what the policy of this state knows of each arm on offer, see `Scores`."""
+def write_scores(state: Any, offer: Offer, out: np.ndarray) -> None:
+    """Write the scores of the arms on offer, see `Scores`."""
     raise TypeError("replaced by dispatch")
 
 
