@@ -252,7 +252,7 @@ class Database(ABC):
         ids = list({id for request in group for id in ids_of(request.events)})
         waiting: dict[str, bool] = {}
         for part in parts_of(ids):
-            # A look for each id: given a list, PostgreSQL reads all of a log that it knows as short.
+            # A look for each id: given a list, PostgreSQL reads all of a log it knows as short.
             query = (
                 f"WITH wanted (id) AS (VALUES {', '.join(['(?)'] * len(part))})"
                 " SELECT id, (SELECT reward IS NULL FROM giro_events WHERE bandit = ?"
