@@ -7,11 +7,15 @@ READY := .venv/.ready
 export PYTHONDONTWRITEBYTECODE :=
 INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile
 
-.PHONY: demo test pytest test-versions test-oldest test-newest test-obp test-gpu test-clients coverage lint docs bench torture evidence contextual-evidence
+.PHONY: demo shop test pytest test-versions test-oldest test-newest test-obp test-gpu test-clients coverage lint docs bench torture evidence contextual-evidence
 
 demo: $(READY)
 	$(BIN)/giro reproduce mab
 	$(BIN)/python scripts/tables.py
+
+# A shop whose page a bandit chooses, with a crowd of visitors, until Ctrl+C. It needs few packages.
+shop: .venv-shop/.ready
+	@.venv-shop/bin/python examples/shop/run.py
 
 test: $(READY)
 	@$(MAKE) --no-print-directory --jobs 2 lint pytest
@@ -96,6 +100,11 @@ $(READY): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python $(INSTALL) --upgrade pip hatchling editables
 	$(BIN)/python $(INSTALL) --no-build-isolation -e '.[dev]'
+	touch $@
+
+.venv-shop/.ready: pyproject.toml
+	$(PYTHON) -m venv .venv-shop
+	.venv-shop/bin/python $(INSTALL) -e '.[serve,client]'
 	touch $@
 
 .venv-oldest/.ready: pyproject.toml tests/versions/oldest.txt

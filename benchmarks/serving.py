@@ -1,13 +1,14 @@
 """The service under load: how much it answers, how fast, and with how much memory.
 
-    python benchmarks/serving.py [--only saturated steady] [--seconds 10] [--steady 600] [--quick]
+    python benchmarks/serving.py [--only saturated steady] [--seconds 5] [--steady 600] [--quick]
 
 Writes results/service/load.json: decisions a second that `giro serve` answers when they are
 durable, at most (`saturated`), beside `plain_service.py`, which inserts a row for each request, in
 turns; and how long answers take at 500 decisions and 500 rewards a second (`steady`). Then `python
-scripts/tables.py` writes docs/service.md, and the figure there is drawn. Clients are included: they
-run on the same cores. `wrk` puts the load on; PostgreSQL is a server of its own that waits for the
-disk. --quick does little of everything, to see that it works, and writes to .benchmarks/quick.
+scripts/tables.py` writes docs/service.md, and the figure there is drawn. The client is included: it
+runs on the same cores. PostgreSQL is a server of its own that waits for the disk. All of it takes
+about half an hour, twenty minutes of which are the steady load. --quick does little of everything,
+to see that it works, and writes to .benchmarks/quick.
 """
 
 import argparse
@@ -16,14 +17,13 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -37,20 +37,21 @@ PICTURE = ROOT / "docs" / "pictures" / "service.png"
 sys.path.insert(0, str(ROOT / "tests"))
 
 from bandit.stores.postgres import new_database, url_or_reason  # noqa: E402  # of the tests
-from servers import SERVE, Server, Wire, free_port  # noqa: E402  # of the tests
-from service_load import CONNECTIONS, Load, Steady, load  # noqa: E402
+from servers import SERVE, Said, Server, Wire, free_port  # noqa: E402  # of the tests
 
 from giro.plots import save  # noqa: E402
 from giro.plots.style import COLOURS, STYLE  # noqa: E402
 from giro.version import Stamp, stamp  # noqa: E402
 
+CONNECTIONS = 64
 TURNS = 3
 RATE = 500  # decisions a second, and rewards, of the steady load
+DELAY = 1.0  # seconds from a decision to its reward, in the steady load
 WINDOW = 10.0  # seconds of a row over time
-SETUPS = (("sqlite", 1), ("sqlite", 2), ("postgres", 4))
+SETUPS = (("sqlite", 1), ("sqlite", 2), ("postgres", 4))  # store and workers
 CONTEXT = {"country": "de", "age": 31, "device": "phone"}
 ARTICLES = {f"{i}": {"topic": f"t{i % 7}", "length": i, "author": f"a{i}"} for i in range(20)}
-LOOPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # a bandit, and what it is asked
+BANDITS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # and what they are asked
     "thompson": ({"arms": ARMS, "policy": "thompson"}, {}),
     "default, 3 features": ({"arms": ARMS}, {"context": CONTEXT}),
     "greedy:model=hashed, 20 arms of 3 features": (
@@ -58,6 +59,8 @@ LOOPS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # a bandit, and wha
         {"context": CONTEXT, "arms": ARTICLES},
     ),
 }
+STEADY = "thompson"
+
 # -- servers ---------------------------------------------------------------------------------
 
 
@@ -78,16 +81,14 @@ def store(kind: str) -> Iterator[str]:
 def giro(where: str, workers: int) -> Iterator[Server]:
     """Lend a `giro serve` whose bandits are ready."""
     with tempfile.TemporaryDirectory() as name:
-        folder, environment = Path(name), {"GIRO_STORE": where}
-        settings = [f"workers = {workers}\n"]
-        for loop, (bandit, _) in LOOPS.items():
-            plain = {"name": name_of(loop), **bandit}
+        folder, settings = Path(name), [f"workers = {workers}\n"]
+        for bandit, (parameters, _) in BANDITS.items():
+            plain = {"name": name_of(bandit), **parameters}
             lines = "".join(f"{key} = {json.dumps(value)}\n" for key, value in plain.items())
             settings.append(f"[[bandits]]\n{lines}")
         (folder / "giro.toml").write_text("\n".join(settings), "utf-8")
-        program = [*SERVE, "--config", "giro.toml"]
-        port = free_port()
-        with Server(program, port=port, folder=folder, environment=environment) as server:
+        program, environment = [*SERVE, "--config", "giro.toml"], {"GIRO_STORE": where}
+        with Server(program, port=free_port(), folder=folder, environment=environment) as server:
             server.ready()
             asyncio.run(_warm(server))
             yield server
@@ -111,17 +112,16 @@ async def _warm(server: Server) -> None:
 async def _is_ready(wire: Wire) -> bool:
     """Return whether all policies decide in the process at the other end."""
     ready = True
-    for loop, (_, body) in LOOPS.items():
-        path = f"/v1/bandits/{name_of(loop)}"
-        said = await wire.ask("POST", f"{path}/decisions", body)
-        await wire.ask("POST", f"/v1/decisions/{said.json()['id']}/reward", {"value": 1})
+    for bandit, (_, body) in BANDITS.items():
+        path = f"/v1/bandits/{name_of(bandit)}"
+        await _reward(wire, await asked(wire, f"{path}/decisions", body))
         ready = (await wire.ask("GET", f"{path}/summary")).json()["ready"] and ready
     return ready
 
 
-def name_of(loop: str) -> str:
-    """Return a name for the bandit of a loop."""
-    return re.sub(r"\W+", "-", loop)
+def name_of(bandit: str) -> str:
+    """Return a name for a bandit that a path can have."""
+    return re.sub(r"\W+", "-", bandit)
 
 
 @contextlib.contextmanager
@@ -130,52 +130,91 @@ def plain(where: str, workers: int) -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as name:
         program = [sys.executable, str(ROOT / "benchmarks" / "plain_service.py")]
         program += ["--store", where, "--workers", str(workers)]
-        environment = {"PYTHONPATH": str(ROOT / "benchmarks")}
-        port = free_port()
+        environment, port = {"PYTHONPATH": str(ROOT / "benchmarks")}, free_port()
         with Server(program, port=port, folder=Path(name), environment=environment) as server:
             yield server.ready()
+
+
+async def asked(wire: Wire, path: str, body: Any) -> Said:
+    """Return the answer to a request that has to succeed."""
+    said = await wire.ask("POST", path, body)
+    if said.status >= 300:
+        raise SystemExit(f"{path}: {said}")
+    return said
+
+
+async def _reward(wire: Wire, decision: Said) -> None:
+    await asked(wire, f"/v1/decisions/{decision.json()['id']}/reward", {"value": 1})
 
 
 # -- as many requests as it can answer ---------------------------------------------------------
 
 
+class Load(NamedTuple):
+    """What a server answered."""
+
+    per_second: float
+    server_us: float  # of processor time for each request, all of its processes
+    client_us: float
+    p50_ms: float
+    p99_ms: float
+
+
+def load(server: Server, path: str, body: dict[str, Any], *, seconds: float, rounds: bool) -> Load:
+    """Return what the server answers to clients that ask again as soon as they have an answer."""
+    ms = list[float]()
+
+    async def call() -> None:
+        async with Wire(server.port) as wire:
+            while (begun := time.perf_counter()) < until:
+                decision = await asked(wire, path, body)
+                ms.append(1e3 * (time.perf_counter() - begun))
+                if rounds:
+                    begun = time.perf_counter()
+                    await _reward(wire, decision)
+                    ms.append(1e3 * (time.perf_counter() - begun))
+
+    async def all_calls() -> None:
+        await asyncio.gather(*(call() for _ in range(CONNECTIONS)))
+
+    cpu, own, begun = server.usage().cpu, time.process_time(), time.perf_counter()
+    until = begun + seconds
+    uvloop.run(all_calls())
+    took, own, cpu = (
+        time.perf_counter() - begun,
+        time.process_time() - own,
+        server.usage().cpu - cpu,
+    )
+    p50, p99 = np.quantile(ms, (0.5, 0.99))
+    return Load(len(ms) / took, 1e6 * cpu / len(ms), 1e6 * own / len(ms), float(p50), float(p99))
+
+
 def saturated(kind: str, workers: int, *, seconds: float, turns: int) -> Iterator[dict[str, Any]]:
     """Yield how many requests a second are answered, and with how much processor time."""
     with store(kind) as where, giro(where, workers) as ours, plain(where, workers) as theirs:
-        for loop, (_, body) in LOOPS.items():
-            path = f"/v1/bandits/{name_of(loop)}/decisions"
+        for bandit, (_, body) in BANDITS.items():
+            path = f"/v1/bandits/{name_of(bandit)}/decisions"
             for rounds in (False, True):
-                beside = loop == "thompson" and not rounds
-                pairs = []
+                own, other = list[Load](), list[Load]()
                 for _ in range(turns):
-                    own = load(ours, path, body, seconds=seconds, rounds=rounds)
-                    other = (
-                        load(theirs, "/decisions", {}, seconds=seconds, rounds=False)
-                        if beside
-                        else None
-                    )
-                    pairs.append((own, other))
-                yield _row(kind, workers, loop, rounds, pairs)
+                    own.append(load(ours, path, body, seconds=seconds, rounds=rounds))
+                    if bandit == STEADY and not rounds:
+                        other.append(load(theirs, "/decisions", {}, seconds=seconds, rounds=False))
+                about = {"store": kind, "workers": workers, "policy": bandit}
+                what = "decisions and rewards" if rounds else "decisions"
+                yield {**about, "requests": what, **_medians(own, other)}
 
 
-def _row(
-    kind: str, workers: int, loop: str, rounds: bool, pairs: list[tuple[Load, Load | None]]
-) -> dict[str, Any]:
-    ours = [own for own, _ in pairs]
-    theirs = [other for _, other in pairs if other is not None]
-    ratios = [own.per_second / other.per_second for own, other in pairs if other is not None]
+def _medians(ours: list[Load], theirs: list[Load]) -> dict[str, Any]:
+    """Return the columns of a row: medians over turns, and of the ratios within turns."""
 
-    def median(loads: list[Load], field: str, digits: int = 0) -> float | None:
-        if not loads:
-            return None
-        value = round(statistics.median(getattr(load, field) for load in loads), digits)
-        return value if digits else int(value)
+    def median(loads: list[Load], field: str, digits: int | None = None) -> float | None:
+        values = [getattr(load, field) for load in loads]
+        return round(statistics.median(values), digits) if values else None
 
+    pairs = zip(ours, theirs, strict=bool(theirs))
+    ratios = [own.per_second / other.per_second for own, other in pairs]
     return {
-        "store": kind,
-        "workers": workers,
-        "policy": loop,
-        "requests": "decisions and rewards" if rounds else "decisions",
         "per_second": median(ours, "per_second"),
         "server_us": median(ours, "server_us"),
         "client_us": median(ours, "client_us"),
@@ -191,52 +230,75 @@ def _row(
 # -- a steady load ---------------------------------------------------------------------------
 
 
+class Steady:
+    """Decisions and rewards at a rate that does not depend on the answers."""
+
+    def __init__(self, server: Server) -> None:
+        """Begin without connections."""
+        self._server, self._free = server, list[Wire]()
+        self.times: list[tuple[float, str, float]] = []  # seconds since the start, kind, ms
+        self.memory: list[tuple[float, float]] = []  # seconds since the start, MB
+
+    async def run(self, seconds: float) -> None:
+        """Ask when it is time, whatever is not answered yet, and stop at the first failure."""
+        self._begun = begun = time.perf_counter()
+        async with asyncio.TaskGroup() as group:
+            for number in range(int(RATE * seconds)):
+                due = number / RATE
+                await asyncio.sleep(max(0.0, begun + due - time.perf_counter()))
+                group.create_task(self._round(due))
+                if number % (RATE * 5) == 0:
+                    self.memory.append((due, self._server.usage().memory))
+        for wire in self._free:
+            wire.close()
+
+    async def _round(self, due: float) -> None:
+        path = f"/v1/bandits/{name_of(STEADY)}/decisions"
+        said = await self._ask("decide", due, path, BANDITS[STEADY][1])
+        await asyncio.sleep(self._begun + due + DELAY - time.perf_counter())
+        path = f"/v1/decisions/{said.json()['id']}/reward"
+        await self._ask("reward", due + DELAY, path, {"value": 1})
+
+    async def _ask(self, kind: str, due: float, path: str, body: Any) -> Said:
+        """Return the answer, and note how long after its time it came."""
+        wire = self._free.pop() if self._free else Wire(self._server.port)
+        said = await asked(wire, path, body)
+        self._free.append(wire)
+        self.times.append((due, kind, 1e3 * (time.perf_counter() - self._begun - due)))
+        return said
+
+
 def steady(kind: str, workers: int, *, seconds: float) -> dict[str, Any]:
     """Return how long answers take under a steady load, and the memory meanwhile."""
-    loop = "thompson"
     with store(kind) as where, giro(where, workers) as server:
-        body = LOOPS[loop][1]
-        path = f"/v1/bandits/{name_of(loop)}/decisions"
-        client = Steady(server, path, body, rate=RATE)
-        before = server.usage().cpu
+        client, cpu = Steady(server), server.usage().cpu
         uvloop.run(client.run(seconds))
-        cpu = server.usage().cpu - before
-    at = np.array([time for time, _, _ in client.times])
-    ms = np.array([ms for _, _, ms in client.times])
-    is_reward = np.array([kind == "reward" for _, kind, _ in client.times])
+        cpu = server.usage().cpu - cpu
+    at, kinds, ms = (np.array(column) for column in zip(*client.times, strict=True))
     row: dict[str, Any] = {
         "store": kind,
         "workers": workers,
-        "policy": loop,
-        "seconds": seconds,
-        "answers": len(client.times),
-        "failed": client.failed,
-        "server_us": round(1e6 * cpu / len(client.times)),
+        "seconds": round(seconds),
+        "answers": ms.size,
+        "server_us": round(1e6 * cpu / ms.size),
     }
-    for call, chosen in (("decide", ~is_reward), ("reward", is_reward)):
+    for call in ("decide", "reward"):
         for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0)):
-            row[f"{call}_{name}_ms"] = round(float(np.quantile(ms[chosen], q)), 2)
-    memory = [mb for _, mb in client.memory]
-    row |= {"memory_first_MB": round(memory[0]), "memory_last_MB": round(memory[-1])}
+            row[f"{call}_{name}_ms"] = round(float(np.quantile(ms[kinds == call], q)), 2)
+    minutes = [mb for _, mb in client.memory]
+    row |= {"memory_first_MB": round(minutes[0]), "memory_last_MB": round(minutes[-1])}
     row["others"] = round(os.getloadavg()[0], 1)
     row["over time"] = [
         {
             "second": round(begin),
             "p50_ms": round(float(np.quantile(part, 0.5)), 2),
             "p99_ms": round(float(np.quantile(part, 0.99)), 2),
-            "memory_MB": round(_memory_at(client.memory, begin), 1),
+            "memory_MB": round(next(mb for at, mb in client.memory if at >= begin), 1),
         }
         for begin in np.arange(0.0, seconds, WINDOW)
         if (part := ms[(at >= begin) & (at < begin + WINDOW)]).size
     ]
     return row
-
-
-def _memory_at(memory: list[tuple[float, float]], second: float) -> float:
-    return next((mb for at, mb in memory if at >= second), memory[-1][1])
-
-
-# -- the figure ------------------------------------------------------------------------------
 
 
 def figure(rows: list[dict[str, Any]]) -> Figure:
@@ -269,12 +331,10 @@ def main() -> None:
     )
     parser.add_argument("--only", nargs="+", choices=["saturated", "steady"])
     parser.add_argument("--stores", nargs="+", choices=["sqlite", "postgres"])
-    parser.add_argument("--seconds", type=float, default=10.0, help="of each saturated turn")
+    parser.add_argument("--seconds", type=float, default=5.0, help="of each saturated turn")
     parser.add_argument("--steady", type=float, default=600.0, help="seconds of the steady load")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    if shutil.which("wrk") is None:
-        raise SystemExit("this needs wrk (Debian: wrk)")
     seconds, long = (1.0, 12.0) if options.quick else (options.seconds, options.steady)
     turns = 1 if options.quick else TURNS
     setups = [each for each in SETUPS if options.stores is None or each[0] in options.stores]
@@ -283,23 +343,21 @@ def main() -> None:
         "steady": lambda kind, n: iter([steady(kind, n, seconds=long)] if n != 2 else []),
     }
     path = results(options.quick) / "service" / "load.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     content = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    made_by = stamp(" ".join(["python benchmarks/serving.py", *sys.argv[1:]]))._asdict()
     for part in options.only or parts:
         rows = [row for row in content.get(part, []) if row["store"] not in dict(setups)]
         for setup in setups:
             say(f"{part}: {setup[0]}, {setup[1]} workers")
             for row in parts[part](*setup):
-                rows.append(row | {"commit": stamp("")._asdict()["commit"]})
+                rows.append(row)
                 say(f"  { ({k: v for k, v in row.items() if k != 'over time'}) }")
-        words = " ".join(["python benchmarks/serving.py", *sys.argv[1:]])
-        made_by = stamp(words)._asdict()
         content |= {"made_by": made_by, f"{part} made by": made_by, part: rows}
-        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
-    if "steady" not in content:
-        return
-    picture = path.with_suffix(".png") if options.quick else PICTURE
-    save(figure(content["steady"]), picture, note=str(Stamp(**content["steady made by"])))
+    if "steady" in content:
+        picture = path.with_suffix(".png") if options.quick else PICTURE
+        save(figure(content["steady"]), picture, note=str(Stamp(**content["steady made by"])))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Take the pictures of the dashboard that docs/howto/dashboard.md shows.
+"""Take the pictures of the dashboard: of the shop of examples/, and of a decision.
 
     python scripts/dashboard_pictures.py
 
-It needs Chromium and Playwright, as the tests of the pages in a browser do.
+It needs Chromium and Playwright, as the tests of the pages in a browser do, and two minutes: the
+visitors of the shop take their time.
 """
 
 import heapq
@@ -10,15 +11,17 @@ import io
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "examples" / "shop")]
 
+from crowd import visit  # noqa: E402  # of the shop
+from run import open_shop  # noqa: E402  # likewise
 from servers import Server, free_port  # noqa: E402  # of the tests
 from service.dashboard.chromium import browsing, visiting  # noqa: E402  # likewise
 
@@ -28,54 +31,65 @@ from giro.seeds import stream  # noqa: E402
 PICTURES = ROOT / "docs" / "pictures"
 PROGRAM = (sys.executable, "-c", "from giro.cli.main import main; main()", "dashboard")
 COLOURS = 200
-ROUNDS, STEP = 6_000, 30.0  # seconds between decisions
+VISITS, PACE = 2_500, 25.0  # visitors of the shop, and how many come in a second
+ROUNDS, STEP = 6_000, 30.0  # decisions on news, and seconds between them
 LATE, NEVER = 900.0, 0.06  # mean delay of a reward, share of those that never come
-BUYING = {"plain": 0.10, "one click": 0.17, "trust badges": 0.12}
+LIKES = {
+    "de": {"sport": 0.3, "opera": 0.1, "politics": 0.2},
+    "it": {"sport": 0.1, "opera": 0.4, "politics": 0.1},
+    "fr": {"sport": 0.15, "opera": 0.1, "politics": 0.3},
+}
 
 
-def played(bandit: Bandit, now: list[float], visit: Callable[[int], tuple[Any, Any]]) -> Bandit:
-    """Return the bandit after decisions whose rewards come late.
+def take_shop() -> None:
+    """Take a picture of the dashboard while the shop is open."""
+    rng, ports = stream(7), [free_port() for _ in range(3)]
+    with open_shop(ports) as (dashboard, address), httpx.Client(base_url=address) as browser:
+        for _ in range(VISITS):
+            visit(browser, rng)
+            time.sleep(rng.exponential(1.0 / PACE))
+        url, _, page = dashboard.rpartition("/")
+        take(url, page, "dashboard.png", height=950)
 
-    `visit` returns a context, and the probability of a reward of 1 for each arm.
-    """
-    rng, coming = stream(5), list[tuple[float, Decision, float]]()
+
+def take_decision() -> None:
+    """Take a picture of a decision of a bandit that learns who likes which topic."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "news.giro"
+        read_news().save(path)
+        server = Server((*PROGRAM, str(path)), port=free_port(), folder=path.parent)
+        with server.ready("/assets/icon.svg"):
+            page = f"decision?id={ROUNDS - 700}&name=news"
+            take(server.url, page, "dashboard-decision.png", height=700)
+
+
+def read_news() -> Bandit:
+    """Return a bandit after two days of readers, whose rewards come late."""
+    now, rng, coming = time.time() - ROUNDS * STEP, stream(6), list[tuple[float, Decision, float]]()
+    features = {"hour": "number", "country": list(LIKES)}
+    options: dict[str, Any] = {"seed": 1, "ids": "numbered", "features": features, "votes": 200}
+    bandit = Bandit(list(LIKES["de"]), "lin-ts", clock=lambda: now, **options)
     for i in range(ROUNDS):
-        now[0] += STEP * rng.uniform(0.5, 1.5)
-        while coming and coming[0][0] < now[0]:
+        now += STEP * rng.uniform(0.5, 1.5)
+        while coming and coming[0][0] < now:
             _, earlier, value = heapq.heappop(coming)
             bandit.reward(earlier.id, value)
-        context, chances = visit(i)
-        decision = bandit.decide(context)
+        country = list(LIKES)[int(rng.integers(3))]
+        decision = bandit.decide({"hour": i // 120 % 24, "country": country})
         if rng.random() > NEVER:
-            due, value = now[0] + rng.exponential(LATE), float(rng.random() < chances[decision.arm])
-            heapq.heappush(coming, (due, decision, value))
+            value = float(rng.random() < LIKES[country][decision.arm])
+            heapq.heappush(coming, (now + rng.exponential(LATE), decision, value))
     return bandit
 
 
-def checkout(path: Path) -> None:
-    """Keep a bandit that finds the best of three pages."""
-    now = [time.time() - ROUNDS * STEP]
-    bandit = Bandit(list(BUYING), "thompson", seed=1, ids="numbered", clock=lambda: now[0])
-    played(bandit, now, lambda _: (None, BUYING)).save(path)
-
-
-def news(path: Path) -> None:
-    """Keep a bandit that learns who likes which topic."""
-    now, rng = [time.time() - ROUNDS * STEP], stream(6)
-    features = {"hour": "number", "country": ["de", "it", "fr"]}
-    likes: Mapping[str, Any] = {
-        "de": {"sport": 0.3, "opera": 0.1, "politics": 0.2},
-        "it": {"sport": 0.1, "opera": 0.4, "politics": 0.1},
-        "fr": {"sport": 0.15, "opera": 0.1, "politics": 0.3},
-    }
-
-    def visit(i: int) -> tuple[Any, Any]:
-        country = ("de", "it", "fr")[int(rng.integers(3))]
-        return {"hour": i // 120 % 24, "country": country}, likes[country]
-
-    options: dict[str, Any] = {"seed": 1, "ids": "numbered", "features": features, "votes": 200}
-    bandit = Bandit(["sport", "opera", "politics"], "lin-ts", clock=lambda: now[0], **options)
-    played(bandit, now, visit).save(path)
+def take(url: str, page: str, name: str, *, height: int) -> None:
+    """Take a picture of a page."""
+    with browsing() as browser, visiting(browser, url, "light") as visitor:
+        visitor.page.set_viewport_size({"width": 1180, "height": height})
+        visitor.go(page)
+        visitor.page.get_by_role("heading", level=1).wait_for()
+        visitor.page.wait_for_load_state("networkidle")
+        (PICTURES / name).write_bytes(small(visitor.page.screenshot()))
 
 
 def small(picture: bytes) -> bytes:
@@ -86,27 +100,6 @@ def small(picture: bytes) -> bytes:
     return out.getvalue()
 
 
-def take(bandit: Path, page: str, name: str, *, height: int) -> None:
-    """Take a picture of a page."""
-    with Server((*PROGRAM, str(bandit)), port=free_port(), folder=bandit.parent) as server:
-        server.ready("/assets/icon.svg")
-        with browsing() as browser, visiting(browser, server.url, "light") as visit:
-            visit.page.set_viewport_size({"width": 1180, "height": height})
-            visit.go(f"{page}name={bandit.stem}")
-            visit.page.get_by_role("heading", level=1).wait_for()
-            visit.page.wait_for_load_state("networkidle")
-            (PICTURES / name).write_bytes(small(visit.page.screenshot()))
-
-
-def main() -> None:
-    """Play two bandits, and take a picture of each."""
-    with tempfile.TemporaryDirectory() as folder:
-        shop, topics = Path(folder) / "checkout.giro", Path(folder) / "news.giro"
-        checkout(shop)
-        take(shop, "bandit?", "dashboard.png", height=950)
-        news(topics)
-        take(topics, f"decision?id={ROUNDS - 700}&", "dashboard-decision.png", height=700)
-
-
 if __name__ == "__main__":
-    main()
+    take_shop()
+    take_decision()

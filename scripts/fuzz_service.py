@@ -55,7 +55,7 @@ policy = "thompson"
 payloads = {old = 1, new = 2}
 """
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance"
-CHECKS += ",response_schema_conformance"
+CHECKS += ",response_schema_conformance,unsupported_method"
 SAMPLES = 40  # of the memory
 PATIENCE = 30.0  # seconds for an answer
 _HEAD = f"POST /v1/bandits HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\n"
@@ -108,6 +108,11 @@ def raw_requests() -> list[Raw]:
         Raw(422, "invalid", with_body(deep, decide)),
         Raw(401, "key", with_body(b"{}", _HEAD.replace(KEY, "wrong"))),
         Raw(401, "key", with_body(b"{}", _HEAD.replace(f"Authorization: Bearer {KEY}\r\n", ""))),
+        Raw(404, "missing", with_body(b"{}", _HEAD.replace("/v1/bandits ", "/nowhere "))),
+        Raw(405, "method", (b"OPTIONS /v1/bandits HTTP/1.1\r\nHost: x\r\n\r\n",)),
+        Raw(405, "method", (b"TRACE /personalizer/v1.0/rank HTTP/1.1\r\nHost: x\r\n\r\n",)),
+        Raw(404, "missing", (b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",)),
+        Raw(400, "malformed", (b"CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n",)),
         Raw(408, "slow", (_HEAD.encode(),)),
         Raw(408, "slow", (_HEAD.encode() + b"Content-Length: 10\r\n\r\n", b"{")),
     ]

@@ -1,9 +1,18 @@
 """The programs of examples/ run, and show what they are there to show."""
 
+import contextlib
+import os
 import re
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import pytest
+from servers import free_port
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -35,7 +44,52 @@ def test_the_five_lines_are_five() -> None:
     assert len(re.findall(r"^    \S", text.split('"""')[1], re.MULTILINE)) == 5
 
 
+def test_in_the_shop_the_best_page_wins_and_the_dashboard_shows_it() -> None:
+    ports = [str(free_port()) for _ in range(3)]
+    program = [sys.executable, "-W", "error", str(EXAMPLES / "shop" / "run.py")]
+    with in_a_group(*program, "--pace", "1000", "--ports", *ports) as shop:
+        dashboard = next(line.split()[1] for line in shop.lines if line.startswith("dashboard"))
+        for line, _ in zip(shop.lines, range(50), strict=False):  # after 200 visits each
+            share = re.search(r"free delivery (\d+)%", line)
+            if share and int(share[1]) > 60 and leader(dashboard) == "free delivery":
+                break
+        else:
+            pytest.fail("it has not won in 10,000 visits")
+        os.killpg(shop.process.pid, signal.SIGINT)  # as Ctrl+C does
+        assert shop.process.wait() == 0
+        with pytest.raises(ProcessLookupError):  # nothing is left
+            os.killpg(shop.process.pid, 0)
+
+
+def leader(dashboard: str) -> str | None:
+    """Return the arm with a badge on the page of a bandit."""
+    page = httpx.get(dashboard).raise_for_status().text
+    row = re.search(r'<tr class="best">.*?title="(.*?)".*?</tr>', page, re.DOTALL)
+    return row and row[1]
+
+
+class Group(NamedTuple):
+    """A program with all that it starts."""
+
+    process: subprocess.Popen[str]
+    lines: Iterator[str]  # that it prints
+
+
+@contextlib.contextmanager
+def in_a_group(*command: str) -> Iterator[Group]:
+    """Run a program as a terminal does, and end what is left of it."""
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            yield Group(process, iter(process.stdout.readline, ""))
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
 def test_every_example_is_tested() -> None:
     tests = Path(__file__).read_text("utf-8")
-    for example in EXAMPLES.glob("*.py"):
+    for example in EXAMPLES.iterdir():
         assert f'"{example.name}"' in tests

@@ -62,6 +62,7 @@ def refused(service: Service) -> list[str]:
     [
         ((b"NONSENSE\r\n\r\n",), b"400"),
         ((b"GET / HTTP/1.1\r\nHost : x\r\nbroken\r\n\r\n",), b"400"),
+        ((b"CONNECT shop:443 HTTP/1.1\r\n\r\n",), b"400"),
         ((b"GET /" + b"a" * 40_000, b"a" * 40_000), b"431"),
         ((HEAD,), b"408"),
         ((HEAD + b"Content-Length: 10\r\n\r\n",), b"408"),

@@ -84,16 +84,34 @@ def test_a_body_without_a_length_is_measured(served: Served) -> None:
     served(game, limits=Limits(body=100))
 
 
+@pytest.mark.parametrize("method", ["OPTIONS", "TRACE", "PATCH", "PURGE"])
 @pytest.mark.parametrize(
-    ("method", "path", "status"),
-    [("GET", "/nowhere", 404), ("POST", "/v1/bandits/", 404), ("PUT", "/v1/bandits", 405)],
+    ("path", "allowed"),
+    [
+        ("/v1/bandits", "GET, HEAD, POST"),
+        ("/v1/decisions/a/b/reward", "POST"),
+        ("/personalizer/v1.0/rank", "POST"),
+        ("/ofrep/v1/evaluate/flags/a", "POST"),
+        ("/v1/page", "POST"),
+        ("/", "GET, HEAD"),
+        ("/livez", "GET, HEAD"),
+        ("/nowhere", None),
+        ("/v1/bandits/", None),
+    ],
 )
-def test_other_paths_and_methods_are_problems(
-    served: Served, method: str, path: str, status: int
+def test_other_paths_and_methods_are_refused_and_counted_whatever_the_door(
+    served: Served, method: str, path: str, allowed: str | None
 ) -> None:
     async def game(ask: Client) -> None:
-        answer = await ask(method, path)
+        answer = await ask(method, path, key=None)
+        status, reason = (404, "missing") if allowed is None else (405, "method")
         assert (answer.status_code, answer.json()["status"]) == (status, status)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.headers.get("allow") == allowed
+        counts = (await ask("GET", "/metrics")).text
+        refused = [line for line in counts.splitlines() if f'reason="{reason}"' in line]
+        assert [line.rpartition(" ")[2] for line in refused] == ["1"]
+        assert ('route="-"' in counts) == (allowed is None)
 
     served(game)
 

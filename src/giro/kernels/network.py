@@ -171,6 +171,17 @@ def score_of(network: NetworkWeights, context: np.ndarray) -> float:
 
 
 @kernel
+def put_units(network: NetworkWeights, context: np.ndarray, out: np.ndarray) -> None:
+    """Write the hidden units max(W'x, 0) of this context into `out`, idle ones included."""
+    width = network.output.size
+    for k in range(0, width, LANES):
+        sums = zeros()
+        for j in range(context.size):
+            sums = plus(sums, context[j], lanes_at(network.hidden, j * width + k))
+        put(out, k, where_positive(sums, sums))
+
+
+@kernel
 def set_level(network: NetworkWeights, workspace: Workspace, rows: Rows) -> None:
     """Set `workspace.level` to W'base over the sparse columns."""
     width = workspace.level.size

@@ -17,15 +17,20 @@ from giro.policies.fastcb import FastCb
 from giro.policies.giro import Giro
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.glm_ucb import GlmUcb
+from giro.policies.gloc import Gloc
 from giro.policies.greedy import Greedy
 from giro.policies.imed import Imed
 from giro.policies.kl_ucb import KlUcb
 from giro.policies.lin_phe import LinPhe
+from giro.policies.lin_post import LinPost
+from giro.policies.lin_reboot import LinReboot
 from giro.policies.lin_ts import LinTs
 from giro.policies.lin_ucb import LinUcb
 from giro.policies.log_phe import LogPhe
 from giro.policies.maillard import Maillard
+from giro.policies.neural_linear import NeuralLinear
 from giro.policies.npts import Npts
+from giro.policies.ol2m import Ol2m
 from giro.policies.online_bootstrap import OnlineBootstrap
 from giro.policies.phe import Phe
 from giro.policies.poisson_bootstrap import PoissonBootstrap
@@ -53,15 +58,20 @@ __all__ = [
     "Giro",
     "GiroEnsemble",
     "GlmUcb",
+    "Gloc",
     "Greedy",
     "Imed",
     "KlUcb",
     "LinPhe",
+    "LinPost",
+    "LinReboot",
     "LinTs",
     "LinUcb",
     "LogPhe",
     "Maillard",
+    "NeuralLinear",
     "Npts",
+    "Ol2m",
     "OnlineBootstrap",
     "Phe",
     "PoissonBootstrap",

@@ -13,7 +13,7 @@ from giro.kernels.highest.ties import argmax
 from giro.kernels.memory import check_memory
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.linear_algebra import dot
-from giro.kernels.regression.ridge import refresh, ridge_of, take_in
+from giro.kernels.regression.ridge import drawn_theta, refresh, ridge_of, take_in
 from giro.policies._widths import NOISE, check_width, ridge_scores_and_widths
 from giro.policy import Case, Offer, Policy, Shape
 
@@ -46,21 +46,10 @@ def _posterior(state: _State, offer: Offer) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def _drawn_values(state: _State, offer: Offer, rng: np.random.Generator) -> np.ndarray:
-    """Return x'θ of each arm on offer for one draw of the θ that all arms share.
-
-    With B = U'U, θ = B⁻¹f + v U⁻¹z has the covariance v² B⁻¹ if z is standard normal.
-    """
+    """Return x'θ of each arm on offer for one draw of the θ that all arms share."""
     refresh(state.ridge, 0)
-    ridge, v, x = state.ridge, _spread(state), round_row(state.design, offer.context)
-    theta, factor = np.empty(x.size), ridge.factor[0]
-    for j in range(theta.size - 1, -1, -1):
-        remainder = standard_normal(rng)
-        for k in range(j + 1, theta.size):
-            remainder -= factor[j, k] * theta[k]
-        theta[j] = remainder / factor[j, j]
-    for j in range(theta.size):
-        theta[j] = ridge.theta[0, j] + v * theta[j]
-    values = np.empty(offer.arms.size)
+    x = round_row(state.design, offer.context)
+    theta, values = drawn_theta(state.ridge, 0, _spread(state), rng), np.empty(offer.arms.size)
     for i in range(values.size):
         put_arm(state.design, offer, i)
         values[i] = dot(x, theta)

@@ -15,8 +15,8 @@ from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 
-_LARGEST = 0.25  # variance of a reward in [0, 1]
-_EQUAL = 1e-12  # mean squared residual below which rewards are equal, up to rounding
+LARGEST = 0.25  # variance of a reward in [0, 1]
+EQUAL = 1e-12  # mean squared residual below which rewards are equal, up to rounding
 
 
 class _State(NamedTuple):
@@ -49,7 +49,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
     rss = max(state.squares[arm] - s * mean * mean, 0.0)
     variance = state.variance
     if variance == 0.0:
-        variance = rss / s if rss > _EQUAL * s else _LARGEST
+        variance = rss / s if rss > EQUAL * s else LARGEST
     pseudo = 2.0 * state.r * state.r * (s + 2) * variance
     state.mean[arm] = mean
     state.deviation[arm] = math.sqrt(rss + pseudo) / (s + 2)

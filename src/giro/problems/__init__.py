@@ -18,6 +18,7 @@ from giro.problems.movielens import Movielens
 from giro.problems.news import News
 from giro.problems.sleeping import Sleeping
 from giro.problems.switching import Switching
+from giro.problems.wheel import Wheel
 
 __all__ = [
     "Bernoulli",
@@ -32,6 +33,7 @@ __all__ = [
     "News",
     "Sleeping",
     "Switching",
+    "Wheel",
 ]
 
 for _module in pkgutil.iter_modules(__path__):

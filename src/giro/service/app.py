@@ -9,7 +9,7 @@ from starlette.routing import Route, Router
 
 from giro.service import administration, api, browser, dashboard, openapi, openfeature, personalizer
 from giro.service import messages as m
-from giro.service.endpoint import Answer, Call, Endpoint, nowhere, route
+from giro.service.endpoint import Answer, Call, Elsewhere, Endpoint, route
 from giro.service.errors import Problem
 from giro.service.keys import Key
 from giro.service.metrics import (
@@ -57,7 +57,8 @@ def application_of(service: Service) -> Router:
         finally:
             await service.close()
 
-    return Router(routes, redirect_slashes=False, default=nowhere, lifespan=lifespan)
+    elsewhere = Elsewhere(service, routes)
+    return Router(routes, redirect_slashes=False, default=elsewhere, lifespan=lifespan)
 
 
 async def _make_bandits(service: Service) -> None:

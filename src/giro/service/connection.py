@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from giro.service.endpoint import NO_ROUTE
 from giro.service.errors import Problem
 
 if TYPE_CHECKING:
     from giro.service.service import Service
 
 _LONGEST_HEAD = 65_536  # bytes of a request before its body
-_UNREAD = ("-", "-")  # method and route of requests that were not read so far
+_UNREAD = ("-", NO_ROUTE)  # method and route of requests that were not read so far
 
 
 class Connection(HttpToolsProtocol):
@@ -59,9 +60,9 @@ class Connection(HttpToolsProtocol):
         self._is_whole, self._in_head, self._head = False, True, 0
 
     def on_headers_complete(self) -> None:
-        """Hand the head on."""
-        self._in_head = False
+        """Hand the head on. It raises an error for an address that is none."""
         super().on_headers_complete()
+        self._in_head = False
 
     def on_message_complete(self) -> None:
         """Note that a request ends."""

@@ -2,18 +2,19 @@
 
 A door is a module with a function `routes(service)` that returns Starlette's routes, and makes them
 of endpoints. An endpoint finds the key, reads and checks the body, and writes the answer, or the
-problem, as its door wants it.
+problem, as its door wants it. `Elsewhere` answers what no endpoint is for: other paths, and other
+methods.
 """
 
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import parse_qsl
 
 import msgspec
 from starlette.requests import ClientDisconnect
-from starlette.routing import Route
+from starlette.routing import Match, Route
 from starlette.types import Message, Receive, Scope, Send
 
 from giro.service.errors import Problem, problem_of
@@ -52,6 +53,7 @@ class Call(NamedTuple):
 Handler: TypeAlias = Callable[[Call], Awaitable[Any]]
 
 
+NO_ROUTE = "-"  # in metrics
 PREFLIGHT = {
     "access-control-allow-methods": "POST",
     "access-control-allow-headers": "authorization, content-type, x-api-key",
@@ -75,23 +77,22 @@ def for_page(answer: Answer, scope: Scope, origins: Container[str]) -> Answer:
 
 
 class Door(NamedTuple):
-    """The manners of a door: where it finds keys, and how it writes problems.
+    """The manners of a door: how it writes problems, and where it finds keys.
 
-    `scheme` is the header for keys beside `Authorization: Bearer KEY`, and `problem` the type of
-    what is `written`; both are for the document of the API.
+    `scheme` is the header for keys beside `Authorization: Bearer KEY`. `problem` is the type of
+    what is `written`, and `problem_type` its media type, for the document of the API.
     """
 
-    key_in: Callable[[Mapping[str, str]], str | None]
     written: Callable[[Problem], Answer]
     problem: Any = ProblemAnswer
     problem_type: str = _JSON
     scheme: str = "X-API-Key"
 
-
-def bearer_or_api_key(headers: Mapping[str, str]) -> str | None:
-    """Return the key in `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
-    kind, _, key = headers.get("authorization", "").partition(" ")
-    return key.strip() if kind.lower() == "bearer" else headers.get("x-api-key")
+    def key_in(self, headers: Mapping[str, str]) -> str | None:
+        """Return the key in the headers of a request, whose names are in lower case."""
+        kind, _, key = headers.get("authorization", "").partition(" ")
+        bearer = key.strip() if kind.lower() == "bearer" else None
+        return headers.get(self.scheme.lower()) or bearer
 
 
 def problem_json(problem: Problem) -> Answer:
@@ -99,11 +100,48 @@ def problem_json(problem: Problem) -> Answer:
     return Answer(problem.to_json(), problem.status, problem.headers, _PROBLEM)
 
 
-OWN = Door(bearer_or_api_key, problem_json, problem_type=_PROBLEM)
+OWN = Door(problem_json, problem_type=_PROBLEM)
 _NOBODY = Key("", "", scopes=())
 
 
-class Endpoint:
+class _Application:
+    """An ASGI application that counts its answers, and turns errors into problems."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, and count it."""
+        method, path, begun = scope["method"], _route_of(scope), time.perf_counter()
+        with request_span(method, path, scope["headers"]) as span:
+            answer = await self._answered_or_refused(scope, receive)
+            if self.service.keys.origins:
+                answer = for_page(answer, scope, self.service.keys.origins)
+            note_answer(span, scope.get("path_params", {}), answer.content, answer.status)
+            seconds = time.perf_counter() - begun
+            self.service.metrics.answered(method, path, answer.status, seconds)
+            log_request(method, path, answer.status, seconds)
+            await _send(answer, send)
+
+    async def _answered_or_refused(self, scope: Scope, receive: Receive) -> Answer:
+        try:
+            return await self._answered(scope, receive)
+        except Exception as error:
+            problem = problem_of(error)
+            if problem.status == 500:
+                path = _route_of(scope)
+                _LOGGER.error("%s %s failed:\n%s", scope["method"], path, place_of(error))
+            return self.refusal(problem, scope.get("path_params", {}))
+
+    async def _answered(self, scope: Scope, receive: Receive) -> Answer:
+        raise NotImplementedError
+
+    def refusal(self, problem: Problem, path: Mapping[str, Any]) -> Answer:
+        """Return the answer that says so."""
+        return problem_json(problem)
+
+
+class Endpoint(_Application):
     """An ASGI application for one method of one path."""
 
     def __init__(
@@ -124,33 +162,11 @@ class Endpoint:
         `answer`, its `status`, another one that it may `also` have, and `parameters`, by their
         name, are for the document of the API.
         """
-        self.service, self.handler, self.door, self.needs_key = service, handler, door, needs_key
+        super().__init__(service)
+        self.handler, self.door, self.needs_key = handler, door, needs_key
         self.body, self.answer, self.status = body, answer, status
         self.also, self.parameters = also, dict(parameters or {})
         self._decoder = None if body in (None, bytes) else msgspec.json.Decoder(body)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, and count it."""
-        method, path, begun = scope["method"], scope.get("giro.route", ""), time.perf_counter()
-        with request_span(method, path, scope["headers"]) as span:
-            answer = await self._answered_or_refused(scope, receive)
-            if self.service.keys.origins:
-                answer = for_page(answer, scope, self.service.keys.origins)
-            note_answer(span, scope["path_params"], answer.content, answer.status)
-            seconds = time.perf_counter() - begun
-            self.service.metrics.answered(method, path, answer.status, seconds)
-            log_request(method, path, answer.status, seconds)
-            await _send(answer, send)
-
-    async def _answered_or_refused(self, scope: Scope, receive: Receive) -> Answer:
-        try:
-            return await self._answered(scope, receive)
-        except Exception as error:
-            problem = problem_of(error)
-            if problem.status == 500:
-                path = scope.get("giro.route", "")
-                _LOGGER.error("%s %s failed:\n%s", scope["method"], path, place_of(error))
-            return self.refusal(problem, scope["path_params"])
 
     def refusal(self, problem: Problem, path: Mapping[str, Any]) -> Answer:
         """Return the answer that says so, as the door does."""
@@ -202,14 +218,11 @@ class Endpoint:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise Problem(400, f"the body is not JSON: {error}") from None
 
-    async def before_page(self, scope: Scope, send: Send) -> None:
-        """Answer the question of a browser whether a page may ask here (a preflight)."""
-        origins, method = self.service.keys.origins, scope["method"]
-        if header_of(scope, b"origin") in origins:
-            answer = for_page(Answer(status=204, headers=PREFLIGHT), scope, origins)
-        else:
-            answer = self.refusal(Problem(405, f"{method} is not possible here"), {})
-        await _send(answer, send)
+
+def _route_of(scope: Scope) -> str:
+    """Return the route of a request, for metrics and logs, which should not have its path."""
+    route: str = scope.get("giro.route", NO_ROUTE)
+    return route
 
 
 async def _rest(message: Message, receive: Receive, most: int) -> bytes:
@@ -258,18 +271,13 @@ async def _send(answer: Answer, send: Send) -> None:
 
 
 class _Route(Route):
-    """A route that refuses other methods as everything else is refused."""
+    """A route for its own methods only. All others are those of `Elsewhere`."""
 
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] in (self.methods or ()):
-            scope["giro.route"] = self.path
-            await self.app(scope, receive, send)
-        elif scope["method"] == "OPTIONS" and isinstance(self.app, Endpoint):
-            await self.app.before_page(scope, send)
-        else:
-            problem = Problem(405, f"{scope['method']} is not possible here")
-            allowed = {"allow": ", ".join(sorted(self.methods or ()))}
-            await _send(problem_json(problem)._replace(headers=allowed), send)
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        match, child = super().matches(scope)
+        if match is Match.FULL:
+            return match, {**child, "giro.route": self.path}
+        return Match.NONE, {}
 
 
 def route(method: str, path: str, endpoint: Endpoint) -> Route:
@@ -277,20 +285,29 @@ def route(method: str, path: str, endpoint: Endpoint) -> Route:
     return _Route(path, endpoint, methods=[method])
 
 
-async def nowhere(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer requests for paths that there are not."""
-    await _send(problem_json(Problem(404, f"there is nothing at {scope['path']}")), send)
+class Elsewhere(_Application):
+    """Answers all that no route is for: paths that there are not, and methods that a path lacks.
 
+    Among these is the question of a browser whether a page may ask here (a preflight).
+    """
 
-__all__ = [
-    "OWN",
-    "Answer",
-    "Call",
-    "Door",
-    "Endpoint",
-    "bearer_or_api_key",
-    "for_page",
-    "nowhere",
-    "problem_json",
-    "route",
-]
+    def __init__(self, service: Service, routes: Sequence[Route]) -> None:
+        """Know the routes that there are."""
+        super().__init__(service)
+        self._routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, and count it under the first route that its path has."""
+        there = [each for each in self._routes if each.path_regex.match(scope["path"])]
+        more = {"giro.route": there[0].path} if there else {}
+        await super().__call__({**scope, **more, "giro.routes": there}, receive, send)
+
+    async def _answered(self, scope: Scope, receive: Receive) -> Answer:
+        if not scope["giro.routes"]:
+            raise Problem(404, f"there is nothing at {scope['path']}")
+        method, origins = scope["method"], self.service.keys.origins
+        if method == "OPTIONS" and header_of(scope, b"origin") in origins:
+            return Answer(status=204, headers=PREFLIGHT)
+        methods = set[str]().union(*(each.methods for each in scope["giro.routes"]))
+        answer = problem_json(Problem(405, f"{method} is not possible here"))
+        return answer._replace(headers={"allow": ", ".join(sorted(methods))})

@@ -27,6 +27,8 @@ _REFUSED = {  # why, by status
     400: "malformed",
     401: "key",
     403: "scope",
+    404: "missing",
+    405: "method",
     408: "slow",
     413: "size",
     422: "invalid",
@@ -126,7 +128,7 @@ def samples_of(counts: Counts) -> Iterator[Sample]:
         path, status = rest.rsplit(" ", 1)
         labels = worker | {"method": method, "route": path, "status": status}
         yield Sample("giro_requests_total", n, labels)
-        if int(status) in _REFUSED and path != "/readyz":  # which refuses nobody
+        if int(status) in _REFUSED and (path, status) != ("/readyz", "503"):  # it refuses nobody
             refused[_REFUSED[int(status)]] += n
     for reason in dict.fromkeys(_REFUSED.values()):
         yield Sample("giro_refused_total", refused[reason], worker | {"reason": reason})

@@ -30,6 +30,17 @@ def test_connections_are_used_again_unless_something_failed() -> None:
         assert another is not broken
 
 
+def test_what_is_lent_when_the_pool_ends_is_closed_when_it_comes_back() -> None:
+    pool = Pool(Connection, most=3)
+    with pool.one() as free, pool.one() as lent:
+        pass
+    with pool.one() as lent:
+        pool.end()
+        assert lent.is_open
+    assert not lent.is_open
+    assert not free.is_open
+
+
 def test_no_more_connections_than_allowed() -> None:
     made: list[Connection] = []
     pool = Pool(lambda: made.append(Connection()) or made[-1], most=2)  # type: ignore[func-returns-value]

@@ -1,5 +1,6 @@
 """SQLite: full disks, other files, and databases of other versions."""
 
+import contextlib
 import os
 import sqlite3
 from pathlib import Path
@@ -23,16 +24,28 @@ def test_a_full_disk_loses_nothing_that_was_told(tmp_path: Path) -> None:
         store = bandit._store
         assert isinstance(store, SqlStore)
         pool = store.database.pool
-        full = store.database.connected()
-        (pages,) = full.execute("PRAGMA page_count").fetchone()
-        full.execute(f"PRAGMA max_page_count = {pages + 4}")
-        pool._free.append(full)
+        connected = pool._make
+        made = [connected()]
+        (pages,) = made[0].execute("PRAGMA page_count").fetchone()
+
+        def on_a_full_disk() -> sqlite3.Connection:
+            made.append(connected())
+            made[-1].execute(f"PRAGMA max_page_count = {pages + 4}")
+            return made[-1]
+
+        pool._make = on_a_full_disk  # the background has connections, too
         with pytest.raises(StoreError, match="disk is full"):
             for _ in range(1_000):
+                pool.close()
                 told.append(bandit.decide().id)
+        pool._make = connected
+        for connection in made:
+            with contextlib.suppress(sqlite3.ProgrammingError):  # it is closed
+                connection.execute("PRAGMA max_page_count = 1073741823")
         before = bandit.n_decisions
         told.append(bandit.decide().id)  # there is room again
         assert bandit.n_decisions == before + 1
+        made[0].close()
     with Bandit.open(where, "x") as again:
         assert [decision.id for decision in again.pending()] == told
         assert sum(n for _, n in bandit._state.cold_start.to_json()["unrewarded"]) == len(told)
@@ -53,6 +66,7 @@ def test_a_new_file_waits_for_others_who_look_into_it(
             other.execute("COMMIT")
 
     monkeypatch.setattr("time.sleep", look_away)
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.05)
     connection = sqlite.SqliteDatabase(str(tmp_path / "x.db")).connected()
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert len(looks) == 3

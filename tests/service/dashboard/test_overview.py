@@ -76,7 +76,7 @@ def test_one_reward_of_the_baseline_is_not_compared(shown: Any, store: str) -> N
 
     async def look(browser: Browser) -> None:
         text = text_of(await browser.page("/bandit", name="b"))
-        assert "Uplift over the baseline – not known yet" in text
+        assert "Uplift over the baseline – effective sample 1, too small" in text
         assert "too few rewards to compare" in text
         assert "Baseline 1.000 – 1" in text
 

@@ -68,7 +68,7 @@ def let_go(database: "Database", store: int) -> bool:
         if is_last:
             _OPEN.pop((type(database), database.where), None)
             database.watch.stop()
-            database.pool.close()
+            database.pool.end()
     return is_last
 
 

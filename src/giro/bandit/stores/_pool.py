@@ -25,6 +25,7 @@ class Pool(Generic[C]):
         """Remember how to make a connection."""
         self._make, self._most = make, most
         self._free: list[C] = []
+        self._is_over = False
         self.renew()
 
     def renew(self) -> None:
@@ -63,6 +64,8 @@ class Pool(Generic[C]):
                     connection.close()
                 raise
             self._free.append(connection)
+            if self._is_over:  # since it was lent
+                self.close()
         finally:
             self.leave()
 
@@ -78,6 +81,11 @@ class Pool(Generic[C]):
         with self._changed:
             self._is_paused = False
             self._changed.notify_all()
+
+    def end(self) -> None:
+        """Close those that nobody uses, and the others when they come back."""
+        self._is_over = True
+        self.close()
 
     def close(self) -> None:
         """Close those that nobody uses."""

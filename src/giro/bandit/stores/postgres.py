@@ -241,10 +241,15 @@ def _connect(url: str) -> "psycopg.Connection[Any]":
         import psycopg  # noqa: PLC0415  # an extra
 
     connection = psycopg.connect(url, autocommit=True, connect_timeout=_PATIENCE)
-    # A plan that is kept was made when the log was short, and would read all of it when it is long.
-    connection.execute("SET enable_seqscan = off")
-    # Every query has one good plan, and finding it again each time takes as long as an append.
-    connection.execute("SET plan_cache_mode = force_generic_plan")
+    try:
+        # A plan that is kept was made when the log was short, and would read all of it when it is
+        # long.
+        connection.execute("SET enable_seqscan = off")
+        # Every query has one good plan, and finding it again takes as long as an append.
+        connection.execute("SET plan_cache_mode = force_generic_plan")
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 

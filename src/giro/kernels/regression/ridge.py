@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.compiling import bind, dispatched, dispatched_call, kernel
+from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.memory import (
     Everything,
     HalfLife,
@@ -55,6 +56,23 @@ def observe(ridge: Ridge, context: np.ndarray, arm: int, reward: float) -> None:
     for j in range(theta.size):
         theta[j] = ridge.moment[arm, j]
     solve(ridge.factor[arm], theta)
+
+
+@kernel
+def drawn_theta(ridge: Any, arm: int, sd: float, rng: np.random.Generator) -> np.ndarray:
+    """Return a draw from N(θ, sd² A⁻¹) for an arm whose U and θ are there (see `refresh`).
+
+    With A = U'U, θ + sd U⁻¹z has this covariance if z is standard normal.
+    """
+    theta, factor = np.empty(ridge.workspace.size), ridge.factor[arm]
+    for j in range(theta.size - 1, -1, -1):
+        remainder = standard_normal(rng)
+        for k in range(j + 1, theta.size):
+            remainder -= factor[j, k] * theta[k]
+        theta[j] = remainder / factor[j, j]
+    for j in range(theta.size):
+        theta[j] = ridge.theta[arm, j] + sd * theta[j]
+    return theta
 
 
 class ForgettingRidge(NamedTuple):

@@ -16,7 +16,7 @@ from giro.service.about import About
 from giro.service.bandits import Running
 from giro.service.dashboard.door import pages_for
 from giro.service.dashboard.visitors import Anybody
-from giro.service.endpoint import nowhere
+from giro.service.endpoint import Elsewhere
 from giro.service.errors import Problem
 from giro.service.logs import configuration
 from giro.service.metrics import Metrics
@@ -105,7 +105,8 @@ def application_of_store(place: str) -> Router:
             await shown.close()
             service.pool.shutdown()
 
-    return Router(routes, redirect_slashes=False, default=nowhere, lifespan=lifespan)
+    elsewhere = Elsewhere(service, routes)
+    return Router(routes, redirect_slashes=False, default=elsewhere, lifespan=lifespan)
 
 
 def show(place: str, *, port: int, tell: Callable[[str], None]) -> None:
@@ -126,4 +127,5 @@ def show(place: str, *, port: int, tell: Callable[[str], None]) -> None:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        ws="none",
     )

@@ -12,7 +12,7 @@ from giro.service.dashboard.past import decision_rows
 _MOST_LINES = 6
 _OF_SHARES, _OF_REWARDS = 60, 24  # stretches: means need more decisions than shares
 _ARMS, _ARMS_OF_A_PAGE = 8, 100
-_ENOUGH, _OF_A_POINT = 10, 20  # rewards of an arm that may lead or is compared, and of a point
+_ENOUGH, _OF_A_POINT = 10, 20  # rewards of an arm that may lead, and of a point in a chart
 
 
 def overview(bandit: Bandit, query: Mapping[str, str]) -> dict[str, Any]:
@@ -32,7 +32,6 @@ def overview(bandit: Bandit, query: Mapping[str, str]) -> dict[str, Any]:
         "places": _places(shown),
         "mean": mean_of_all(bandit),
         "uplift": uplift,
-        "uplift_is_known": uplift is not None and _sample(uplift) >= _ENOUGH,
         "uplift_places": 3 if uplift is None else _uplift_places(uplift),
         "baseline": _baseline(bandit, uplift),
         "apprenticeship": bandit.apprenticeship(),
@@ -86,11 +85,6 @@ def with_scale(rows: Sequence[dict[str, Any]]) -> None:
 
 def _places(rows: Sequence[dict[str, Any]]) -> int:
     return formats.decimals(row["high"] - row["low"] for row in rows if row["mean"] is not None)
-
-
-def _sample(uplift: Any) -> float:
-    """Return the effective sample of the side of which less is known."""
-    return float(min(uplift.policy_sample, uplift.baseline_sample))
 
 
 def _uplift_places(uplift: Any) -> int:
