@@ -25,7 +25,13 @@ from giro.cli.main import status_of
 
 DOCS = Path(__file__).parents[1] / "docs"
 PICTURES = DOCS / "pictures"
-TESTED_ELSEWHERE = {"client.md", "evaluation.md", "scaling.md", "usage.md"}  # by their own tests
+TESTED_ELSEWHERE = {  # by their own tests
+    "client.md",
+    "evaluation.md",
+    "quickstart.md",
+    "scaling.md",
+    "usage.md",
+}
 BLOCK = re.compile(
     r"^```(?:python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<shown>.*?)^```\n)?"
     r"|console\n(?P<console>.*?)^```\n)",

@@ -153,20 +153,25 @@ DOORS: dict[str, tuple[Callable[..., Coroutine[Any, Any, list[bool]]], float]] =
 
 
 def learning(*, rounds: int, last: int) -> Iterator[dict[str, Any]]:
-    """Yield how often each door was right in the end."""
+    """Yield how often each door was right in the end. All play at once, on loops of their own."""
+    games = [(door, seed) for door in DOORS for seed in SEEDS]
+
+    async def all_played(port: int) -> list[list[bool]]:
+        return await asyncio.gather(*(DOORS[d][0](port, seed, rounds=rounds) for d, seed in games))
+
     with serving("sqlite", 1) as server:
-        for door, (play, chance) in DOORS.items():
-            for seed in SEEDS:
-                right = asyncio.run(play(server.port, seed, rounds=rounds))[-last:]
-                yield {
-                    "door": door,
-                    "seed": seed,
-                    "rounds": rounds,
-                    "last": last,
-                    "right": sum(right) / last,
-                    "chance": chance,
-                    "p_by_chance": float(binom.sf(sum(right) - 1, last, chance)),
-                }
+        played = asyncio.run(all_played(server.port))
+    for (door, seed), every in zip(games, played, strict=True):
+        right, chance = sum(every[-last:]), DOORS[door][1]
+        yield {
+            "door": door,
+            "seed": seed,
+            "rounds": rounds,
+            "last": last,
+            "right": right / last,
+            "chance": chance,
+            "p_by_chance": float(f"{binom.sf(right - 1, last, chance):.2g}"),
+        }
 
 
 # -- probabilities -------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from servers import Server, free_port
 
 import giro
 from giro.cli.main import status_of
@@ -26,9 +27,9 @@ def blocks(text: str, language: str) -> list[str]:
 
 
 def commands(text: str) -> list[str]:
-    """Return the lines of shell blocks that call giro."""
+    """Return the lines of shell blocks that call giro, but for those that run until Ctrl+C."""
     lines = "\n".join(blocks(text, "sh")).splitlines()
-    return [line for line in lines if line.startswith("giro ")]
+    return [line for line in lines if re.match("giro (?!serve|dashboard)", line)]
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_python_of_the_readme_runs(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(README)
-    assert "ucb1 costs" in capsys.readouterr().out
+    assert " ± " in capsys.readouterr().out
     assert (elsewhere / "colours.giro").exists()
 
 
@@ -70,6 +71,12 @@ def test_the_commands_of_the_readme_run(
         assert status_of(shlex.split(command)[1:]) == 0, command
     assert (elsewhere / "regret.svg").exists()
     assert capsys.readouterr().out.count("policy ") >= 4
+
+
+def test_the_service_of_the_readme_starts(elsewhere: Path) -> None:
+    assert "\ngiro serve " in README
+    with Server(port=free_port(), folder=elsewhere) as server:
+        server.ready().stop()
 
 
 def test_the_targets_of_the_readme_exist() -> None:

@@ -83,6 +83,20 @@ def test_the_result_of_an_evaluation_is_kept(served: Served) -> None:
     served(game)
 
 
+def test_policies_learn_from_rewards_in_the_range_of_the_bandit(served: Served) -> None:
+    async def game(ask: Client) -> None:
+        new = {"name": "b", "arms": ["x", "y"], "policy": "uniform", "reward_range": [-5, 5]}
+        await ask.post("/v1/bandits", new)
+        decisions = await ask.post("/v1/bandits/b/decisions", [{}] * 10)
+        rewards = [{"id": each["decision"]["id"], "value": -4.5} for each in decisions]
+        await ask.post("/v1/bandits/b/rewards", rewards)
+        result = await finished(ask, "thompson")
+        assert (result["status"], result["detail"]) == ("done", "")
+        assert -5.0 <= result["rows"][0]["value"] < 0.0
+
+    served(game)
+
+
 def test_only_so_many_evaluations_wait(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("giro.service.evaluations._MOST", 1)
 

@@ -59,7 +59,7 @@ def test_a_key_is_known_by_its_secret_which_is_kept_nowhere() -> None:
 def test_a_key_allows_its_scopes_with_its_bandits(
     scopes: tuple[str, ...], bandits: tuple[str, ...], scope: str, bandit: str, may: bool
 ) -> None:
-    key = Key("id", "hash", scopes, bandits)
+    key = Key("id", "hash", scopes=scopes, bandits=bandits)
     assert key.may(scope, bandit) is may
     if not may:
         with pytest.raises(Problem, match=f"does not allow '{scope}'"):

@@ -137,7 +137,7 @@ def test_without_a_key_only_this_machine_is_served(
 def test_keys_of_the_settings_have_their_secret_in_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    key = KeySetting("SHOP_KEY", scopes=("decide",), bandits=("shop-*",), rate=5.0)
+    key = KeySetting(variable="SHOP_KEY", scopes=("decide",), bandits=("shop-*",), rate=5.0)
     settings = Settings(store=f"sqlite:///{tmp_path}/giro.db", host="0.0.0.0", keys=[key])
     monkeypatch.delenv("SHOP_KEY", raising=False)
     with pytest.raises(BadParameter, match="SHOP_KEY"):

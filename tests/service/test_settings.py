@@ -42,3 +42,15 @@ def test_only_loopback_and_sockets_are_local() -> None:
     assert Settings().is_local
     assert Settings(host="0.0.0.0", uds="giro.sock").is_local
     assert not Settings(host="0.0.0.0").is_local
+
+
+@pytest.mark.parametrize(
+    ("store", "place"),
+    [
+        ("postgresql://ann:x@db:1/giro?password=x", "postgresql://db:1/giro"),
+        ("sqlite:///shop.db", "sqlite:///shop.db"),
+        ("shop.giro", "shop.giro"),
+    ],
+)
+def test_an_address_is_shown_without_its_password(store: str, place: str) -> None:
+    assert Settings(store=store).place == place

@@ -8,19 +8,15 @@ from starlette.routing import Route
 from giro import BadParameter
 from giro.service.endpoint import Call, Endpoint, Handler, route
 from giro.service.errors import Problem
-from giro.service.keys import all_keys, create_key, revoke_key, rotate_key
+from giro.service.keys import Grant, all_keys, create_key, revoke_key, rotate_key
 from giro.service.service import Service
 
 
-class NewKey(Struct, omit_defaults=True, forbid_unknown_fields=True):
+class NewKey(Grant, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A key to make, or with `replace` one that takes the place of another."""
 
     scopes: tuple[str, ...] = ("decide", "reward", "read")
-    bandits: tuple[str, ...] = ("*",)
     rate: Annotated[float, Meta(gt=0)] | None = None
-    loop: str | None = None
-    note: str = ""
-    origins: tuple[str, ...] = ()
     replace: str | None = None
     overlap: Annotated[float, Meta(ge=0)] = 86400.0
 
@@ -32,18 +28,12 @@ class KeyMade(Struct):
     secret: str
 
 
-class KeyShown(Struct):
+class KeyShown(Grant, frozen=True):
     """A key without its secret."""
 
     id: str
-    scopes: list[str]
-    bandits: list[str]
     created: float
     until: float | None
-    rate: float | None
-    loop: str | None
-    note: str
-    origins: list[str]
 
 
 class KeyList(Struct):
@@ -83,15 +73,7 @@ class _Keys:
         records = self._service.records
         if new.replace is not None:
             return rotate_key(records, new.replace, overlap=new.overlap)
-        return create_key(
-            records,
-            scopes=new.scopes,
-            bandits=new.bandits,
-            rate=new.rate,
-            loop=new.loop,
-            note=new.note,
-            origins=new.origins,
-        )
+        return create_key(records, **new.granted())
 
     async def list(self, call: Call) -> dict[str, Any]:
         """List the keys that are valid, without their secrets."""

@@ -77,23 +77,22 @@ def for_page(answer: Answer, scope: Scope, origins: Container[str]) -> Answer:
 
 
 class Door(NamedTuple):
-    """The manners of a door: where it finds keys, and how it writes problems.
+    """The manners of a door: how it writes problems, and where it finds keys.
 
-    `scheme` is the header for keys beside `Authorization: Bearer KEY`, and `problem` the type of
-    what is `written`; both are for the document of the API.
+    `scheme` is the header for keys beside `Authorization: Bearer KEY`. `problem` is the type of
+    what is `written`, and `problem_type` its media type, for the document of the API.
     """
 
-    key_in: Callable[[Mapping[str, str]], str | None]
     written: Callable[[Problem], Answer]
     problem: Any = ProblemAnswer
     problem_type: str = _JSON
     scheme: str = "X-API-Key"
 
-
-def bearer_or_api_key(headers: Mapping[str, str]) -> str | None:
-    """Return the key in `Authorization: Bearer KEY` or `X-API-Key: KEY`."""
-    kind, _, key = headers.get("authorization", "").partition(" ")
-    return key.strip() if kind.lower() == "bearer" else headers.get("x-api-key")
+    def key_in(self, headers: Mapping[str, str]) -> str | None:
+        """Return the key in the headers of a request, whose names are in lower case."""
+        kind, _, key = headers.get("authorization", "").partition(" ")
+        bearer = key.strip() if kind.lower() == "bearer" else None
+        return headers.get(self.scheme.lower()) or bearer
 
 
 def problem_json(problem: Problem) -> Answer:
@@ -101,7 +100,7 @@ def problem_json(problem: Problem) -> Answer:
     return Answer(problem.to_json(), problem.status, problem.headers, _PROBLEM)
 
 
-OWN = Door(bearer_or_api_key, problem_json, problem_type=_PROBLEM)
+OWN = Door(problem_json, problem_type=_PROBLEM)
 _NOBODY = Key("", "", scopes=())
 
 

@@ -118,12 +118,13 @@ async def in_another_process(order: dict[str, Any]) -> dict[str, Any]:
 
 def evaluated(order: dict[str, Any]) -> dict[str, Any]:
     """Return the rows of an evaluation as plain data, or the error."""
-    how = order["options"] | {"progress": False}
     try:
         with giro.Bandit.open(
             order["store"], order["bandit"], at_once=True, progress=False
         ) as bandit:
             events = between(bandit.events(), order.get("since"), order.get("until"))
+            how = {"reward_range": bandit.setting["reward_range"], "progress": False}
+        how |= order["options"]
         tables = [giro.evaluate(events, policy, **how).records() for policy in order["policies"]]
     except giro.GiroError as error:
         return {"status": "failed", "detail": problem_of(error).detail}

@@ -10,7 +10,7 @@ import hmac
 import math
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,19 +26,28 @@ _SHORTEST = 16  # characters of a key that somebody else made
 _IDS = 12  # characters of an id
 
 
-class Key(msgspec.Struct, frozen=True):
-    """A key as it is kept: without the secret."""
+class Grant(msgspec.Struct, frozen=True, kw_only=True):
+    """The permissions of a key."""
 
-    id: str
-    hash: str
     scopes: tuple[str, ...] = SCOPES
     bandits: tuple[str, ...] = ("*",)  # names, or beginnings of names before a star
-    created: float = 0.0
-    until: float | None = None  # seconds since 1970; after that it is not valid
     rate: float | None = None  # requests a second
     loop: str | None = None  # the bandit that it decides for where requests name none
     note: str = ""
     origins: tuple[str, ...] = ()  # of pages, which may then see it: only requests from there
+
+    def granted(self) -> dict[str, Any]:
+        """Return the permissions by name."""
+        return {name: getattr(self, name) for name in Grant.__struct_fields__}
+
+
+class Key(Grant, frozen=True):
+    """A key as it is kept: without the secret."""
+
+    id: str
+    hash: str
+    created: float = 0.0
+    until: float | None = None  # seconds since 1970; after that it is not valid
 
     def may(self, scope: str, bandit: str | None = None) -> bool:
         """Return whether it allows something with a bandit, or with any.
@@ -70,42 +79,33 @@ class Key(msgspec.Struct, frozen=True):
         return plain
 
 
-def create_key(
-    records: Records,
-    *,
-    scopes: Sequence[str] = SCOPES,
-    bandits: Sequence[str] = ("*",),
-    rate: float | None = None,
-    loop: str | None = None,
-    note: str = "",
-    secret: str | None = None,
-    origins: Sequence[str] = (),
-) -> tuple[Key, str]:
+def create_key(records: Records, *, secret: str | None = None, **granted: Any) -> tuple[Key, str]:
     """Keep a new key, and return it with its secret, which nobody can find out afterwards.
 
-    With `origins` it is for pages, where anybody can read it.
+    `granted` are fields of `Grant`. With `origins` it is for pages, where anybody can read it.
     """
-    if origins:
-        _check_for_pages(origins, scopes, bandits)
-    for scope in scopes:
+    grant = msgspec.convert(granted, Grant)
+    if grant.origins:
+        _check_for_pages(grant)
+    for scope in grant.scopes:
         if scope not in SCOPES:
             raise BadParameter(f"a scope is one of {', '.join(SCOPES)}, got '{scope}'")
     if secret is not None and len(secret) < _SHORTEST:
         raise BadParameter(f"a key has at least {_SHORTEST} characters, got {len(secret)}")
-    for name in bandits:
+    for name in grant.bandits:
         if set(name.removesuffix("*")) & set("*?["):
             raise BadParameter(f"bandits of a key are NAME, BEGINNING* or *, got '{name}'")
     text = f"giro_{secrets.token_urlsafe(32)}" if secret is None else secret
     digest = _hash(text)
-    parts = (digest[:_IDS], digest, tuple(scopes), tuple(bandits), time.time(), None)
-    key = Key(*parts, rate, loop, note, tuple(origins))
+    key = Key(digest[:_IDS], digest, time.time(), **grant.granted())
     records.put(KIND, key.id, msgspec.to_builtins(key))
     return key, text
 
 
-def _check_for_pages(origins: Sequence[str], scopes: Sequence[str], bandits: Sequence[str]) -> None:
+def _check_for_pages(grant: Grant) -> None:
     """Refuse a key that anybody can read and that may do more than a page needs."""
-    for origin in origins:
+    scopes, bandits = grant.scopes, grant.bandits
+    for origin in grant.origins:
         where = urlsplit(origin)
         if where.scheme not in ("http", "https") or origin != f"{where.scheme}://{where.netloc}":
             raise BadParameter(f"an origin is https://HOST or https://HOST:PORT, got '{origin}'")
@@ -119,15 +119,7 @@ def _check_for_pages(origins: Sequence[str], scopes: Sequence[str], bandits: Seq
 def rotate_key(records: Records, id: str, *, overlap: float) -> tuple[Key, str]:
     """Keep a key in the place of another, which stays valid for `overlap` seconds."""
     old = _kept(records, id)
-    new = create_key(
-        records,
-        scopes=old.scopes,
-        bandits=old.bandits,
-        rate=old.rate,
-        loop=old.loop,
-        note=old.note,
-        origins=old.origins,
-    )
+    new = create_key(records, **old.granted())
     ending = msgspec.structs.replace(old, until=time.time() + overlap)
     records.put(KIND, id, msgspec.to_builtins(ending))
     return new

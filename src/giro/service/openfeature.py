@@ -22,7 +22,7 @@ from starlette.routing import Route
 from giro import Ask
 from giro.service.api import gathered
 from giro.service.bandits import Running
-from giro.service.endpoint import Answer, Call, Door, Endpoint, bearer_or_api_key, route
+from giro.service.endpoint import Answer, Call, Door, Endpoint, route
 from giro.service.errors import Problem
 from giro.service.service import DAY, Service
 
@@ -86,7 +86,7 @@ def _written(problem: Problem) -> Answer:
     return Answer(details, _status(problem), problem.headers)
 
 
-DOOR = Door(bearer_or_api_key, _written, FlagFailure)
+DOOR = Door(_written, FlagFailure)
 
 
 class _FlagEndpoint(Endpoint):

@@ -29,7 +29,7 @@ def serve(settings: Settings, tell: Callable[[str], None]) -> None:
     """Serve until a signal comes. `tell` gets the lines to show at the start."""
     tell_of_key(settings, tell)
     where = f"unix:{settings.uds}" if settings.uds else f"http://{settings.host}:{settings.port}"
-    tell(f"giro serves {_without_password(settings.store)} at {where}   API: {where}/docs")
+    tell(f"giro serves {settings.place} at {where}   API: {where}/docs")
     if not settings.uds:
         tell(f"dashboard   {where}/   (sign in with a key)")
     options: dict[str, Any] = {
@@ -93,19 +93,4 @@ def _make(key: KeySetting, records: Records) -> None:
         raise BadParameter(
             f"a key of the settings is in the environment variable {key.variable}: set it"
         )
-    create_key(
-        records,
-        scopes=key.scopes,
-        bandits=key.bandits,
-        rate=key.rate,
-        loop=key.loop,
-        note=key.variable,
-        origins=key.origins,
-        secret=secret,
-    )
-
-
-def _without_password(store: str) -> str:
-    """Return an address of a store without the user and the password."""
-    scheme, _, rest = store.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"
+    create_key(records, secret=secret, **key.granted() | {"note": key.note or key.variable})

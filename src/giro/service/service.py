@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -39,7 +38,6 @@ class Service:
         self.pool = ThreadPoolExecutor(_THREADS, "giro")
         self.metrics = Metrics()
         self.is_ready = self.is_closing = False
-        self.ignored = Counter[tuple[str, str]]()  # rewards, by why (unknown, late) and bandit
         self.on_close: list[Callable[[], Awaitable[None]]] = []  # of doors
         self._reads: dict[str, Lane[str, Record | None]] = {}
         self.expected: list[Running] = []  # bandits of the settings, which readiness waits for
@@ -49,7 +47,7 @@ class Service:
     # -- starting and ending -----------------------------------------------------------------
 
     async def start(self) -> None:
-        """Open the store, know the keys, and make the bandits of the settings."""
+        """Open the store, and know the keys."""
         settings = self.settings
         self.records = await self.call(Records, settings.store)
         self.bandits = Bandits(

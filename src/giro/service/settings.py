@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from giro import BadFile, BadParameter
+from giro.service.keys import Grant
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -23,15 +24,11 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: float = 10.0  # for the rest of a body to come
 
 
-class KeySetting(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class KeySetting(Grant, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A key of the settings. Its secret comes from an environment variable."""
 
     variable: str
     scopes: tuple[str, ...] = ("decide", "reward", "read")
-    bandits: tuple[str, ...] = ("*",)
-    rate: float | None = None
-    loop: str | None = None
-    origins: tuple[str, ...] = ()
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,6 +43,16 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: Limits = Limits()
     keys: list[KeySetting] = []  # made at the start
     bandits: list[dict[str, Any]] = []  # made at the start, as POST /v1/bandits does
+
+    @property
+    def place(self) -> str:
+        """The address of the store without the user and the password.
+
+        >>> Settings(store="postgresql://ann:secret@db/giro?password=x").place
+        'postgresql://db/giro'
+        """
+        scheme, separator, rest = self.store.partition("://")
+        return f"{scheme}{separator}{rest.rpartition('@')[2].partition('?')[0]}"
 
     @property
     def is_local(self) -> bool:

@@ -66,6 +66,7 @@ def test_a_new_file_waits_for_others_who_look_into_it(
             other.execute("COMMIT")
 
     monkeypatch.setattr("time.sleep", look_away)
+    monkeypatch.setattr(sqlite, "_PATIENCE", 0.05)
     connection = sqlite.SqliteDatabase(str(tmp_path / "x.db")).connected()
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert len(looks) == 3

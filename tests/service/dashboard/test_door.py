@@ -8,7 +8,6 @@ import pytest
 from service.conftest import Client
 from service.dashboard.conftest import NASTY, browser_of, text_of
 
-from giro.service.dashboard.door import without_password
 from giro.service.dashboard.tabs import TABS
 
 Served = Callable[..., None]
@@ -213,9 +212,3 @@ def test_a_bandit_that_cannot_be_opened_hides_no_other(
         assert "<script>alert" not in answer.text
 
     served(game)
-
-
-def test_an_address_is_shown_without_its_password() -> None:
-    assert without_password("postgresql://ann:x@db:1/giro?password=x") == "postgresql://db:1/giro"
-    assert without_password("sqlite:///shop.db") == "sqlite:///shop.db"
-    assert without_password("shop.giro") == "shop.giro"

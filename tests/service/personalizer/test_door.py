@@ -112,7 +112,7 @@ def test_of_rewards_the_earliest_counts_and_others_are_ignored_and_counted(serve
             assert (answer.status_code, answer.content) == (204, b"")
         events = (await ask("GET", "/v1/bandits/default/events")).text
         assert events.count('"reward":0.5') == 1 and '"reward":-1' not in events
-        assert ask.service.ignored == {("unknown", "default"): 1}
+        assert ask.service.metrics.counts.reports == {"unknown": 1}
         wrong = await ask("POST", f"{V1}/events/a%2Fb/reward", {"value": 1.5})
         assert (wrong.status_code, wrong.json()["error"]["code"]) == (400, "InvalidRewardRequest")
 
@@ -126,7 +126,7 @@ def test_a_late_reward_is_accepted_and_changes_nothing(served: Served) -> None:
         await running.call(running.bandit.expire, 0.0)
         late = await ask("POST", f"{V1}/events/x/reward", {"value": 1.0})
         assert (late.status_code, running.bandit.summary()["mean"].max()) == (204, 0.0)
-        assert ask.service.ignored == {("late", "default"): 1}
+        assert ask.service.metrics.counts.reports == {"late": 1}
 
     served(game)
 
@@ -163,7 +163,7 @@ def test_slots_are_filled_rewarded_and_activated(served: Served, is_deferred: bo
         for _ in range(2):
             assert (await ask("POST", f"{path}/events/x/activate")).status_code == 204
         assert await counts_of(ask) == (2, 1)
-        assert ask.service.ignored == {("unknown", "default"): 1}
+        assert ask.service.metrics.counts.reports == {"unknown": 1}
 
     served(game)
 

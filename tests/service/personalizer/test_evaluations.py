@@ -28,12 +28,14 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def play(ask: Client, rounds: int) -> None:
-    """Reward the first of two actions."""
+    """Reward the first of two actions, and punish the second."""
     for number in range(rounds):
         actions = [{"id": word, "features": [{"taste": word}]} for word in ("salt", "sweet")]
         body = {"actions": actions, "eventId": str(number)}
         chosen = (await ask.post(f"{NEW}/rank", body))["rewardActionId"]
-        await ask.post(f"{NEW}/events/{number}/reward", {"value": float(chosen == "salt")})
+        await ask.post(
+            f"{NEW}/events/{number}/reward", {"value": 1.0 if chosen == "salt" else -0.5}
+        )
 
 
 async def finished(ask: Client, path: str) -> Any:

@@ -242,7 +242,7 @@ class SqliteDatabase(Database):
 def _keep_in_wal(connection: sqlite3.Connection) -> None:
     """Give a new file a write-ahead log.
 
-    SQLite does not wait for others here, as it does elsewhere, but fails at once.
+    SQLite does not always wait for others here, as it does elsewhere: it may fail at once.
     """
     patience = _PATIENCE
     while True:

@@ -26,7 +26,7 @@ from giro.service.dashboard.sessions import SignIn
 from giro.service.dashboard.tabs import TABS
 from giro.service.dashboard.templates import link
 from giro.service.dashboard.visitors import Sessions, Visitor, Visitors
-from giro.service.endpoint import Answer, Call, Door, Endpoint, Handler, bearer_or_api_key, route
+from giro.service.endpoint import Answer, Call, Door, Endpoint, Handler, route
 from giro.service.errors import Problem
 from giro.service.service import Service
 
@@ -35,7 +35,7 @@ _FORMS = {
     "events.csv": (past.comma_separated, "text/csv; charset=utf-8"),
 }
 _BANDITS = 50  # of a page
-_WRITTEN = Door(bearer_or_api_key, refused)
+_WRITTEN = Door(refused)
 
 
 def routes(service: Service) -> list[Route]:
@@ -97,7 +97,7 @@ class _Pages:
             find=wanted,
             page=number,
             n_pages=n_pages,
-            store=without_password(self._service.settings.store),
+            store=self._service.settings.place,
             can_act=self._can_act,
         )
         if None in lines.values():
@@ -189,13 +189,3 @@ async def _parts(running: Running, written: Callable[..., bytes]) -> AsyncIterat
     while (part := await running.call(next, parts, None)) is not None:
         yield await running.call(partial(written, part, first=is_first))
         is_first = False
-
-
-def without_password(store: str) -> str:
-    """Return an address of a store without the user and the password.
-
-    >>> without_password("postgresql://ann:secret@db/giro?password=x")
-    'postgresql://db/giro'
-    """
-    scheme, separator, rest = store.partition("://")
-    return f"{scheme}{separator}{rest.rpartition('@')[2].partition('?')[0]}"

@@ -145,12 +145,8 @@ class _Deciding:
         await self._reward(running, call.path["id"], call.body.value)
 
     async def _reward(self, running: Running, id: str, value: float) -> None:
-        try:
+        with contextlib.suppress(UnknownDecision, Contradiction):  # the service counts them
             await self._service.reward_in(running, id, value)
-        except UnknownDecision:
-            self._service.ignored["unknown", running.name] += 1
-        except Contradiction:
-            self._service.ignored["late", running.name] += 1
 
     async def activate(self, call: Call) -> None:
         """Make a deferred event count, with the rewards that it got.

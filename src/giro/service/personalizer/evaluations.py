@@ -144,6 +144,8 @@ def _shown(record: dict[str, Any], call: Call) -> dict[str, Any]:
         "evaluationType": "Manual",
         "creationTime": date_of(record["created"]),
     }
+    if record["status"] == "failed":
+        shown["detail"] = record["detail"]  # which Personalizer does not have
     results = list(_results(record)) if record["status"] == "done" else []
     if is_new:
         content = {"startTime": shown["startTime"], "endTime": shown["endTime"]}

@@ -42,16 +42,9 @@ class Refusal(Problem):
         self.code = code
 
 
-def key_in(headers: Any) -> str | None:
-    """Return the key in `Ocp-Apim-Subscription-Key`, or that in `Authorization: Bearer KEY`."""
-    kind, _, key = headers.get("authorization", "").partition(" ")
-    given = headers.get("ocp-apim-subscription-key")
-    return given or (key.strip() if kind.lower() == "bearer" else None)
-
-
 def door_with(code: str) -> Door:
     """Return the manners of an endpoint whose own problems have this code."""
-    return Door(key_in, partial(_written, code), m.Failure, scheme="Ocp-Apim-Subscription-Key")
+    return Door(partial(_written, code), m.Failure, scheme="Ocp-Apim-Subscription-Key")
 
 
 def _written(code: str, problem: Problem) -> Answer:
