@@ -31,7 +31,7 @@ UNIFORM = Policy.parse("uniform")
 
 
 class Published(NamedTuple):
-    """A published figure, and what is played for it."""
+    """A published figure, with the problem, the policy and the rounds that are played for it."""
 
     problem: Problem
     policy: Policy
