@@ -4,7 +4,7 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -36,7 +36,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     store: str = "sqlite:///giro.db"
     host: str = "127.0.0.1"
-    port: int = 8720
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8720
     uds: str | None = None
     workers: int = 1
     log: Literal["text", "json"] = "text"
