@@ -306,9 +306,10 @@ def keep(name: str, rows: list[dict[str, Any]], made_by: dict[str, Any]) -> None
     path = options.out / f"{name}.json"
     old = json.loads(path.read_text("utf-8"))["rows"] if path.exists() else []
     kinds = ("store", "workers", "ended")
-    new = {tuple(row.get(kind) for kind in kinds): row for row in [*old, *rows]}
+    new = [row | {"made_by": made_by} for row in rows]
+    kept = {tuple(row.get(kind) for kind in kinds): row for row in [*old, *new]}
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = {"made_by": made_by, "rows": list(new.values())}
+    content = {"made_by": made_by, "rows": list(kept.values())}
     path.write_text(json.dumps(content, indent=1) + "\n", "utf-8")
 
 
