@@ -555,6 +555,7 @@ TABLES: dict[str, Callable[[], str]] = {
         )
     },
     "drift-contexts": drift_in_context,
+    "dashboard": dashboard,
     "lag": lag,
     "drift-half-lives": drift_by_half_life,
     "coverage": coverage,
