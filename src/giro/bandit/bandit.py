@@ -419,7 +419,7 @@ class Bandit(ReadableBandit):
 
     def decision_in(self, text: str, ask: Ask | None = None) -> Decision:
         """Return the deferred decision in a `text`, on this request if one is given."""
-        return self._decision(deferred_in(text, ask, self._state))
+        return self._decision(deferred_in(text, ask, self._follower))
 
     def activate(self, texts: Iterable[str]) -> list[Decision]:
         """Append deferred decisions to the log, given by their `text`, and return them.

@@ -10,6 +10,7 @@ import msgspec
 
 from giro import BadFile, BadParameter
 from giro.service.keys import Grant
+from giro.service.messages import NewBandit
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,7 +43,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     log: Literal["text", "json"] = "text"
     limits: Limits = Limits()
     keys: list[KeySetting] = []  # made at the start
-    bandits: list[dict[str, Any]] = []  # made at the start, as POST /v1/bandits does
+    bandits: list[NewBandit] = []  # likewise, as by POST /v1/bandits
 
     @property
     def place(self) -> str:
