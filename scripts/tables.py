@@ -413,6 +413,24 @@ def family(key: str, error: str, arms: str) -> str:
     return crossed(found, cell, lambda problem: problem.rpartition(",")[0])
 
 
+def wheel() -> str:
+    """Return published shares of the regret of uniform, and those found here."""
+    body = [
+        [
+            f"`{short(row['problem'])}`",
+            f"`{row['policy'].partition(':')[0]}`",
+            f"{int(row['rounds']):,}",
+            row["runs"],
+            f"{float(row['share']):.2f} ± {float(row['share_se']):.2f}",
+            f"{float(row['published']):.2f}",
+            f"{float(row['more']):+.2f}",
+        ]
+        for row in rows("wheel/finals")
+    ]
+    head = ["problem", "policy", "rounds", "runs", "% of uniform", "published", "difference"]
+    return markdown(head, body, words=2)
+
+
 def drift_in_context() -> str:
     """Return regret with contexts, with and without forgetting, in each world."""
     found = {
@@ -568,7 +586,10 @@ TABLES: dict[str, Callable[[], str]] = {
             ("ns", "ns_per_round", ""),
         )
     },
+    "wheel": wheel,
+    "wheel command": partial(command, "wheel/finals"),
     "drift-contexts": drift_in_context,
+    "dashboard": dashboard,
     "lag": lag,
     "drift-half-lives": drift_by_half_life,
     "coverage": coverage,
