@@ -3,7 +3,7 @@
     python benchmarks/bandit_costs.py [--rounds 100000] [--quick]
 
 A round is a decision and its reward, with propensities on. The arms are equally good, which costs
-most, or *apart*: each of ten pays 8 % more often than the one before. Every call is timed: medians,
+most, or *apart*: each of ten pays in 8 of 100 rounds more. Every call is timed: medians,
 the 99th percentile, the longest, and medians of the first and the last tenth of all rounds, which
 tell whether a long past costs more. Policies without contexts take turns with river, block by
 block. Then: memory, the longest calls of the default over a million rounds in processor time, calls
