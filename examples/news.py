@@ -2,16 +2,20 @@
 
 A front page has three slots, the first of which is seen most. A new article appears every hour
 and leaves after eight. The bandit has no list of articles: each request brings those of the
-moment, with what is known of them. A click is reported some minutes after the visit;
-nobody reports that there was none, so an article without a click within half an hour counts as a 0.
+moment, with what is known of them. A click is reported some minutes after the visit, and what got
+no click within half an hour as a 0.
 
-`python examples/news.py --out news.png` plays one day with a policy that knows the readers, with
-the same policy that does not, and with the newest articles first; prints a table and draws what
-happened.
+    giro serve                                   # in another terminal; it shows a key
+    GIRO_KEY=... python examples/news.py --out news.png
+
+plays one day with a policy that knows the readers, with the same policy that does not, and with the
+newest articles first. It prints a table and draws what happened.
 """
 
 import argparse
 import heapq
+import secrets
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,14 +27,15 @@ from matplotlib.figure import Figure
 
 import giro
 from giro import plots
+from giro.client import RemoteBandit
 from giro.seeds import stream
 
 TOPICS = ["politics", "sports", "science", "travel"]
 POLICY = "giro-ensemble:model=[hashed:bits=14],replicas=20"
 WAYS = {  # the share of decisions that the policy makes, and whether it knows who reads
-    "giro-ensemble": (1.0, True),
-    "readers ignored": (1.0, False),
-    "newest first": (0.0, False),
+    "knows-readers": (1.0, True),
+    "ignores-readers": (1.0, False),
+    "newest-first": (0.0, False),
 }
 PLACES = [{"place": "top"}, {"place": "middle"}, {"place": "bottom"}]
 SEEN = {"top": 1.0, "middle": 0.6, "bottom": 0.4}  # how likely a reader looks there
@@ -88,24 +93,28 @@ def someone(rng: np.random.Generator) -> dict[str, str]:
     return {"interest": TOPICS[int(rng.integers(4))], "device": device}
 
 
-def play(share: float, knows_readers: bool, visits: int, seed: int) -> Day:
+def new_bandit(client: giro.Client, name: str, share: float) -> RemoteBandit:
+    """Make a bandit of the service. So that a day can be played again, it has a new name."""
+    return client.create(f"{name}-{secrets.token_hex(4)}", policy=POLICY, share=share, seed=1)
+
+
+def wait_until_ready(bandit: RemoteBandit) -> None:
+    """Wait until the policy is compiled for contexts like the first. Chance decides before."""
+    while not bandit.info()["ready"]:
+        time.sleep(0.1)
+
+
+def play(bandit: RemoteBandit, knows_readers: bool, visits: int, seed: int) -> Day:
     """Return what happens when a bandit fills the page all day; readers are the same for all."""
-    today, rng, day, now = articles(seed), stream(seed, 1), Day(), 0.0
-    bandit = giro.Bandit(
-        policy=POLICY,
-        share=share,
-        reward_wait=60.0 * PATIENCE,
-        seed=seed,
-        clock=lambda: now,
-        ids="numbered",
-    )
+    today, rng, day = articles(seed), stream(seed, 1), Day()
     by_name = {article.name: article for article in today}
-    on_the_way: list[tuple[float, str]] = []  # clicks: when they are reported, and of what
+    on_the_way: list[tuple[float, str, float]] = []  # rewards: the minute of the report, and what
     for visit in range(visits):
         minute = visit * MINUTES // visits
-        now = 60.0 * minute
-        while on_the_way and on_the_way[0][0] <= now:
-            bandit.reward(heapq.heappop(on_the_way)[1], 1.0)
+        due = []
+        while on_the_way and on_the_way[0][0] <= minute:
+            due.append(heapq.heappop(on_the_way)[1:])
+        bandit.reward_many(due)
 
         reader, look, late = someone(rng), rng.random((3, 2)), rng.exponential(5.0, size=3)
         newest = [each for each in reversed(today) if 0 <= minute - each.appears < STAYS]
@@ -114,12 +123,15 @@ def play(share: float, knows_readers: bool, visits: int, seed: int) -> Day:
             arms={article.name: article.features(minute) for article in newest},
             slots=PLACES,
         )
+        if visit == 0:
+            wait_until_ready(bandit)
         clicks = 0
         for decision, place, drawn, delay in zip(page, SEEN, look, late, strict=True):
             chance = by_name[decision.arm].chance_of_click(reader)
-            if drawn[0] < SEEN[place] and drawn[1] < chance:
-                clicks += 1
-                heapq.heappush(on_the_way, (now + 60.0 * min(delay, PATIENCE - 1), decision.id))
+            clicked = bool(drawn[0] < SEEN[place] and drawn[1] < chance)
+            report = minute + (min(delay, PATIENCE) if clicked else PATIENCE)
+            heapq.heappush(on_the_way, (report, decision.id, float(clicked)))
+            clicks += clicked
         day.minute.append(minute)
         day.top.append(page[0].arm)
         day.clicks.append(clicks)
@@ -169,13 +181,18 @@ def _show_articles(panel: mpl.axes.Axes, day: Day, today: Sequence[Article]) -> 
 
 
 def main() -> None:
-    """Play a day in each way."""
+    """Play a day in each way, one after the other."""
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("--visitors", type=int, default=6000)
+    arguments.add_argument("--url", default="http://127.0.0.1:8720", help="of giro serve")
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--out", type=Path, default=Path("news.png"))
     given = arguments.parse_args()
-    days = {name: play(*how, given.visitors, given.seed) for name, how in WAYS.items()}
+    with giro.Client(given.url, queue=None) as client:
+        days = {
+            name: play(new_bandit(client, name, share), knows, given.visitors, given.seed)
+            for name, (share, knows) in WAYS.items()
+        }
     print(table(days))
     plots.save(picture(days, articles(given.seed)), given.out)
 

@@ -1,5 +1,6 @@
 """LivePolicy: a policy at work outside of the simulator, one call at a time."""
 
+import copy
 import hashlib
 import math
 from collections.abc import Callable, Mapping
@@ -25,7 +26,19 @@ from giro.offer import (
     case_of,
     position_of,
 )
-from giro.policy import Policy, arrays_of, choose, grow, learn, propensities, restored, start
+from giro.policy import (
+    Policy,
+    arrays_of,
+    chances_of,
+    choose,
+    copied,
+    grow,
+    learn,
+    propensities,
+    restored,
+    start,
+    write_scores,
+)
 from giro.seeds import NumberedStreams, stream
 from giro.standardising import no_moments, seen
 
@@ -84,11 +97,22 @@ class LivePolicy:
         self.stream_of = self._streams.at
         self._choose, self._learn = self._form(_choose), Direct(self._form(_learn))
         exact = self._functions.propensities
-        draw = self._form(_draw) if exact is None or is_kernel(exact) else plain(_draw)
+        scores = self._functions.scores
+        self._n_scores = 0 if scores is None else scores.columns
+        draw: Any = _draw_by_scores if self._n_scores else _draw
+        draw = self._form(draw) if exact is None or is_kernel(exact) else plain(draw)
         self._draw = None if exact is None else Direct(draw)
         self._draws_in_python = not is_kernel(draw)
         self._one_arm, self._one_reward = np.zeros(1, np.int64), np.zeros(1)
         self._hold(state)
+
+    def copy(self) -> Self:
+        """Return a copy that can learn while this one chooses, see `Policy.learns_aside`."""
+        twin = copy.copy(self)
+        twin._moments = (self._moments[0].copy(), self._moments[1].copy())
+        twin._learning = copy.deepcopy(self._learning)
+        twin._hold(copied(self.state))
+        return twin
 
     @property
     def compiled(self) -> bool:
@@ -153,22 +177,29 @@ class LivePolicy:
         floor: float = 0.0,
         share: float = 1.0,
         baseline: int = 0,
+        scores: np.ndarray | None = None,
     ) -> Drawn | None:
         """Return an arm drawn from the exact probabilities, or None where they are not known.
 
         Any arm is taken with the probability `floor`, and the one at the position `baseline` with
-        the probability 1 - `share`. What is drawn depends on the seed and `number`.
+        the probability 1 - `share`. What is drawn depends on the seed and `number`. `scores` are
+        those of the arms, if they are known.
         """
         draw = self._draw
         if draw is None:
             return None
         arms, context, features = offer if self._takes_all else self._usable(offer)
         chances = np.empty(arms.size)
+        known: tuple[Any, ...] = ()
+        if self._n_scores:
+            is_known = scores is not None
+            known = (scores if is_known else np.empty((arms.size, self._n_scores)), is_known)
         position, own = draw.call(
             self._held_to_draw,
             arms,
             context,
             features,
+            *known,
             floor,
             share,
             baseline,
@@ -180,6 +211,20 @@ class LivePolicy:
         if position == NOT_ONE:
             raise GiroError(f"its probabilities add up to {own}")
         return Drawn(position, chances, own)
+
+    def scores(self, offer: Offer) -> np.ndarray | None:
+        """Return the scores of the arms, [i, column], by which `draw` chooses among some of them.
+
+        None where the policy has none.
+        """
+        if self._draw is None or not self._n_scores:
+            return None
+        scores, k = np.empty((offer.arms.size, self._n_scores)), offer.arms.size
+        usable = offer if self._takes_all else self._usable(offer)
+        self._draw.call(
+            self._held_to_draw, *usable, scores, False, 0.0, 1.0, _NO_DRAW, 0.0, np.empty(k)
+        )
+        return scores
 
     def _point_of(self, number: int) -> float:
         """Return the first uniform number of a stream."""
@@ -519,6 +564,30 @@ def _draw(
     returned.
     """
     policy = propensities(borrowed(held.state), seen_offer(held.moments, arms, context, features))
+    if policy.size == 0:
+        return _UNKNOWN, 0.0
+    return mix_and_draw(policy, floor, share, baseline, point, chances)
+
+
+@kernel
+def _draw_by_scores(
+    held: Any,
+    arms: np.ndarray,
+    context: Any,
+    features: Any,
+    scores: np.ndarray,
+    is_known: bool,
+    floor: float,
+    share: float,
+    baseline: int,
+    point: float,
+    chances: np.ndarray,
+) -> tuple[int, float]:
+    """Do the same by the scores of the arms, which are written unless they are known."""
+    state = borrowed(held.state)
+    if not is_known:
+        write_scores(state, seen_offer(held.moments, arms, context, features), scores)
+    policy = chances_of(state, arms, scores)
     if policy.size == 0:
         return _UNKNOWN, 0.0
     return mix_and_draw(policy, floor, share, baseline, point, chances)

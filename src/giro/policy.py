@@ -25,18 +25,33 @@ __all__ = [
     "Functions",
     "Offer",
     "Policy",
+    "Scores",
     "Shape",
     "arrays_of",
+    "chances_of",
     "choose",
+    "copied",
     "functions_for",
     "grow",
     "learn",
     "propensities",
     "restored",
     "start",
+    "write_scores",
 ]
 
 State: TypeAlias = NamedTuple  # arrays that change and parameters that do not
+
+
+class Scores(NamedTuple):
+    """The two halves of `propensities`, of a policy that looks at each arm for itself.
+
+    A ranking needs the first once, and the second for each of its slots.
+    """
+
+    columns: int
+    write: Callable[..., None]  # (state, offer, out): into out[i, column] what is known of arm i
+    chances: Callable[..., np.ndarray]  # (state, arms, scores): the probability of each arm, [i]
 
 
 class Functions(NamedTuple):
@@ -45,6 +60,7 @@ class Functions(NamedTuple):
     choose: Callable[..., int]
     learn: Callable[..., None]
     propensities: Callable[..., np.ndarray] | None  # see `Policy.propensities`
+    scores: Scores | None = None
 
     @property
     def compiled(self) -> bool:
@@ -54,8 +70,11 @@ class Functions(NamedTuple):
     @property
     def in_python(self) -> "Functions":
         """The same for states that hold Python objects."""
-        exact = None if self.propensities is None else plain(self.propensities)
-        return Functions(plain(self.choose), plain(self.learn), exact)
+        exact, scores = self.propensities, self.scores
+        if scores is not None:
+            scores = Scores(scores.columns, plain(scores.write), plain(scores.chances))
+        exact = None if exact is None else plain(exact)
+        return Functions(plain(self.choose), plain(self.learn), exact, scores)
 
 
 class Policy(Named, kind="policy", home="giro.policies"):
@@ -95,6 +114,9 @@ class Policy(Named, kind="policy", home="giro.policies"):
 
     A bandit then holds such an arm back after some decisions. False if rewards change nothing.
     """
+
+    learns_aside: bool = False
+    """Whether learning takes so long that bandits decide meanwhile, by a copy of the state."""
 
     compiles: bool = True
     """Whether compiled loops can use a state. False with a model in Python."""
@@ -177,6 +199,18 @@ def propensities(state: Any, offer: Offer) -> np.ndarray:
     raise TypeError("replaced by dispatch")
 
 
+@dispatched_call
+def write_scores(state: Any, offer: Offer, out: np.ndarray) -> None:
+    """Write the scores of the arms on offer, see `Scores`."""
+    raise TypeError("replaced by dispatch")
+
+
+@dispatched_call
+def chances_of(state: Any, arms: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return the probability of each of these arms, whose scores were written before."""
+    raise TypeError("replaced by dispatch")
+
+
 def functions_for(policy: Policy, shape: Shape) -> Functions:
     """Return the functions of a policy's state of this shape."""
     return policy.resolved(contextual=shape.contextual).functions()
@@ -218,6 +252,9 @@ def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
     bind(learn, type(state), functions.learn)
     if functions.propensities is not None:
         bind(propensities, type(state), functions.propensities)
+    if functions.scores is not None:
+        bind(write_scores, type(state), functions.scores.write)
+        bind(chances_of, type(state), functions.scores.chances)
     return state
 
 
@@ -249,6 +286,13 @@ def _copy(old: Any, new: Any) -> None:
 def _trimmed(state: Any) -> Any:
     """Return a tuple without unused room in its arrays, where it knows how much that is."""
     return state.trimmed() if hasattr(state, "trimmed") else state
+
+
+def copied(state: Any) -> Any:
+    """Return a state with arrays and lists of its own. Objects in lists are not copied."""
+    if isinstance(state, np.ndarray | list):
+        return state.copy()
+    return type(state)(*map(copied, state)) if hasattr(state, "_fields") else state
 
 
 def arrays_of(state: Any) -> dict[str, np.ndarray] | None:

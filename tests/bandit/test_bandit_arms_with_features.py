@@ -15,6 +15,8 @@ from giro import BadParameter, Bandit, GiroError
 from giro.bandit import state as state_module
 from giro.features import Columns, Hashed
 from giro.hashing import code_of
+from giro.live import LivePolicy
+from giro.offer import Offer
 from giro.policy import arrays_of
 
 POLICY = "giro-ensemble:model=[hashed:bits=10],replicas=5"
@@ -312,6 +314,32 @@ def test_a_slot_is_as_likely_as_it_says_given_those_before(policy: str) -> None:
             assert arm not in left
             drawn = [list(left).index(decision.arm) for decision in behind]
             assert_follows(drawn, list(left.values()))
+
+
+@pytest.mark.parametrize("policy", [POLICY, "rand-ucb", "default", "giro-ensemble:replicas=9"])
+def test_the_slots_of_a_ranking_are_filled_from_scores_that_are_written_once(
+    policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rankings() -> list[Any]:
+        bandit = opened(policy)
+        for i in range(20):
+            bandit.reward(bandit.decide(USER, arms=ARTICLES).id, i % 3 / 2)
+        ranked = [bandit.rank(USER, arms=ARTICLES, slots=3, id=str(i)) for i in range(20)]
+        return [(each.arm, each.propensities) for ranking in ranked for each in ranking]
+
+    score, written = LivePolicy.scores, list[tuple[int, ...]]()
+
+    def noted(self: LivePolicy, offer: Offer) -> np.ndarray:
+        scores = score(self, offer)
+        assert scores is not None
+        written.append(scores.shape)
+        return scores
+
+    monkeypatch.setattr(LivePolicy, "scores", noted)
+    from_scores = rankings()
+    assert [k for k, _ in written] == [3] * 20
+    monkeypatch.setattr(LivePolicy, "scores", lambda self, offer: None)
+    assert rankings() == from_scores
 
 
 def test_a_ranking_asked_for_again_is_the_same() -> None:

@@ -7,6 +7,7 @@ import pytest
 from bandit.clock import Clock, bandit_of, live_of
 
 from giro import Bandit, live
+from giro.bandit import deciding
 from giro.live import LivePolicy
 
 FEATURES = {name: [i / 7, 1 - i / 5] for i, name in enumerate("abcdef")}
@@ -26,6 +27,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(owner, name, call)
 
+    monkeypatch.setattr(deciding, "make_ready", lambda *_: None)  # plays once in each process
     counted(live, "start")
     counted(LivePolicy, "learn")
     counted(LivePolicy, "learn_all")

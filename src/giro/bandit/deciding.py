@@ -213,12 +213,26 @@ def draw(
         follower.begin_again()
     state = follower.state
     make_ready(state, parts[0])
-    for part in parts:
+    rows = scores = None
+    for number, part in enumerate(parts, 1):
         id = new_id() if part.request.id is None else part.request.id
         taken = events if part.request.follows else ()
-        events.append(decided(part, state, id, follower.clock(), taken=taken))
+        if part.rows is not rows:
+            rows = part.rows
+            are_shared = number < len(parts) and parts[number].rows is rows
+            scores = _scores(part, state) if are_shared else None
+        events.append(decided(part, state, id, follower.clock(), taken=taken, scores=scores))
         if not is_alone:
             state.under_way(events[-1])
+
+
+def _scores(part: Encoded, state: "BanditState") -> np.ndarray | None:
+    """Return the scores of all arms that were asked for, from which several slots are filled."""
+    assert state.live is not None
+    try:
+        return state.live.scores(part.offer()) if state.setting.propensities else None
+    except Exception:  # whoever draws without them warns
+        return None
 
 
 def encoded_all(requests: Sequence[Request], follower: "Follower") -> list[Encoded]:
@@ -260,11 +274,17 @@ def encoded(request: Request, state: "BanditState", schema: Schema) -> Encoded:
 
 
 def decided(
-    encoded: Encoded, state: "BanditState", id: str, time: float, *, taken: Sequence[Decided] = ()
+    encoded: Encoded,
+    state: "BanditState",
+    id: str,
+    time: float,
+    *,
+    taken: Sequence[Decided] = (),
+    scores: np.ndarray | None = None,
 ) -> Decided:
     """Return the decision for a request.
 
-    It cannot have the arms of the decisions `taken`.
+    It cannot have the arms of the decisions `taken`. `scores` are those of all arms asked for.
     """
     request, asked, names, rows = encoded
     live, setting = state.live, state.setting
@@ -276,6 +296,7 @@ def decided(
     if among is not asked and among.size < asked.size:
         left = np.flatnonzero(np.isin(asked, among))
         features = rows_at(features, left)
+        scores = None if scores is None else scores[left]
         if setting.open_arms:
             names, among = tuple(map(names.__getitem__, left.tolist())), np.arange(left.size)
     if setting.open_arms:
@@ -288,7 +309,8 @@ def decided(
         chances = np.eye(among.size)[place] if setting.propensities else UNKNOWN
         chosen: Sampled | Drawn = Sampled(place, chances, np.nan)
     else:
-        chosen = sampled(live, setting, offer, number=_number(id), baseline=place)
+        number = _number(id)
+        chosen = sampled(live, setting, offer, number=number, baseline=place, scores=scores)
     return Decided(
         id,
         time,

@@ -14,6 +14,7 @@ import numpy as np
 
 from giro.bandit import retention
 from giro.bandit.event import Decided, Event, Formed, Rewarded
+from giro.bandit.lessons import Lessons
 from giro.bandit.rewarding import settled
 from giro.bandit.state import BanditState
 from giro.bandit.stores import Gone, Milestone, Store, Taken
@@ -126,22 +127,45 @@ class Follower:
             raise StoreError("the bandit is closed")
         self.check_writable()
         store = self.store
+        learns_aside = self.state.learns_aside
         if not store.shared:
-            with self.lock:
-                store.append(events)
-                state = self.state
-                state.apply(events, store.find)
-                if state.outdated or state.plays_another:
-                    self._replace_state()
+            if learns_aside and _teach(events):
+                with self._following:
+                    self._append_here(events, self._lessons(events))
+            else:
+                self._append_here(events, None)
             return
         appended = store.append(events, known=self.state.position)
         with self.lock:
             n_learned = self.state.position - appended.after
-            is_next = n_learned >= 0
-            if 0 <= n_learned < len(appended.events):  # another thread may have learned them
-                self.state.apply(appended.events[n_learned:], store.find)
+            left = appended.events[n_learned:] if n_learned >= 0 else ()
+            is_next = n_learned >= 0 and not (learns_aside and _teach(left))
+            if is_next and left:  # another thread may have learned them
+                self.state.apply(left, store.find)
+        if not is_next and learns_aside and not _teach(events):
+            return  # whoever brings rewards, or hears of them, applies these events with them
         if not is_next or self.state.outdated or self.state.plays_another:
             self.follow()
+
+    def _append_here(self, events: Sequence[Event], lessons: Lessons | None) -> None:
+        """Append events to a log that only this process has."""
+        with self.lock:
+            self.store.append(events)
+            state = self.state
+            state.apply(events, self.store.find, lessons)
+            if state.outdated or state.plays_another:
+                self._replace_state()
+
+    def _lessons(self, events: Sequence[Event]) -> Lessons | None:
+        """Return the lessons of events, learned, where decisions go on meanwhile.
+
+        Who calls this follows alone, so that nobody else learns.
+        """
+        with self.lock:
+            lessons = self.state.lessons(events, self.store.find)
+        if lessons is not None:
+            lessons.learn()
+        return lessons
 
     def check_writable(self) -> None:
         """Refuse changes where the bandit was opened to be looked at."""
@@ -165,9 +189,10 @@ class Follower:
                     self.state.outdated = True
                     break
                 more = len(events) == _CHUNK
+                lessons = self._lessons(events)
                 with self.lock:  # own events may have been applied meanwhile
                     left = events[self.state.position - position :]
-                    self.state.apply(left, self.store.find)
+                    self.state.apply(left, self.store.find, lessons)
             if self.state.outdated or self.state.plays_another:
                 self._replace_state()
 
@@ -291,6 +316,8 @@ class Follower:
                 self.store.subscribe(self.hear, self.keep)
         elif self.state.setting.reward_wait is not None or self.state.setting.retains:
             now = self.clock()
+            if self._following.locked():  # another thread learns: do not wait for it
+                return
             if now >= self._next_chores or now < self._next_chores - 2 * _CHORES:
                 self._next_chores = now + _CHORES
                 self.keep()
@@ -415,6 +442,11 @@ class Follower:
         """Go on in a child process, which has none of the parent's threads."""
         self._following, self._retaining = threading.Lock(), threading.Lock()
         self._is_subscribed = False
+
+
+def _teach(events: Sequence[Event]) -> bool:
+    """Return whether there is a reward among events."""
+    return any(type(event) is Rewarded for event in events)
 
 
 def _warn(message: str) -> None:

@@ -41,7 +41,13 @@ class Sampled(NamedTuple):
 
 
 def sampled(
-    live: LivePolicy, setting: "Setting", offer: Offer, *, number: int, baseline: int
+    live: LivePolicy,
+    setting: "Setting",
+    offer: Offer,
+    *,
+    number: int,
+    baseline: int,
+    scores: np.ndarray | None = None,
 ) -> Sampled | Drawn:
     """Return the arm of a decision.
 
@@ -55,7 +61,10 @@ def sampled(
     try:
         if setting.propensities:
             floor = setting.floor or 0.0
-            drawn = live.draw(offer, number, floor=floor, share=setting.share, baseline=baseline)
+            share = setting.share
+            drawn = live.draw(
+                offer, number, floor=floor, share=share, baseline=baseline, scores=scores
+            )
             if drawn is not None:
                 return drawn
         return _without_law(live, setting, offer, live.stream_of(number), baseline)

@@ -24,11 +24,12 @@ from giro.bandit.event import (
     Reported,
     Rewarded,
 )
+from giro.bandit.lessons import Lessons, learn_or_warn
 from giro.bandit.setting import Setting
 from giro.bandit.stores.store import FoundDecision, Snapshot
 from giro.bandit.timeline import without_tally
 from giro.checks import is_word
-from giro.errors import BadParameter, GiroError, UnknownName, warn_of_model
+from giro.errors import BadParameter, GiroError, UnknownName
 from giro.features import Arms, Given, Schema
 from giro.live import LivePolicy
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, row_at
@@ -39,6 +40,7 @@ Find: TypeAlias = Callable[[Sequence[str]], Mapping[str, FoundDecision]]
 MOST_NAMES = 10_000  # arms without numbers that are counted, those chosen last
 _MOST_CASES = 1_000_000  # decisions whose case is remembered until their reward comes
 _OFTEN = (Decided, Rewarded)
+_TAUGHT = (Decided, Rewarded, Reported)  # events that change nothing else of a policy
 _NOTHING_KNOWN = Case(NO_CONTEXT, NO_CONTEXT)
 
 
@@ -72,6 +74,7 @@ class BanditState:
         self.outdated = False  # events were erased: begin again
         self.plays_another = False  # than the policy that the log names by now: begin again
         self.broken = False  # it was interrupted: begin again at once
+        self._is_taught = False  # the policy has learned what is applied now
         self._counts = Counts()
         self._arm_of: dict[str, int] = {}
         self._pending: dict[str, Pending] = {}
@@ -81,12 +84,15 @@ class BanditState:
 
     # -- events ------------------------------------------------------------------------------
 
-    def apply(self, events: Sequence[Event], find: Find) -> None:
+    def apply(self, events: Sequence[Event], find: Find, lessons: Lessons | None = None) -> None:
         """Apply these events, which stand behind `position`.
 
-        `find` looks up decisions. If this is interrupted, the state is `broken`: neither before the
-        events nor behind them.
+        `find` looks up decisions. `lessons` hold the policy that has learned their rewards already,
+        if there is one. If this is interrupted, the state is `broken`: neither before the events
+        nor behind them.
         """
+        if lessons is not None and lessons.fit(self.live):
+            self.live, self._is_taught = lessons.taught, True
         try:
             if len(events) == 1 and type(events[0]) in _OFTEN:
                 self._apply_one(events[0], find)
@@ -95,6 +101,29 @@ class BanditState:
         except BaseException:
             self.broken = True
             raise
+        finally:
+            self._is_taught = False
+
+    @property
+    def learns_aside(self) -> bool:
+        """Whether decisions go on while the policy learns."""
+        return self.live is not None and self.live.played.learns_aside
+
+    def lessons(self, events: Sequence[Event], find: Find) -> Lessons | None:
+        """Return the lessons of events behind `position`, None where `apply` teaches them."""
+        if not self.learns_aside or any(type(event) not in _TAUGHT for event in events):
+            return None
+        assert self.live is not None
+        decisions = {event.id: _pending(event) for event in events if isinstance(event, Decided)}
+        rewards = [event for event in events if isinstance(event, Rewarded)]
+        missing = [each.id for each in rewards if each.id not in self._pending | decisions]
+        decisions |= {id: _pending(each.decision) for id, each in find(missing).items()}
+        decisions = self._pending | decisions
+        if not rewards or any(each.id not in decisions for each in rewards):
+            return None
+        to_unit = self.setting.to_unit
+        taught = [(decisions[each.id], to_unit(each.value)) for each in rewards]
+        return Lessons(self.live, taught)
 
     def _apply_one(self, event: Any, find: Find) -> None:
         """Apply one decision or reward, the most frequent case, without building lists."""
@@ -270,13 +299,8 @@ class BanditState:
             )
 
     def _learn_one(self, live: LivePolicy, decision: Pending, unit: float) -> None:
-        try:
-            live.learn(decision.case, decision.arm, unit)
-        except Exception as error:  # whatever a model does, the log goes on
-            live.learned += 1
-            warn_of_model(
-                f"{self.setting.policy} could not learn a reward, and goes on without it: {error}"
-            )
+        if not self._is_taught:
+            learn_or_warn(live, decision, unit)
 
     # -- requests ----------------------------------------------------------------------------
 

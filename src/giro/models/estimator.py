@@ -1,5 +1,6 @@
 """Estimator: any scikit-learn estimator as a model, checked before it is used."""
 
+import copy
 import functools
 import inspect
 import math
@@ -223,7 +224,10 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
         return
     estimator, state.fitted[slot] = state.fitted[slot], None  # a failed fit is unusable
     with _left_out_on_failure(state, "fitted"), state.abilities.quiet():
-        if estimator is None or not (is_as_wide and goes_on(estimator, state.abilities)):
+        if estimator is not None and is_as_wide and goes_on(estimator, state.abilities):
+            estimator = copy.deepcopy(estimator)  # the last one may predict meanwhile
+            estimator.set_params(**{str(state.abilities.warm): True})
+        else:
             estimator = fresh(state.estimator)
         _seed(estimator, state.abilities, rng)
         contexts, targets = rows.contexts, rows.targets
@@ -241,8 +245,9 @@ def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Genera
         positions, counts = sample.positions[taken:], sample.counts[taken:]
         new = sample._replace(positions=positions, counts=counts)
         with _left_out_on_failure(state, "fitted further"):
-            _take_in(state, state.fitted[slot], new, rng)
-            state.taken[slot] = n
+            estimator = copy.deepcopy(state.fitted[slot])  # likewise
+            _take_in(state, estimator, new, rng)
+            state.fitted[slot], state.taken[slot] = estimator, n
             return
         state.fitted[slot] = None
     _refit(state, slot, sample, rng)
@@ -290,7 +295,7 @@ def fresh(estimator: Any) -> Any:
 
 
 def goes_on(fitted: Any, abilities: Abilities) -> bool:
-    """Make the next fit start from the last one if possible, and return whether it will.
+    """Return whether the next fit can start from the last one.
 
     With `warm_start` a linear model or a network starts from its coefficients. A forest or boosting
     would keep trees that were grown on another sample, and add new ones. So only estimators with
@@ -298,10 +303,7 @@ def goes_on(fitted: Any, abilities: Abilities) -> bool:
     """
     last = _last_step(fitted)
     has_coefficients = hasattr(last, "coef_") or hasattr(last, "coefs_")
-    if abilities.warm is None or not has_coefficients or hasattr(last, "estimators_"):
-        return False
-    fitted.set_params(**{abilities.warm: True})
-    return True
+    return abilities.warm is not None and has_coefficients and not hasattr(last, "estimators_")
 
 
 def _last_step(estimator: Any) -> Any:

@@ -99,6 +99,13 @@ class ModelPolicy(Policy):
         """Whether a model is trained before every choice."""
         return self.model is not None and fits_to_choose(self.model)
 
+    @property
+    def learns_aside(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether the model is fitted to all rows when a reward comes, or is one in Python."""
+        if self.model is None or self.choose_mutates_state:
+            return False
+        return self.model.fitting == "refit" or not self.compiles
+
     def most_rewards(self, shape: Shape) -> int | None:
         """Return the rows that its models keep, if that is bounded."""
         most = None if self.model is None else most_rows(self.model)

@@ -28,7 +28,7 @@ from giro.policies._arm_models import (
     model_for,
     offered_rows,
 )
-from giro.policy import Case, Functions, Offer, Shape
+from giro.policy import Case, Functions, Offer, Scores, Shape
 
 _SPREAD_OF_TABLES = 0.1
 _EACH_TIME = 8  # rows: up to this many, a model that is not incremental is refitted every time
@@ -186,8 +186,14 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
     All combinations of replicas are equally likely, or all replicas if arms share a model.
     """
-    values = _values(state, offer)
-    ranking = of_arms(state.ranking, offer.arms)
+    values = np.empty((offer.arms.size, state.weights.shape[1]))
+    _write_values(state, offer, values)
+    return _chances(state, offer.arms, values)
+
+
+@kernel
+def _chances(state: _State, arms: np.ndarray, values: np.ndarray) -> np.ndarray:
+    ranking = of_arms(state.ranking, arms)
     if state.design.shared:
         return _shares(values, ranking)
     return replica_probabilities(values, ranking)
@@ -202,16 +208,15 @@ def _shares(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
     return np.asarray(chances / values.shape[1])
 
 
-@inlined
-def _values(state: _State, offer: Offer) -> np.ndarray:
-    """Return the prediction of each replica for each arm on offer, [i, replica]."""
-    replicas, x = state.weights.shape[1], round_row(state.design, offer.context)
-    values = np.full((offer.arms.size, replicas), np.inf)
+@kernel
+def _write_values(state: _State, offer: Offer, out: np.ndarray) -> None:
+    """Write the prediction of each replica for each arm on offer, [i, replica]."""
+    x = round_row(state.design, offer.context)
+    out[:] = np.inf
     for i in range(offer.arms.size):
         model = put_arm(state.design, offer, i)
         if is_known(state.pulls, model):
-            assign(values[i], _of_replicas(state, model, x))
-    return values
+            assign(out[i], _of_replicas(state, model, x))
 
 
 class _TableState(NamedTuple):
@@ -242,12 +247,22 @@ def _learn_by_table(
 
 @kernel
 def _propensities_by_table(state: _TableState, offer: Offer) -> np.ndarray:
-    rows = offered_rows(state.table, offer)
     values = np.empty((offer.arms.size, state.counts.shape[0]))
-    for replica in range(values.shape[1]):
+    _write_values_by_table(state, offer, values)
+    return _chances_by_table(state, offer.arms, values)
+
+
+@kernel
+def _write_values_by_table(state: _TableState, offer: Offer, out: np.ndarray) -> None:
+    rows = offered_rows(state.table, offer)
+    for replica in range(out.shape[1]):
         expected = expected_by_replica(state.table, rows, replica, state.spread)
-        assign(values[:, replica], expected)
-    return _shares(values, of_arms(state.ranking, offer.arms))
+        assign(out[:, replica], expected)
+
+
+@kernel
+def _chances_by_table(state: _TableState, arms: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return _shares(values, of_arms(state.ranking, arms))
 
 
 @dataclass(frozen=True)
@@ -292,6 +307,11 @@ class ReplicaPolicy(ModelPolicy):
         check(self.name, optional(SHARE), spread=self.spread)
         super().__post_init__()
 
+    @property
+    def learns_aside(self) -> bool:  # type: ignore[override]  # as `compiles` is
+        """Whether the model is one in Python. Others are fitted too rarely to be worth a copy."""
+        return not self.compiles
+
     def most_rewards(self, shape: Shape) -> int | None:
         """Return 1 or the window if models see only the last row. Others are fitted to all rows."""
         return max(1, self.window or 0) if self.model.fitting == "row" else None
@@ -299,8 +319,12 @@ class ReplicaPolicy(ModelPolicy):
     def functions(self) -> Functions:
         """Return the functions for models, or for one table of hashed features."""
         if isinstance(self.model, Hashed):
-            return Functions(_choose_by_table, _learn_by_table, _propensities_by_table)
-        return super().functions()
+            scores = Scores(self.replicas, _write_values_by_table, _chances_by_table)
+            return Functions(_choose_by_table, _learn_by_table, _propensities_by_table, scores)
+        scores = Scores(self.replicas, _write_values, _chances)
+        functions = super().functions()
+        functions = functions._replace(scores=scores)
+        return functions if self.compiles else functions.in_python
 
     def start_replicas(self, a: float, shape: Shape, rng: np.random.Generator) -> Any:
         """Return empty histories and unfitted replicas, with pseudo rewards of mean weight a."""

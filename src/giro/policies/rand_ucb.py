@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.checks import NOT_NEGATIVE, POSITIVE, check
-from giro.compiling import kernel
+from giro.compiling import inline_kernel, kernel
 from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.memory import now, trusted_since
@@ -31,7 +31,7 @@ from giro.policies._arm_models import (
     start_models,
 )
 from giro.policies._widths import NOISE, ridge_scores_and_widths
-from giro.policy import Case, Functions, Offer, Shape
+from giro.policy import Case, Functions, Offer, Scores, Shape
 
 _UNTRIED = 1.0  # prediction for an arm without rewards
 _LIKELY = 0.5  # an arm with a lower prediction was pulled to explore
@@ -66,6 +66,24 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     means, widths = _lines(state, offer)
     return envelope_probabilities(means, widths, of_arms(state.ranking, offer.arms))
+
+
+@kernel
+def _write_lines(state: _State, offer: Offer, out: np.ndarray) -> None:
+    means, widths = _lines(state, offer)
+    _write(means, widths, out)
+
+
+@inline_kernel
+def _write(means: np.ndarray, widths: np.ndarray, out: np.ndarray) -> None:
+    for i in range(means.size):
+        out[i, 0], out[i, 1] = means[i], widths[i]
+
+
+@kernel
+def _chances(state: Any, arms: np.ndarray, lines: np.ndarray) -> np.ndarray:
+    means, widths = lines[:, 0].copy(), lines[:, 1].copy()
+    return envelope_probabilities(means, widths, of_arms(state.ranking, arms))
 
 
 class _ModelState(NamedTuple):
@@ -123,9 +141,23 @@ def _widths(ridge: Any, sd: float, design: Design, offer: Offer) -> np.ndarray:
 def _propensities_by_model(state: _ModelState, offer: Offer) -> np.ndarray:
     if fits_to_choose_now(state.models):
         return np.empty(0)
+    lines = np.empty((offer.arms.size, 2))
+    _write_lines_by_model(state, offer, lines)
+    return _chances(state, offer.arms, lines)
+
+
+@kernel
+def _write_lines_by_model(state: _ModelState, offer: Offer, out: np.ndarray) -> None:
+    if fits_to_choose_now(state.models):
+        return
     means = expected(state.models, offer, _UNTRIED)
     widths = _widths(state.ridge, _sd(state.sd, state.shortfall), state.models.design, offer)
-    return envelope_probabilities(means, widths, of_arms(state.ranking, offer.arms))
+    _write(means, widths, out)
+
+
+@kernel
+def _chances_by_model(state: _ModelState, arms: np.ndarray, lines: np.ndarray) -> np.ndarray:
+    return np.empty(0) if fits_to_choose_now(state.models) else _chances(state, arms, lines)
 
 
 @kernel
@@ -228,8 +260,10 @@ class RandUcb(ModelPolicy, name="rand-ucb"):
     def functions(self) -> Functions:
         """Return the functions for regressions or for models."""
         if self.model is None:
-            return super().functions()
-        functions = Functions(_choose_by_model, _learn_by_model, _propensities_by_model)
+            scores = Scores(2, _write_lines, _chances)
+            return super().functions()._replace(scores=scores)
+        scores = Scores(2, _write_lines_by_model, _chances_by_model)
+        functions = Functions(_choose_by_model, _learn_by_model, _propensities_by_model, scores)
         return functions if self.compiles else functions.in_python
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:

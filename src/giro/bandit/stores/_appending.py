@@ -1,5 +1,7 @@
 """Appending: PostgreSQL's function that appends a group of events in one call."""
 
+from collections.abc import Iterable
+
 from giro.bandit.stores._schema import DECISION, EVENT, FORM, REPORT
 
 LOCKS = 7_416_830_115_201_719  # key of the advisory lock of tables; bandits' come behind it
@@ -81,5 +83,28 @@ _TYPES = (
     "bigint", "boolean",
 )  # fmt: skip
 CALL = "SELECT position, {} FROM {}({})".format(
-    EVENT, NAME, ", ".join(f"%{'b' if of == 'bytea[]' else 's'}::{of}" for of in _TYPES)
+    EVENT, NAME, ", ".join(f"%s::{kind}" for kind in _TYPES)
 )
+
+
+def array_text(values: Iterable[object]) -> str:
+    r"""Return values as the text of an array.
+
+    Lists are slow: the driver looks at each value of each for its type.
+
+    >>> print(array_text([1, None, 0.1, b"\x01", 'a "b"']))
+    {1,NULL,0.1,"\\x01","a \"b\""}
+    """
+    return "{" + ",".join(map(_element, values)) + "}"
+
+
+def _element(value: object) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case str():
+            return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        case bytes():
+            return f'"\\\\x{value.hex()}"'
+        case _:
+            return str(value)

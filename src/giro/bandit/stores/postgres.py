@@ -20,7 +20,7 @@ from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from giro.bandit.event import EventRow, event_of
-from giro.bandit.stores._appending import CALL, FUNCTION, LOCKS
+from giro.bandit.stores._appending import CALL, FUNCTION, LOCKS, array_text
 from giro.bandit.stores._database import Database, shared
 from giro.bandit.stores._groups import (
     Groups,
@@ -149,22 +149,20 @@ class PostgresDatabase(Database):
         bandit = group[0].bandit
         known = max((each.known for each in group if each.known is not None), default=None)
         tells = self._telling.is_due(bandit)
+        parameters = (
+            bandit,
+            array_text(awaited),
+            array_text(id for id, _ in reported),
+            array_text(name.encode() for _, name in reported),
+            forms_before(group),
+            *map(array_text, columns),
+            array_text(rewards),
+            array_text(rewards.values()),
+            known,
+            tells,
+        )
         with self.errors(), self.pool.one() as connection:
-            cursor = connection.execute(
-                CALL,
-                (
-                    bandit,
-                    awaited,
-                    [id for id, _ in reported],
-                    [name.encode() for _, name in reported],
-                    forms_before(group),
-                    *map(list, columns),
-                    list(rewards),
-                    list(rewards.values()),
-                    known,
-                    tells,
-                ),
-            )
+            cursor = connection.execute(CALL, parameters)
             answer = cursor.fetchall()
         if not answer:
             return False
