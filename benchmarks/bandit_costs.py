@@ -1,6 +1,6 @@
 """What calls of a bandit in memory cost, beside river's `UCB` in the same process.
 
-    python benchmarks/bandit_costs.py [--rounds 100000] [--quick]
+    python benchmarks/bandit_costs.py [--rounds 100000] [--only calls steady first_use] [--quick]
 
 A round is a decision and its reward, with propensities on. The arms are equally good, which costs
 most, or *apart*: each of ten pays in 8 of 100 rounds more. Every call is timed: medians,
@@ -10,8 +10,8 @@ block. Then: memory, the longest calls of the default over a million rounds in p
 that copy or learn much while another thread decides, and the processor time of the first calls in a
 process for which nothing is compiled.
 
-Writes results/bandit/costs.json; --quick plays little and writes to .benchmarks/quick. `make bench`
-holds these numbers against their bars.
+Writes results/bandit/costs.json; --only takes some parts again and keeps the others, --quick plays
+little and writes to .benchmarks/quick. `make bench` holds these numbers against their bars.
 """
 
 import argparse
@@ -26,7 +26,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,6 +84,7 @@ STEADY = {  # arms of the default, played for long
     "`default`, 20 numbers, 2 arms": 2,
 }
 STEADY_ROUNDS, STEADY_BAR = 1_000_000, 20.0  # ms of processor time
+PARTS = ("calls", "first_use", "steady")
 REWARD_BAR = 15.0  # µs, of policies without a model
 COPIED = ("`giro`", "`default`, 20 numbers")  # whose long calls are timed
 COLD = {  # a bandit, and how it is asked first
@@ -113,9 +114,27 @@ print(passed())
 """
 
 
-def everything(*, quick: bool, rounds: int = ROUNDS) -> Iterator[Ratio]:
-    """Measure and write everything; yield what has a bar."""
+def everything(
+    *, quick: bool, rounds: int = ROUNDS, only: Sequence[str] = PARTS
+) -> Iterator[Ratio]:
+    """Measure and write everything, or some parts; yield what has a bar."""
     rounds = QUICK_ROUNDS if quick else rounds
+    path = results(quick) / "bandit" / "costs.json"
+    content: dict[str, Any] = {}
+    if set(only) < set(PARTS):
+        content = json.loads(path.read_text("utf-8"))
+    command = f"python benchmarks/bandit_costs.py --rounds {rounds} --only {' '.join(only)}"
+    content["made_by"] = content.get("made_by") or stamp(command)._asdict()
+    for part in PARTS:
+        if part in only:
+            content[f"{part}_made_by"] = stamp(command)._asdict()
+            yield from MEASURES[part](content, rounds, quick)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def all_calls(content: dict[str, Any], rounds: int, quick: bool) -> Iterator[Ratio]:
+    """Measure calls and pauses."""
     calls, pauses = [], []
     try:
         river = rivers()
@@ -129,27 +148,34 @@ def everything(*, quick: bool, rounds: int = ROUNDS) -> Iterator[Ratio]:
         calls.append(call)
         pauses += slow
         yield from held(what, entrant, call)
-    first = [first_calls(what, *COLD[what]) for what in list(COLD)[: 1 if quick else None]]
-    steady = [
-        long_lived(what, n, STEADY_ROUNDS if not quick else rounds) for what, n in STEADY.items()
-    ]
-    for line in steady:
+    content |= {"calls": calls, "pauses": pauses}
+
+
+def all_first_calls(content: dict[str, Any], rounds: int, quick: bool) -> Iterator[Ratio]:
+    """Measure first calls, which have no bar."""
+    whats = list(COLD)[: 1 if quick else None]
+    content["first_use"] = [first_calls(what, *COLD[what]) for what in whats]
+    yield from ()
+
+
+def all_long_lives(content: dict[str, Any], rounds: int, quick: bool) -> Iterator[Ratio]:
+    """Measure the longest calls of long lives."""
+    rounds = rounds if quick else STEADY_ROUNDS
+    content["steady"] = [long_lived(what, n, rounds) for what, n in STEADY.items()]
+    for line in content["steady"]:
         longest = max(line["longest_decide_ms"], line["longest_reward_ms"])
         name = (
             f"{line['what']}: longest call in {line['rounds']:,} rounds against {STEADY_BAR:g} ms"
         )
         unit = "ms of processor time"
         yield Ratio.at_most(name, ours=longest, theirs=STEADY_BAR, bar=1.0, unit=unit)
-    content = {
-        "made_by": stamp(f"python benchmarks/bandit_costs.py --rounds {rounds}")._asdict(),
-        "calls": calls,
-        "pauses": pauses,
-        "steady": steady,
-        "first_use": first,
-    }
-    path = results(quick) / "bandit" / "costs.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+MEASURES: dict[str, Callable[[dict[str, Any], int, bool], Iterator[Ratio]]] = {
+    "calls": all_calls,
+    "first_use": all_first_calls,
+    "steady": all_long_lives,
+}
 
 
 def measured(
@@ -378,12 +404,13 @@ def main() -> None:
     """Measure everything and print it."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    for ratio in everything(quick=options.quick, rounds=options.rounds):
+    for ratio in everything(quick=options.quick, rounds=options.rounds, only=options.only):
         print(f"{ratio.ratio:6.2f} {ratio.bar:<6} {ratio.verdict:<12} {ratio.name}", flush=True)
     content = json.loads((results(options.quick) / "bandit" / "costs.json").read_text("utf-8"))
-    for part in ("calls", "pauses", "steady", "first_use"):
+    for part in ("calls", "pauses", "first_use", "steady"):
         for line in content[part]:
             print(", ".join(f"{key} {value}" for key, value in line.items()))
 

@@ -1,6 +1,7 @@
 """The dashboard: how long its pages take, by the length of the log.
 
-    python benchmarks/dashboard.py [--events 10_000_000] [--stores sqlite,postgres] [--lock FILE]
+    python benchmarks/dashboard.py [--events 1_000,1_000_000,10_000_000] [--stores sqlite,postgres]
+        [--lock FILE]
 
 Writes results/bandit/dashboard.json: for each store and length, how long `giro dashboard` takes to
 open the log, and how long each page takes, as a program on this machine sees it. Then
@@ -36,7 +37,7 @@ from giro.version import stamp  # noqa: E402
 
 RESULTS = ROOT / "results" / "bandit" / "dashboard.json"
 PROGRAM = (sys.executable, "-c", "from giro.cli.main import main; main()", "dashboard")
-SIZES = (1_000, 1_000_000, 10_000_000)
+SIZES = "1_000,1_000_000,10_000_000"
 TIMES = 25  # that each page is asked for
 BEGIN = 1.7e9  # of the log, in seconds
 STEP = 0.25  # seconds between events: ten million take a month
@@ -129,13 +130,13 @@ def measure(kind: str, sizes: Sequence[int], lock: Path | None) -> Iterator[dict
 def main() -> None:
     """Measure everything."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--events", type=int, default=SIZES[-1])
+    parser.add_argument("--events", default=SIZES, help="of each log")
     parser.add_argument("--stores", default="sqlite,postgres")
     parser.add_argument("--lock", type=Path)
     options = parser.parse_args()
     made_by = stamp(f"python benchmarks/dashboard.py --events {options.events}")._asdict()
     for kind in options.stores.split(","):
-        for row in measure(kind, [n for n in SIZES if n <= options.events], options.lock):
+        for row in measure(kind, [*map(int, options.events.split(","))], options.lock):
             keep(made_by, row)
 
 

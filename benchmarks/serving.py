@@ -36,8 +36,7 @@ ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "service.png"
 sys.path.insert(0, str(ROOT / "tests"))
 
-from bandit.stores.postgres import new_database, url_or_reason  # noqa: E402  # of the tests
-from servers import SERVE, Said, Server, Wire, free_port  # noqa: E402  # of the tests
+from servers import SERVE, Server, Wire, empty_store, free_port  # noqa: E402  # of the tests
 
 from giro.plots import save  # noqa: E402
 from giro.plots.style import COLOURS, STYLE  # noqa: E402
@@ -62,19 +61,6 @@ BANDITS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # and what they a
 STEADY = "thompson"
 
 # -- servers ---------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def store(kind: str) -> Iterator[str]:
-    """Lend an empty store."""
-    with tempfile.TemporaryDirectory() as folder:
-        if kind == "sqlite":
-            yield f"sqlite:///{folder}/bench.db"
-        else:
-            url, reason = url_or_reason(fsync=True)
-            if url is None:
-                raise SystemExit(reason)
-            yield new_database(url)
 
 
 @contextlib.contextmanager
@@ -114,8 +100,9 @@ async def _is_ready(wire: Wire) -> bool:
     ready = True
     for bandit, (_, body) in BANDITS.items():
         path = f"/v1/bandits/{name_of(bandit)}"
-        await _reward(wire, await asked(wire, f"{path}/decisions", body))
-        ready = (await wire.ask("GET", f"{path}/summary")).json()["ready"] and ready
+        decision = await wire.told(f"{path}/decisions", body)
+        await wire.told(f"/v1/decisions/{decision['id']}/reward", {"value": 1})
+        ready = (await wire.told(f"{path}/summary"))["ready"] and ready
     return ready
 
 
@@ -133,18 +120,6 @@ def plain(where: str, workers: int) -> Iterator[Server]:
         environment, port = {"PYTHONPATH": str(ROOT / "benchmarks")}, free_port()
         with Server(program, port=port, folder=Path(name), environment=environment) as server:
             yield server.ready()
-
-
-async def asked(wire: Wire, path: str, body: Any) -> Said:
-    """Return the answer to a request that has to succeed."""
-    said = await wire.ask("POST", path, body)
-    if said.status >= 300:
-        raise SystemExit(f"{path}: {said}")
-    return said
-
-
-async def _reward(wire: Wire, decision: Said) -> None:
-    await asked(wire, f"/v1/decisions/{decision.json()['id']}/reward", {"value": 1})
 
 
 # -- as many requests as it can answer ---------------------------------------------------------
@@ -167,11 +142,11 @@ def load(server: Server, path: str, body: dict[str, Any], *, seconds: float, rou
     async def call() -> None:
         async with Wire(server.port) as wire:
             while (begun := time.perf_counter()) < until:
-                decision = await asked(wire, path, body)
+                decision = await wire.told(path, body)
                 ms.append(1e3 * (time.perf_counter() - begun))
                 if rounds:
                     begun = time.perf_counter()
-                    await _reward(wire, decision)
+                    await wire.told(f"/v1/decisions/{decision['id']}/reward", {"value": 1})
                     ms.append(1e3 * (time.perf_counter() - begun))
 
     async def all_calls() -> None:
@@ -191,7 +166,11 @@ def load(server: Server, path: str, body: dict[str, Any], *, seconds: float, rou
 
 def saturated(kind: str, workers: int, *, seconds: float, turns: int) -> Iterator[dict[str, Any]]:
     """Yield how many requests a second are answered, and with how much processor time."""
-    with store(kind) as where, giro(where, workers) as ours, plain(where, workers) as theirs:
+    with (
+        empty_store(kind, fsync=True) as where,
+        giro(where, workers) as ours,
+        plain(where, workers) as theirs,
+    ):
         for bandit, (_, body) in BANDITS.items():
             path = f"/v1/bandits/{name_of(bandit)}/decisions"
             for rounds in (False, True):
@@ -235,7 +214,7 @@ class Steady:
 
     def __init__(self, server: Server) -> None:
         """Begin without connections."""
-        self._server, self._free = server, list[Wire]()
+        self._server, self._free, self.repeated = server, list[Wire](), 0
         self.times: list[tuple[float, str, float]] = []  # seconds since the start, kind, ms
         self.memory: list[tuple[float, float]] = []  # seconds since the start, MB
 
@@ -254,23 +233,30 @@ class Steady:
 
     async def _round(self, due: float) -> None:
         path = f"/v1/bandits/{name_of(STEADY)}/decisions"
-        said = await self._ask("decide", due, path, BANDITS[STEADY][1])
+        decision = await self._ask("decide", due, path, BANDITS[STEADY][1])
         await asyncio.sleep(self._begun + due + DELAY - time.perf_counter())
-        path = f"/v1/decisions/{said.json()['id']}/reward"
+        path = f"/v1/decisions/{decision['id']}/reward"
         await self._ask("reward", due + DELAY, path, {"value": 1})
 
-    async def _ask(self, kind: str, due: float, path: str, body: Any) -> Said:
-        """Return the answer, and note how long after its time it came."""
+    async def _ask(self, kind: str, due: float, path: str, body: Any) -> Any:
+        """Return the answer, and note how long after its time it came.
+
+        A server closes a connection that was idle for long, perhaps just as it is used again.
+        """
         wire = self._free.pop() if self._free else Wire(self._server.port)
-        said = await asked(wire, path, body)
+        try:
+            told = await wire.told(path, body)
+        except OSError:
+            self.repeated += 1
+            told = await wire.told(path, body)
         self._free.append(wire)
         self.times.append((due, kind, 1e3 * (time.perf_counter() - self._begun - due)))
-        return said
+        return told
 
 
 def steady(kind: str, workers: int, *, seconds: float) -> dict[str, Any]:
     """Return how long answers take under a steady load, and the memory meanwhile."""
-    with store(kind) as where, giro(where, workers) as server:
+    with empty_store(kind, fsync=True) as where, giro(where, workers) as server:
         client, cpu = Steady(server), server.usage().cpu
         uvloop.run(client.run(seconds))
         cpu = server.usage().cpu - cpu
@@ -280,6 +266,7 @@ def steady(kind: str, workers: int, *, seconds: float) -> dict[str, Any]:
         "workers": workers,
         "seconds": round(seconds),
         "answers": ms.size,
+        "repeated": client.repeated,
         "server_us": round(1e6 * cpu / ms.size),
     }
     for call in ("decide", "reward"):

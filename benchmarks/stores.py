@@ -1,25 +1,31 @@
 """Durable bandits: how fast, how long to open, how much memory.
 
     python benchmarks/stores.py [--events 10_000_000] [--seconds 3] [--stores sqlite,postgres]
+                                [--only throughput bytes tails http idle "large log"]
 
 Writes results/bandit/stores.json: decisions with rewards a second, beside plain inserts of the same
 rows, taken in turns; how many bytes a round takes; how long decisions take while several processes
-write; what idle bandits cost; and how long calls take when the log is long. Then
-`python scripts/tables.py` writes it into docs/production.md.
+write, and behind HTTP; what idle bandits cost; and how long calls take when the log is long. Then
+`python scripts/tables.py` writes it into docs/production.md. Both databases wait for the disk.
 """
 
 import argparse
 import contextlib
 import functools
+import http.client
+import itertools
 import json
 import multiprocessing
+import os
 import resource
+import socket
 import sqlite3
+import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,13 +44,14 @@ from giro.version import stamp  # noqa: E402
 RESULTS = ROOT / "results" / "bandit" / "stores.json"
 ARMS = [f"arm {i}" for i in range(10)]
 POLICY, TURNS = "thompson", 3
+ASKED, WORKERS, WIDTH = ("thompson", "default"), (1, 2, 4), 20  # of the default's contexts
 
 
 def address(kind: str, folder: str) -> str:
     """Return an empty store."""
     if kind == "sqlite":
         return f"sqlite:///{folder}/bench.db"
-    url, reason = url_or_reason()
+    url, reason = url_or_reason(fsync=True)
     if url is None:
         raise SystemExit(reason)
     return new_database(url)
@@ -274,30 +281,38 @@ def _bytes_of_events(kind: str, where: str) -> int:
     return int(row[0]) if row else 0
 
 
-# -- several processes, many bandits ---------------------------------------------------------
+# -- several processes -----------------------------------------------------------------------
 
 
-def _decide(where: str, rounds: int, ready: Any, done: Any) -> None:
-    bandit = Bandit(ARMS, POLICY, name="b", store=where)
-    bandit.reward(bandit.decide().id, 1.0)
+def contexts_for(policy: str) -> list[Any]:
+    """Return contexts to decide in, or one that is None."""
+    if policy != "default":
+        return [None]
+    return [row.tolist() for row in stream(2).normal(size=(500, WIDTH))]
+
+
+def _decide(where: str, policy: str, rounds: int, ready: Any, done: Any) -> None:
+    bandit, contexts = Bandit(ARMS, policy, name="b", store=where), contexts_for(policy)
+    bandit.warm_up(contexts[0])
+    bandit.reward(bandit.decide(contexts[0]).id, 1.0)
     ready.wait()
     times = []
-    for _ in range(rounds):
-        decide, decision = timed(bandit.decide)
+    for i in range(rounds):
+        decide, decision = timed(lambda: bandit.decide(contexts[i % len(contexts)]))  # noqa: B023
         reward, _ = timed(functools.partial(bandit.reward, decision.id, 1.0))
         times.append((decide, reward))
     done.put(times)
     bandit.close()
 
 
-def tails(kind: str, rounds: int = 4_000) -> list[dict[str, Any]]:
+def tails(kind: str, rounds: int = 3_000) -> list[dict[str, Any]]:
     """Return how long decisions and rewards take while several processes write."""
     rows, spawn = [], multiprocessing.get_context("spawn")
-    for n in (1, 2, 4):
+    for policy, n in itertools.product(ASKED, WORKERS):
         with tempfile.TemporaryDirectory() as folder:
             where = address(kind, folder)
             ready, done = spawn.Barrier(n + 1), spawn.Queue()
-            arguments = (where, rounds // n, ready, done)
+            arguments = (where, policy, rounds // n, ready, done)
             children = [spawn.Process(target=_decide, args=arguments) for _ in range(n)]
             for child in children:
                 child.start()
@@ -309,6 +324,7 @@ def tails(kind: str, rounds: int = 4_000) -> list[dict[str, Any]]:
         p50, p99, longest = (np.quantile(times, q, axis=0).tolist() for q in (0.5, 0.99, 1.0))
         row = {
             "store": kind,
+            "policy": policy,
             "processes": n,
             "rounds_per_second": round(1e3 * len(times) / elapsed),
         }
@@ -318,6 +334,105 @@ def tails(kind: str, rounds: int = 4_000) -> list[dict[str, Any]]:
         rows.append(row)
         print(row, flush=True)
     return rows
+
+
+# -- behind HTTP -----------------------------------------------------------------------------
+
+CLIENTS = 8  # each waits for its answers
+
+
+class _Socket(http.client.HTTPConnection):
+    """A connection to a server on a socket of the file system."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__("localhost", timeout=60)
+        self.path = path
+
+    def connect(self) -> None:
+        """Connect."""
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.connect(self.path)
+
+    def ask(self, path: str, body: object) -> str:
+        """Return the answer to a request."""
+        self.request("POST", path, json.dumps(body))
+        response = self.getresponse()
+        answer = response.read().decode()
+        if response.status != 200:
+            raise SystemExit(f"{path} was answered by {response.status}: {answer}")
+        return answer
+
+
+@contextlib.contextmanager
+def served(where: str, policy: str, workers: int, path: str) -> Iterator[None]:
+    """Serve a bandit until its workers are not needed any more."""
+    command = [sys.executable, "-m", "uvicorn", "web_app:app", "--uds", path]
+    command += ["--workers", str(workers), "--log-level", "error", "--no-access-log"]
+    environment = {**os.environ, "STORE": where, "POLICY": policy}
+    server = subprocess.Popen(command, env=environment, cwd=Path(__file__).parent)
+    try:
+        yield
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def behind_http(kind: str, seconds: float) -> list[dict[str, Any]]:
+    """Return how long requests to workers of a web app take, one bandit in all of them."""
+    rows = []
+    for policy, n in itertools.product(ASKED, WORKERS):
+        with tempfile.TemporaryDirectory() as folder:
+            path, where = f"{folder}/socket", address(kind, folder)
+            with served(where, policy, n, path):
+                _wait_for(path, contexts_for(policy)[0], n)
+                times, elapsed = _asked(path, policy, seconds)
+        row = {
+            "store": kind,
+            "policy": policy,
+            "workers": n,
+            "requests_per_second": round(2 * len(times) / elapsed),
+        }
+        for i, call in enumerate(("decide", "reward")):
+            for q in (50, 99):
+                row[f"{call}_p{q}_ms"] = round(float(np.quantile(times[:, i], q / 100)), 2)
+        rows.append(row)
+        print(row, flush=True)
+    return rows
+
+
+def _wait_for(path: str, context: object, workers: int) -> None:
+    """Wait until workers answer, and ask often enough that each of them has."""
+    while True:
+        with contextlib.suppress(OSError):
+            _Socket(path).ask("/decide", context)
+            break
+        time.sleep(0.1)
+    time.sleep(2.0 * workers)  # the others start at the same time
+    for _ in range(20 * workers):
+        _Socket(path).ask("/decide", context)
+
+
+def _asked(path: str, policy: str, seconds: float) -> tuple[np.ndarray, float]:
+    """Return milliseconds [round, (decide, reward)] of all clients, and how long they asked."""
+    contexts, times = contexts_for(policy), list[tuple[float, float]]()
+
+    def ask(number: int) -> Callable[[], None]:
+        server, rounds = _Socket(path), itertools.count(number)
+
+        def work() -> None:
+            context = contexts[next(rounds) % len(contexts)]
+            decide, id = timed(lambda: server.ask("/decide", context))
+            reward, _ = timed(lambda: server.ask("/reward", id))
+            times.append((decide, reward))
+
+        return work
+
+    begun = time.perf_counter()
+    in_threads(CLIENTS, seconds, ask)
+    return np.array(times), time.perf_counter() - begun
+
+
+# -- many bandits ----------------------------------------------------------------------------
 
 
 def idle(kind: str, n: int = 1_000, seconds: float = 10.0) -> list[dict[str, Any]]:
@@ -427,7 +542,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=10_000_000)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--stores", default="sqlite,postgres")
-    parser.add_argument("--only", help="take one of the measures again, and keep the others")
+    parser.add_argument("--only", nargs="+", help="take these again, and keep the others")
     options = parser.parse_args()
     command = f"python benchmarks/stores.py --events {options.events} --stores {options.stores}"
     content: dict[str, Any] = {"made_by": stamp(command)._asdict()}
@@ -435,14 +550,16 @@ def main() -> None:
         "throughput": lambda kind: throughput(kind, options.seconds),
         "bytes": sizes,
         "tails": tails,
+        "http": lambda kind: behind_http(kind, options.seconds),
         "idle": idle,
         "large log": lambda kind: large_log(kind, options.events),
     }
     if options.only:
-        measures = {options.only: measures[options.only]}
+        measures = {name: measures[name] for name in options.only}
         content = json.loads(RESULTS.read_text())
-        content[f"{options.only} made by"] = stamp(f"{command} --only {options.only}")._asdict()
     for name, measure in measures.items():
+        if options.only:
+            content[f"{name} made by"] = stamp(f'{command} --only "{name}"')._asdict()
         content[name] = [row for kind in options.stores.split(",") for row in measure(kind)]
         RESULTS.write_text(json.dumps(content, indent=1) + "\n")
 

@@ -188,7 +188,7 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--out", type=Path, default=Path("news.png"))
     given = arguments.parse_args()
-    with giro.Client(given.url, queue=None) as client:
+    with giro.Client(given.url, queue=None, timeout=30.0) as client:  # simulated people wait
         days = {
             name: play(new_bandit(client, name, share), knows, given.visitors, given.seed)
             for name, (share, knows) in WAYS.items()

@@ -42,6 +42,8 @@ POLICY_COSTS = {
     "log-phe": "K fits to all of the past, a few passes each",
     "maillard": "O(K), and logarithms for the few arms that could be drawn",
     "neural-linear": "O(d h + K h²), for h hidden units; every 50 rewards some steps, and O(t h²)",
+    "neural-ts": "O(K d h) for h hidden units, and a few steps to learn, whatever s is",
+    "neural-ucb": "as `neural-ts`",
     "npts": "at most O(K) for rewards 0 and 1, whatever s is; O(t) for others",
     "ol2m": "as `gloc`",
     "online-bootstrap": "O(K) to choose, O(B) to learn",

@@ -1,6 +1,6 @@
 """Check over HTTP that a service learns, and that the probabilities it tells are true.
 
-    python scripts/service_truth.py [--only learning truth] [--quick]
+    python scripts/service_truth.py [--only learning truth] [--decisions 20_000] [--quick]
 
 Writes results/service/truth.json:
 
@@ -34,8 +34,7 @@ ROOT = Path(__file__).parents[1]
 RESULT = ROOT / "results" / "service" / "truth.json"
 sys.path.insert(0, str(ROOT / "tests"))
 
-from bandit.stores.postgres import new_database, url_or_reason  # noqa: E402  # of the tests
-from servers import KEY, SERVE, Server, Wire, free_port  # noqa: E402  # of the tests
+from servers import KEY, SERVE, Server, Wire, empty_store, free_port  # noqa: E402  # of the tests
 
 import giro  # noqa: E402
 from giro.seeds import stream  # noqa: E402
@@ -62,13 +61,7 @@ BANDITS: dict[str, dict[str, Any]] = {
 @contextlib.contextmanager
 def serving(store: str, workers: int) -> Iterator[Server]:
     """Lend a server on an empty store of this kind."""
-    with tempfile.TemporaryDirectory() as name:
-        url, reason = f"sqlite:///{name}/giro.db", ""
-        if store == "postgres":
-            url, reason = url_or_reason()  # type: ignore[assignment]
-            if url is None:
-                raise SystemExit(reason)
-            url = new_database(url)
+    with tempfile.TemporaryDirectory() as name, empty_store(store) as url:
         environment, program = {"GIRO_STORE": url}, [*SERVE, "--workers", str(workers)]
         with Server(program, port=free_port(), folder=Path(name), environment=environment) as one:
             one.ready()
@@ -76,20 +69,12 @@ def serving(store: str, workers: int) -> Iterator[Server]:
             one.stop()
 
 
-async def asked(wire: Wire, path: str, body: Any = None) -> Any:
-    """Return the answer to a request that has to succeed."""
-    said = await wire.ask("GET" if body is None else "POST", path, body)
-    if said.status >= 300:
-        raise SystemExit(f"{path}: {said}")
-    return said.json() if said.body else None
-
-
 async def ready(port: int, bandit: str) -> None:
     """Wait until all workers decide by the policy of a bandit."""
     while True:
         wires = [Wire(port) for _ in range(4 * WORKERS)]  # some for each worker
         path = f"/v1/bandits/{bandit}/summary"
-        answers = await asyncio.gather(*(asked(wire, path) for wire in wires))
+        answers = await asyncio.gather(*(wire.told(path) for wire in wires))
         for wire in wires:
             wire.close()
         if all(answer["ready"] for answer in answers):
@@ -104,7 +89,7 @@ async def by_features(port: int, seed: int, *, rounds: int) -> list[bool]:
     """Return whether each choice was right. Every action id is new."""
     rng, right = stream(seed), list[bool]()
     async with Wire(port) as wire:
-        key = await asked(wire, "/v1/keys", {"loop": f"loop-{seed}"})
+        key = await wire.told("/v1/keys", {"loop": f"loop-{seed}"})
     async with Wire(port, key=key["secret"]) as wire:
         for number in range(rounds):
             time = TIMES[int(rng.integers(2))]
@@ -114,12 +99,12 @@ async def by_features(port: int, seed: int, *, rounds: int) -> list[bool]:
                 for i, taste in enumerate(tastes)
             ]
             body = {"actions": actions, "contextFeatures": [{"time": time}]}
-            answer = await asked(wire, "/personalizer/v1.0/rank", body)
+            answer = await wire.told("/personalizer/v1.0/rank", body)
             taste = tastes[int(answer["rewardActionId"].split("-")[1])]
             right.append(taste == LIKED[time])
             reward = {"value": float(right[-1])}
             path = f"/personalizer/v1.0/events/{answer['eventId']}/reward"
-            await asked(wire, path, reward)
+            await wire.told(path, reward)
             if number == 0:
                 await ready(port, f"loop-{seed}")
     return right
@@ -131,16 +116,16 @@ async def by_context(port: int, seed: int, *, rounds: int) -> list[bool]:
     right = list[bool]()
     async with Wire(port) as wire:
         new = {"name": flag, "arms": ["red", "green"], "policy": "lin-ucb:scale=0.5"}
-        await asked(wire, "/v1/bandits", new)
+        await wire.told("/v1/bandits", new)
         for number in range(rounds):
             device, best = (("phone", "red"), ("desktop", "green"))[int(rng.integers(2))]
             visitor = {"targetingKey": f"{seed}/{number}", "device": device}
             path = f"/ofrep/v1/evaluate/flags/{flag}"
-            read = await asked(wire, path, {"context": visitor})
+            read = await wire.told(path, {"context": visitor})
             right.append(read["value"] == best)
             value = float(rng.random() < (0.8 if right[-1] else 0.2))
             body = {"targetingKey": visitor["targetingKey"], "value": value}
-            await asked(wire, f"/v1/bandits/{flag}/rewards", body)
+            await wire.told(f"/v1/bandits/{flag}/rewards", body)
             if number == 0:
                 await ready(port, flag)
     return right
@@ -187,10 +172,10 @@ async def play(port: int, bandit: str, *, decisions: int, seed: int) -> list[dic
             for _ in range(decisions // CALLERS):
                 country = COUNTRIES[int(rng.integers(2))]
                 path, body = f"/v1/bandits/{bandit}/decisions", {"context": {"country": country}}
-                decision = await asked(wire, path, body)
+                decision = await wire.told(path, body)
                 made.append(decision)
                 value = float(rng.random() < MEANS[decision["arm"]][country])
-                await asked(wire, f"/v1/decisions/{decision['id']}/reward", {"value": value})
+                await wire.told(f"/v1/decisions/{decision['id']}/reward", {"value": value})
 
     await asyncio.gather(*map(call, range(CALLERS)))
     return made
@@ -233,8 +218,8 @@ def truth(*, decisions: int, stores: tuple[str, ...]) -> dict[str, list[dict[str
 async def _made(port: int, bandit: str, parameters: dict[str, Any]) -> None:
     """Make a bandit, and wait until it decides by its policy, everywhere."""
     async with Wire(port) as wire:
-        new = {"name": bandit, "arms": list(MEANS), "first_decisions": 0, **parameters}
-        await asked(wire, "/v1/bandits", new)
+        new = {"name": bandit, "arms": list(MEANS), "first_decisions": None, **parameters}
+        await wire.told("/v1/bandits", new)
     await play(port, bandit, decisions=10 * CALLERS, seed=1000)
     await ready(port, bandit)
 
@@ -265,7 +250,7 @@ def by_ips(log: Path) -> Iterator[dict[str, Any]]:
         yield {
             "events": events.events,
             "arm": arm,
-            "truth": true,
+            "truth": round(true, 4),
             **interval,
             "covers": interval["low"] <= true <= interval["high"],
         }
@@ -288,6 +273,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", nargs="+", choices=["learning", "truth"])
+    parser.add_argument("--decisions", type=int, default=20_000, help="of each bandit, for truth")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path, default=RESULT)
     options = parser.parse_args()
@@ -301,7 +287,7 @@ def main() -> None:
         shape = {"rounds": 200, "last": 50} if options.quick else {"rounds": 2000, "last": 500}
         content["learning"] = list(learning(**shape))
     if "truth" in parts:
-        decisions = 320 if options.quick else 20_000
+        decisions = 320 if options.quick else options.decisions
         stores = ("sqlite",) if options.quick else ("sqlite", "postgres")
         content |= truth(decisions=decisions, stores=stores)
     print(json.dumps(content, indent=1))  # noqa: T201

@@ -413,6 +413,24 @@ def family(key: str, error: str, arms: str) -> str:
     return crossed(found, cell, lambda problem: problem.rpartition(",")[0])
 
 
+def wheel() -> str:
+    """Return published shares of the regret of uniform, and those found here."""
+    body = [
+        [
+            f"`{short(row['problem'])}`",
+            f"`{row['policy'].partition(':')[0]}`",
+            f"{int(row['rounds']):,}",
+            row["runs"],
+            f"{float(row['share']):.2f} ± {float(row['share_se']):.2f}",
+            f"{float(row['published']):.2f}",
+            f"{float(row['more']):+.2f}",
+        ]
+        for row in rows("wheel/finals")
+    ]
+    head = ["problem", "policy", "rounds", "runs", "% of uniform", "published", "difference"]
+    return markdown(head, body, words=2)
+
+
 def drift_in_context() -> str:
     """Return regret with contexts, with and without forgetting, in each world."""
     found = {
@@ -505,9 +523,17 @@ TABLES: dict[str, Callable[[], str]] = {
     ),
     "tails": lambda: stores(
         "tails",
-        {"store": "store", "processes": "processes", "rounds_per_second": "rounds a second"}
+        {"store": "store", "policy": "policy", "processes": "processes"}
+        | {"rounds_per_second": "rounds a second"}
         | {"decide_p50_ms": "decide p50, ms", "decide_p99_ms": "p99", "decide_max_ms": "longest"}
         | {"reward_p50_ms": "reward p50, ms", "reward_p99_ms": "p99", "reward_max_ms": "longest"},
+    ),
+    "http": lambda: stores(
+        "http",
+        {"store": "store", "policy": "policy", "workers": "workers"}
+        | {"requests_per_second": "requests a second"}
+        | {"decide_p50_ms": "decide p50, ms", "decide_p99_ms": "p99"}
+        | {"reward_p50_ms": "reward p50, ms", "reward_p99_ms": "p99"},
     ),
     "idle": lambda: stores(
         "idle",
@@ -527,6 +553,12 @@ TABLES: dict[str, Callable[[], str]] = {
         | {"reward_p50": "reward", "reward_p99": "p99", "longest_reward": "longest"}
         | {"both_p50": "both", "both_p99": "p99", "first_p50": "at first", "last_p50": "at last"}
         | {"river_p50": "river's `UCB`", "rounds": "rounds", "bytes_per_round": "bytes a round"},
+    ),
+    "steady": lambda: picked(
+        content("bandit/costs")["steady"],
+        {"what": "ms of processor time", "rounds": "rounds"}
+        | {"decide_p99_ms": "decide p99", "longest_decide_ms": "longest"}
+        | {"reward_p99_ms": "reward p99", "longest_reward_ms": "longest", "megabytes": "MB"},
     ),
     "pauses": lambda: picked(
         content("bandit/costs")["pauses"],
@@ -554,7 +586,10 @@ TABLES: dict[str, Callable[[], str]] = {
             ("ns", "ns_per_round", ""),
         )
     },
+    "wheel": wheel,
+    "wheel command": partial(command, "wheel/finals"),
     "drift-contexts": drift_in_context,
+    "dashboard": dashboard,
     "lag": lag,
     "drift-half-lives": drift_by_half_life,
     "coverage": coverage,

@@ -11,10 +11,13 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self, cast
+
+from bandit.stores.postgres import new_database, url_or_reason
 
 KEY = "a key for everything"
 SERVE = (sys.executable, "-c", "from giro.cli.main import main; main()", "serve")
@@ -27,6 +30,22 @@ def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
+
+
+@contextlib.contextmanager
+def empty_store(kind: str, *, fsync: bool = False) -> Iterator[str]:
+    """Lend the address of an empty store: `sqlite`, or `postgres`.
+
+    PostgreSQL waits for the disk if `fsync`. The program ends where there is none.
+    """
+    if kind == "sqlite":
+        with tempfile.TemporaryDirectory() as folder:
+            yield f"sqlite:///{folder}/giro.db"
+        return
+    url, reason = url_or_reason(fsync=fsync)
+    if url is None:
+        raise SystemExit(reason)
+    yield new_database(url)
 
 
 class Usage(NamedTuple):
@@ -181,6 +200,13 @@ class Wire(asyncio.Protocol):
         self._got, self._answer = b"", loop.create_future()
         self._transport.write(head.encode() + content)
         return await self._answer
+
+    async def told(self, path: str, body: Any = None) -> Any:
+        """Return the content of the answer to a request that has to succeed: a POST with a body."""
+        said = await self.ask("GET" if body is None else "POST", path, body)
+        if said.status >= 300:
+            raise SystemExit(f"{path}: {said}")
+        return said.json() if said.body else None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # that of uvloop says so of itself

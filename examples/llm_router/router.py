@@ -73,7 +73,7 @@ def main() -> None:
     arguments.add_argument("--seed", type=int, default=1)
     given = arguments.parse_args()
     asked = prompts(given.prompts, stream(given.seed, 0))
-    with giro.Client(given.url, queue=None) as client:
+    with giro.Client(given.url, queue=None, timeout=30.0) as client:  # simulated people wait
         chosen = play(client, asked, stream(given.seed, 1))
     half = given.prompts // 2
     later = asked[half:]

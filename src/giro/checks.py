@@ -7,7 +7,7 @@ giro.errors.BadParameter: giro needs a finite a >= 0, got a=-1.0
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from giro.errors import BadParameter
@@ -58,6 +58,18 @@ def is_word(value: object) -> bool:
     return (
         isinstance(value, str) and value != "" and value.encode(errors="ignore").decode() == value
     )
+
+
+def ids_in(ids: Iterable[object]) -> list[str]:
+    """Return ids as a list. A single one is not taken for its letters.
+
+    >>> ids_in("abc")
+    Traceback (most recent call last):
+    giro.errors.BadParameter: erase takes ids of decisions in a list, got 'abc'
+    """
+    if isinstance(ids, str):
+        raise BadParameter(f"erase takes ids of decisions in a list, got {ids!r}")
+    return [str(id) for id in ids]
 
 
 WORD = Needed("a non-empty word as {}", is_word)

@@ -23,7 +23,7 @@ def normal_estimate(value: float, se: float, level: float = LEVEL) -> Estimate:
     return Estimate(value, se, value - half, value + half)
 
 
-def ratio_error(squares: float, total: float, n: int) -> float:
+def ratio_error(squares: float, total: float, n: float) -> float:
     """Return the standard error of Σ a / Σ b by the delta method.
 
     `squares` is the sum of squared residuals a - (Σ a / Σ b) b, and `total` is Σ b; n events.

@@ -1,5 +1,6 @@
 """Requests of many callers at once."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -87,3 +88,19 @@ def test_a_deferred_decision_enters_the_log_when_it_is_activated(bandit: Bandit)
 def test_a_text_that_is_no_decision_is_refused(bandit: Bandit, text: str) -> None:
     with pytest.raises(BadParameter, match="no text of a decision"):
         bandit.activate([text])
+
+
+def test_a_process_that_is_behind_reads_on_before_it_activates(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/b.db"
+    with Bandit(["a"], "lin-ucb", name="b", store=store) as first:
+        with Bandit.open(store, "b") as other:
+            first.add_arm("b")
+            first.decide({"n": 1})  # the form of contexts is news for the other
+            ask = Ask({"n": 2}, arms=["a", "b"], deferred=True)
+            decision = one(first.decide_each([ask])[0])
+            assert other.decision_in(decision.text, ask) == decision
+        with Bandit.open(store, "b") as other:
+            first.add_arm("c")
+            ask = Ask({"n": 2, "m": 3}, arms=["b", "c"], deferred=True)
+            decision = one(first.decide_each([ask])[0])
+            assert other.activate([decision.text]) == [decision]

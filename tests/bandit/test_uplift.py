@@ -43,17 +43,17 @@ def test_the_estimate_is_that_of_the_whole_log(seed: int, share: float) -> None:
     assert report.decisions == r.size == 1_500
     policy, baseline = (w @ r) / w.sum(), (v @ r) / v.sum()
     own, other = w * (r - policy) / w.sum(), v * (r - baseline) / v.sum()
-    wider = math.sqrt(r.size / (r.size - 1))
-    for estimate, value, parts in (
-        (report.policy, policy, own),
-        (report.baseline, baseline, other),
-        (report.uplift, policy - baseline, own - other),
+    n, m = w.sum() ** 2 / (w @ w), v.sum() ** 2 / (v @ v)
+    for estimate, value, parts, sample in (
+        (report.policy, policy, own, n),
+        (report.baseline, baseline, other, m),
+        (report.uplift, policy - baseline, own - other, min(n, m)),
     ):
         assert estimate.value == pytest.approx(value)
+        wider = math.sqrt(sample / (sample - 1))
         assert estimate.se == pytest.approx(np.linalg.norm(parts) * wider)
         assert estimate.high - value == pytest.approx(value - estimate.low)
-    assert report.policy_sample == pytest.approx(w.sum() ** 2 / (w @ w))
-    assert report.baseline_sample == pytest.approx(v.sum() ** 2 / (v @ v))
+    assert (report.policy_sample, report.baseline_sample) == pytest.approx((n, m))
     truth = 10.8 if share < 1.0 else 10.6
     assert abs(report.baseline.value - truth) < 5 * report.baseline.se
     assert report.uplift.value > 0
@@ -121,3 +121,13 @@ def test_a_baseline_that_came_later_takes_the_place_of_the_first_arm() -> None:
     assert (before.is_shared, after.is_shared) == (False, True)
     assert (before.decisions, after.decisions) == (30, 30)
     assert after.baseline.value == 1.0
+
+
+def test_one_reward_of_the_baseline_tells_no_interval() -> None:
+    bandit = bandit_of("uniform", "abcdefghijklmnopqrstuvwxyz")
+    while bandit.uplift() is None:  # until the first arm has a reward
+        bandit.reward(bandit.decide().id, 1.0)
+    report = bandit.uplift()
+    assert report is not None
+    assert report.baseline_sample == 1.0
+    assert (report.uplift.low, report.uplift.high) == (-math.inf, math.inf)

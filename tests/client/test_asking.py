@@ -43,5 +43,10 @@ def test_rewards_may_have_names() -> None:
     assert rewards_in([["x", 1.0, "first"]]) == [("x", 1.0, "first")]
 
 
+def test_a_reward_without_a_value_is_refused() -> None:
+    with pytest.raises(BadParameter, match=r"tuples of an id, a value .* got \('a',\)"):
+        rewards_in([("a",)])
+
+
 def test_numbers_that_are_missing_are_numbers_in_the_table() -> None:
     assert rows_table([{"value": None}])["value"].dtype == pl.Float64

@@ -1,10 +1,13 @@
 """What httpx raises and returns, as the script of a client sees it."""
 
+from typing import Any
+
 import httpx
 import pytest
 
 from giro.client.connecting import lost, reply_of, request_of, setup
 from giro.client.steps import Send
+from giro.errors import BadParameter
 
 
 @pytest.mark.parametrize(
@@ -26,6 +29,12 @@ def test_what_did_not_leave_is_known(error: Exception, was_sent: bool) -> None:
 def test_an_answer_says_when_to_come_back() -> None:
     assert reply_of(httpx.Response(503, headers={"retry-after": "7"})).wait == 7.0
     assert reply_of(httpx.Response(503, headers={"retry-after": "tomorrow"})).wait is None
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "two\nlines", 5])
+def test_a_key_that_no_header_can_hold_is_refused(key: Any) -> None:
+    with pytest.raises(BadParameter, match="one line of plain letters"):
+        setup("http://giro", key, None, timeout=1, patience=1, retries=0)
 
 
 def test_the_key_is_in_a_header_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,16 @@ def test_items_come_out_in_order_those_of_one_kind_together(
     waiting.close()
 
 
+def test_decisions_come_together_though_rewards_wait_between_them(tmp_path: Path) -> None:
+    waiting = Waiting(tmp_path / "q", "a")
+    for id in "xyz":
+        waiting.put([D._replace(id=id), R._replace(id=id)])
+    assert plain(waiting.first(3)) == [D._replace(id=id) for id in "xyz"]
+    waiting.settle(waiting.first(3), [None] * 3)
+    assert plain(waiting.first(2)) == [R._replace(id=id) for id in "xy"]
+    waiting.close()
+
+
 def test_a_file_may_serve_several_services_and_processes(tmp_path: Path) -> None:
     one, same, other = (Waiting(tmp_path / "q", name) for name in ("a", "a", "b"))
     one.put([D])

@@ -11,6 +11,7 @@ import pytest
 
 from giro.service.app import application_of
 from giro.service.keys import create_key
+from giro.service.run import make_bandits
 from giro.service.service import Service
 from giro.service.settings import Settings
 
@@ -53,6 +54,7 @@ class Client:
 async def serving(folder: Path, **settings: Any) -> AsyncIterator[Client]:
     """Serve a store in a folder, and open it again where it was."""
     service = Service(Settings(store=f"sqlite:///{folder}/giro.db", **settings))
+    make_bandits(service.settings)
     app = application_of(service)
     async with app.lifespan_context(app):
         await service.call(lambda: create_key(service.records, secret=SECRET))

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 from service.conftest import Client
 
+from giro.service.messages import NewBandit
+
 Served = Callable[..., None]
 
 
@@ -23,4 +25,4 @@ def test_bandits_of_the_settings_are_there_when_it_is_ready(served: Served) -> N
         assert [running.name for running in ask.service.bandits.running()] == ["mine"]
         assert (await ask.get("/v1/bandits/mine"))["arms"] == ["a", "b"]
 
-    served(game, bandits=[{"name": "mine", "arms": ["a", "b"], "policy": "ucb1"}])
+    served(game, bandits=[NewBandit("mine", ["a", "b"], "ucb1")])

@@ -12,6 +12,7 @@ from giro import Ask, Bandit, GiroError
 from giro.service.about import About
 from giro.service.bandits import bandit_in
 from giro.service.errors import Problem
+from giro.service.messages import NewBandit
 
 Served = Callable[..., None]
 
@@ -136,4 +137,4 @@ def test_readiness_waits_for_the_policies_of_the_settings_to_be_compiled(
         assert (await ask("GET", "/readyz", key=None)).status_code == 200
         assert asked == ["mine"]
 
-    served(game, bandits=[{"name": "mine", "arms": ["a", "b"], "policy": "ucb1"}])
+    served(game, bandits=[NewBandit("mine", ["a", "b"], "ucb1")])

@@ -92,7 +92,8 @@ def test_many_who_ask_two_processes_at_the_same_moment_get_one_decision(
             flags = await asyncio.gather(*wishes)
             flags = [flag["flags"][0] if "flags" in flag else flag for flag in flags]
             assert all(flag == flags[0] for flag in flags)
-            assert (await counts(ask))[0] == 1
+            log = (await ask("GET", "/v1/bandits/button/events")).text  # a count may lag behind it
+            assert log.count('"kind":"decision"') == 1
 
     asyncio.run(game())
 
@@ -244,7 +245,6 @@ def test_a_bandit_is_prepared_once_a_decision_is_in_the_log(
         await running.prepared()
         assert not running.bandit.is_ready
         await ask.post(f"{PATH}/button", of("ann"))
-        await ask.post(PATH, of("bob"))
         await running.prepared()
         assert running.bandit.is_ready
 

@@ -17,7 +17,8 @@ import pytest
 
 from giro import BadParameter, Bandit, Records
 from giro.service.keys import all_keys, create_key
-from giro.service.run import tell_of_key
+from giro.service.messages import NewBandit
+from giro.service.run import make_bandits, tell_of_key
 from giro.service.settings import KeySetting, Settings
 
 KEY = "a key for everything"
@@ -148,3 +149,21 @@ def test_keys_of_the_settings_have_their_secret_in_the_environment(
     with Records(settings.store) as records:
         (made,) = all_keys(records)
         assert (made.scopes, made.bandits, made.rate) == (("decide",), ("shop-*",), 5.0)
+
+
+@pytest.mark.parametrize(
+    ("new", "words"),
+    [
+        (NewBandit("new", ["a"], "gyro"), "'new' .* no policy is called 'gyro'"),
+        (NewBandit("old", ["a", "c"], "ucb1"), "'old' .*arms"),
+    ],
+)
+def test_a_bandit_that_cannot_be_made_is_told_before_anything_is_served(
+    tmp_path: Path, new: NewBandit, words: str
+) -> None:
+    store = f"sqlite:///{tmp_path}/giro.db"
+    for _ in range(2):  # the same again changes nothing
+        make_bandits(Settings(store=store, bandits=[NewBandit("old", ["a", "b"], "ucb1")]))
+    with pytest.raises(BadParameter, match=words):
+        make_bandits(Settings(store=store, bandits=[new]))
+    assert Bandit.names(store) == ["old"]

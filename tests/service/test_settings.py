@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from giro import BadFile, BadParameter
+from giro.service.messages import NewBandit
 from giro.service.settings import Limits, Settings, settings_from
 
 
@@ -17,7 +18,7 @@ def test_options_come_before_the_file_and_the_file_before_the_environment(
     settings = settings_from(file, {"port": 2, "host": None})
     assert (settings.port, settings.host, settings.store) == (2, "::1", "sqlite:///secret.db")
     assert settings.limits == Limits(arms=7)
-    assert settings.bandits == [{"name": "x"}]
+    assert settings.bandits == [NewBandit("x")]
     assert settings_from(None, {"store": "sqlite:///a.db"}).store == "sqlite:///a.db"
 
 

@@ -140,8 +140,11 @@ def _append_together(
 # -- deferred decisions ------------------------------------------------------------------------
 
 
-def deferred_in(text: str, ask: Ask | None, state: "BanditState") -> Decided:
-    """Return the decision in the `text` of a `Decision`, after checking that it fits."""
+def deferred_in(text: str, ask: Ask | None, follower: "Follower") -> Decided:
+    """Return the decision in the `text` of a `Decision`, after checking that it fits.
+
+    A process that is behind the log reads on: the schema of the decision may be news to it.
+    """
     try:
         time, own, data, id = text.split(" ", 3)
         blob = base64.b64decode(data, validate=True)
@@ -149,16 +152,20 @@ def deferred_in(text: str, ask: Ask | None, state: "BanditState") -> Decided:
     except (ValueError, BadFile) as error:
         raise BadParameter(f"this is no text of a decision: {error}") from None
     assert isinstance(event, Decided)
-    check_event(event, state)
+    try:
+        check_event(event, follower.state)
+    except BadParameter:
+        follower.follow()
+        check_event(event, follower.state)
     if ask is not None and event.request:
-        if event.request not in [request.digest() for request in _requests_of(ask, state)]:
+        if event.request not in [request.digest() for request in _requests_of(ask, follower.state)]:
             raise Contradiction(f"the decision '{id}' was asked for by another request")
     return event
 
 
 def activated(texts: Iterable[str], follower: "Follower") -> list[Decided]:
     """Append deferred decisions that are not in the log yet, and return all."""
-    events = [deferred_in(text, None, follower.state) for text in texts]
+    events = [deferred_in(text, None, follower) for text in texts]
     once = {event.id: event for event in events}
     while True:
         known = follower.store.find(list(once))

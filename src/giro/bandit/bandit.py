@@ -49,7 +49,7 @@ from giro.bandit.setting import Setting
 from giro.bandit.stand_in import StandIn
 from giro.bandit.stores import MemoryStore, Store, names_in, opened
 from giro.bandit.warm_up import compile_for, warm_up
-from giro.checks import NOT_NEGATIVE, check
+from giro.checks import NOT_NEGATIVE, check, ids_in
 from giro.errors import BadParameter, GiroError
 from giro.features import Arms, Given
 from giro.features.schema import MAX_COLUMNS, fitted
@@ -419,7 +419,7 @@ class Bandit(ReadableBandit):
 
     def decision_in(self, text: str, ask: Ask | None = None) -> Decision:
         """Return the deferred decision in a `text`, on this request if one is given."""
-        return self._decision(deferred_in(text, ask, self._state))
+        return self._decision(deferred_in(text, ask, self._follower))
 
     def activate(self, texts: Iterable[str]) -> list[Decision]:
         """Append deferred decisions to the log, given by their `text`, and return them.
@@ -535,7 +535,7 @@ class Bandit(ReadableBandit):
         passed over. Files saved or exported before are yours to delete.
         """
         self._follower.check_writable()
-        store, words = self._store, [str(id) for id in ids]
+        store, words = self._store, ids_in(ids)
         if store.shared:
             gone = store.erase(words, self._follower.clock())
             self._follower.follow()

@@ -107,26 +107,30 @@ def uplift(state: "BanditState") -> Uplift | None:
     c = contrasts.shared if is_shared else contrasts.first
     if not (c.w and c.v):
         return None
-    n, least = int(c.n), state.setting.reward_range[0]
+    least = state.setting.reward_range[0]
     m, b = c.wr / c.w, c.vr / c.v
     own = c.wwrr - 2 * m * c.wwr + m * m * c.ww  # sum of (w (r - m))²
     other = c.vvrr - 2 * b * c.vvr + b * b * c.vv
     both = c.wvrr - (m + b) * c.wvr + m * b * c.wv  # sum of w (r - m) v (r - b)
     of_both = own / c.w**2 + other / c.v**2 - 2 * both / (c.w * c.v)
+    samples = round(c.w**2 / c.ww, 6), round(c.v**2 / c.vv, 6)
     return Uplift(
         is_shared,
-        n,
-        _estimate(least + m, own / c.w**2, n),
-        c.w**2 / c.ww,
-        _estimate(least + b, other / c.v**2, n),
-        c.v**2 / c.vv,
-        _estimate(m - b, of_both, n),
+        int(c.n),
+        _estimate(least + m, own / c.w**2, samples[0]),
+        samples[0],
+        _estimate(least + b, other / c.v**2, samples[1]),
+        samples[1],
+        _estimate(m - b, of_both, min(samples)),
     )
 
 
-def _estimate(value: float, squares: float, n: int) -> Estimate:
-    """Return an estimate by the delta method, from the sum of squared parts of its error."""
-    se = ratio_error(max(squares, 0.0), 1.0, n)
+def _estimate(value: float, squares: float, sample: float) -> Estimate:
+    """Return an estimate by the delta method, from the sum of squared parts of its error.
+
+    With equal weights this is the mean of as many rewards as the effective sample has.
+    """
+    se = ratio_error(max(squares, 0.0), 1.0, sample)
     if math.isnan(se):
         return Estimate(value, se, -math.inf, math.inf)
     return normal_estimate(value, se)

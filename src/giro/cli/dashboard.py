@@ -5,7 +5,6 @@ from typing import Annotated
 import typer
 
 from giro.cli.main import app
-from giro.cli.options import option
 from giro.cli.output import tell
 from giro.errors import needs_extra
 
@@ -19,7 +18,12 @@ def dashboard(
             help="sqlite:///FILE, postgresql://..., or a file written by Bandit.save.",
         ),
     ],
-    port: Annotated[int, option("PORT", "Where to listen, for this machine only.")] = 8721,
+    port: Annotated[
+        int,
+        typer.Option(
+            metavar="PORT", min=1, max=65535, help="Where to listen, for this machine only."
+        ),
+    ] = 8721,
 ) -> None:
     """Show the bandits of a store on web pages, for this machine only.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import httpx
 
+from giro.checks import WORD, check, ids_in
 from giro.client.answers import Decision
 from giro.client.asking import (
     Arms,
@@ -165,6 +166,7 @@ class AsyncRemoteBandit:
 
     def __init__(self, client: AsyncClient, name: str, baseline: str | None) -> None:
         """Remember its name."""
+        check("a client", WORD, bandit=name)
         self.name, self._client, self._baseline = name, client, baseline
         self._script, self._play = client._script, client._play
 
@@ -234,7 +236,7 @@ class AsyncRemoteBandit:
 
     async def erase(self, ids: Iterable[str]) -> int:
         """Remove these decisions for good, and return how many events are gone."""
-        body, path = {"ids": list(ids)}, f"{self._path}/decisions"
+        body, path = {"ids": ids_in(ids)}, f"{self._path}/decisions"
         return int((await self._play(self._script.content("DELETE", path, body)))["events"])
 
     async def info(self) -> dict[str, Any]:

@@ -39,7 +39,14 @@ def asks_for(bandit: str, contexts: Any, arms: Arms, baseline: str | None) -> li
 def rewards_in(rewards: Mapping[str, float] | Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
     """Return an id, a value and perhaps the name of the report of each."""
     given = rewards.items() if isinstance(rewards, Mapping) else rewards
-    return [tuple(each) for each in given]
+    reports = [tuple(each) for each in given]
+    for report in reports:
+        if len(report) not in (2, 3):
+            raise BadParameter(
+                "reward_many takes values by id, or tuples of an id, a value and perhaps a name, "
+                f"got {report!r}"
+            )
+    return reports
 
 
 def summary_table(plain: Mapping[str, Any]) -> "pl.DataFrame":

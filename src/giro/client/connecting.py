@@ -40,6 +40,8 @@ def setup(
     secret = os.environ.get("GIRO_KEY") if key is None else key
     if secret is None:
         raise BadParameter("a client needs a key of the service: key=, or GIRO_KEY")
+    if not (isinstance(secret, str) and secret.isascii() and secret.isprintable()):
+        raise BadParameter("a key is one line of plain letters, as the service has shown it")
     where = url.rstrip("/")
     script = Script(
         where, Waiting(queue, where), timeout=timeout, patience=patience, retries=retries

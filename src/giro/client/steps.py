@@ -391,7 +391,10 @@ def _report(id: str, value: float, report: str | None = None) -> dict[str, Any]:
     """Return a reward as the service wants it. It has a name, so that it can be sent again."""
     if not is_word(id):
         raise BadParameter(f"a reward is for the id of a decision, got {id!r}")
-    number = float(value)
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
     if not math.isfinite(number):
         raise BadParameter(f"a reward is a finite number, got {value!r}")
     return {"id": id, "value": number, "report": report or os.urandom(12).hex()}

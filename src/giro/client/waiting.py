@@ -26,6 +26,7 @@ CREATE TABLE IF NOT EXISTS waiting (
     body TEXT NOT NULL, refused TEXT
 );
 CREATE INDEX IF NOT EXISTS by_id ON waiting (service, bandit, id);
+CREATE INDEX IF NOT EXISTS by_kind ON waiting (service, bandit, kind, number) WHERE refused IS NULL;
 """
 
 
@@ -96,15 +97,20 @@ class Waiting:
         return None
 
     def first(self, most: int) -> list[Item]:
-        """Return those of the oldest items that can be sent together: of one bandit and one kind.
+        """Return the oldest items that can be sent together: of one bandit and one kind.
 
-        Decisions come before rewards, which may be for them.
+        Decisions come before rewards, which may be for them. It is one query, because another
+        process may add a decision and its reward between two.
         """
-        where = "SELECT bandit, kind, id, body, number FROM waiting WHERE service = ?"
-        rows = self._rows(f"{where} AND refused IS NULL ORDER BY number LIMIT ?", most)
+        rows = self._rows(
+            "SELECT bandit, kind, id, body, number FROM waiting WHERE service = ?1"
+            " AND refused IS NULL AND bandit = (SELECT bandit FROM waiting NOT INDEXED"
+            " WHERE service = ?1 AND refused IS NULL ORDER BY number LIMIT 1)"
+            " ORDER BY kind, number LIMIT ?2",
+            most,
+        )
         items = [Item(a, kind, id, json.loads(body), n) for a, kind, id, body, n in rows]
-        own = [item for item in items if item.bandit == items[0].bandit]
-        return [item for item in own if item.kind == DECISION] or own
+        return [item for item in items if item.kind == items[0].kind]
 
     def settle(self, items: Sequence[Item], refused: Sequence[str | None]) -> None:
         """Forget items that were taken, and note why others were refused."""

@@ -49,6 +49,12 @@ class NetworkWeights(NamedTuple):
     bias: np.ndarray  # [1] b of the output
 
 
+@kernel
+def network_at(weights: NetworkWeights, number: int) -> NetworkWeights:
+    """Return the weights of one of several networks."""
+    return NetworkWeights(weights.hidden[number], weights.output[number], weights.bias[number])
+
+
 class Workspace(NamedTuple):
     """Workspace for one batch."""
 
@@ -179,6 +185,20 @@ def put_units(network: NetworkWeights, context: np.ndarray, out: np.ndarray) -> 
         for j in range(context.size):
             sums = plus(sums, context[j], lanes_at(network.hidden, j * width + k))
         put(out, k, where_positive(sums, sums))
+
+
+@kernel
+def put_squared_gradient(
+    network: NetworkWeights, context: np.ndarray, units: np.ndarray, out: NetworkWeights
+) -> None:
+    """Write the squared derivatives of the score, given the units of the context, into `out`."""
+    width = units.size
+    out.bias[0] = 1.0
+    for k in range(width):
+        out.output[k] = units[k] * units[k]
+        slope = network.output[k] if units[k] > 0.0 else 0.0
+        for j in range(context.size):
+            out.hidden[j * width + k] = slope * slope * context[j] * context[j]
 
 
 @kernel

@@ -28,6 +28,7 @@ from giro.kernels.network import (
     empty_workspace,
     entries_of,
     entry_of,
+    network_at,
     score_of,
     take_adam_step,
     width_of,
@@ -131,22 +132,18 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
 
 @kernel
 def _step(state: _State, number: int, sample: Sample, entries: np.ndarray) -> None:
-    moments = AdamMoments(_of(state.mean, number), _of(state.square, number), state.missing[number])
-    network = _of(state.networks, number)
+    moments = AdamMoments(
+        network_at(state.mean, number), network_at(state.square, number), state.missing[number]
+    )
+    network = network_at(state.networks, number)
     take_adam_step(network, moments, state.workspace, sample.rows, entries, state.pace)
-
-
-@kernel
-def _of(weights: NetworkWeights, number: int) -> NetworkWeights:
-    """Return the weights of one network."""
-    return NetworkWeights(weights.hidden[number], weights.output[number], weights.bias[number])
 
 
 @kernel
 def _value(state: _State, slot: int, context: Context) -> float:
     total = 0.0
     for number in range(slot * state.copies, (slot + 1) * state.copies):
-        total += clipped_sigmoid(score_of(_of(state.networks, number), context))
+        total += clipped_sigmoid(score_of(network_at(state.networks, number), context))
     return total / state.copies
 
 

@@ -29,6 +29,8 @@ from giro.policies.lin_ucb import LinUcb
 from giro.policies.log_phe import LogPhe
 from giro.policies.maillard import Maillard
 from giro.policies.neural_linear import NeuralLinear
+from giro.policies.neural_ts import NeuralTs
+from giro.policies.neural_ucb import NeuralUcb
 from giro.policies.npts import Npts
 from giro.policies.ol2m import Ol2m
 from giro.policies.online_bootstrap import OnlineBootstrap
@@ -71,6 +73,8 @@ __all__ = [
     "LogPhe",
     "Maillard",
     "NeuralLinear",
+    "NeuralTs",
+    "NeuralUcb",
     "Npts",
     "Ol2m",
     "OnlineBootstrap",

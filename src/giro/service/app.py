@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeAlias
 
-import msgspec
 from starlette.routing import Route, Router
 
 from giro.service import administration, api, browser, dashboard, openapi, openfeature, personalizer
@@ -50,7 +49,7 @@ def application_of(service: Service) -> Router:
     @contextlib.asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[dict[str, Service]]:
         await service.start()
-        await _make_bandits(service)
+        await _open_bandits(service)
         service.is_ready = True
         try:
             yield {"service": service}  # for connections
@@ -61,11 +60,9 @@ def application_of(service: Service) -> Router:
     return Router(routes, redirect_slashes=False, default=elsewhere, lifespan=lifespan)
 
 
-async def _make_bandits(service: Service) -> None:
-    """Make the bandits of the settings that are not there yet, and open all of these."""
-    for plain in service.settings.bandits:
-        new = msgspec.convert(plain, m.NewBandit)
-        await service.bandits.create(new.name, new.parameters(), new.about())
+async def _open_bandits(service: Service) -> None:
+    """Open the bandits of the settings, which are there, and begin to compile their policies."""
+    for new in service.settings.bandits:
         running = await service.bandits.get(new.name)
         running.prepare()
         service.expected.append(running)

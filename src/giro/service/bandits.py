@@ -43,13 +43,9 @@ class Running:
         self._preparing: asyncio.Task[None] | None = None
 
     async def decide(self, ask: Ask) -> list[Decision]:
-        """Return the decision, or one for each slot, when they are durable.
-
-        The first in the log shows the form of contexts, for which the policy is compiled then.
-        """
+        """Return the decision, or one for each slot, when they are durable."""
         decisions = await self._decisions.put(ask)
-        if not (self.bandit.is_ready or self._gave_up) and self.bandit.n_decisions:
-            self.prepare()
+        self.prepare_if_possible()
         return decisions
 
     async def reward(self, id: str, value: float, report: str | None = None) -> None:
@@ -59,6 +55,12 @@ class Running:
     async def activate(self, text: str) -> None:
         """Enter a deferred decision into the log, unless it is there."""
         await self._activations.put(text)
+        self.prepare_if_possible()
+
+    def prepare_if_possible(self) -> None:
+        """Compile the policy once the first decision in the log shows the form of contexts."""
+        if not (self.bandit.is_ready or self._gave_up) and self.bandit.n_decisions:
+            self.prepare()
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the result of a function that may take a while, from another thread."""
@@ -170,25 +172,9 @@ class Bandits:
         return Running(bandit, about, self._pool, self._metrics, queue=self._queue)
 
     async def create(self, name: str, parameters: Mapping[str, Any], about: About) -> bool:
-        """Make a bandit, and return whether it is new: the same parameters again change nothing."""
-        if name in await self.names():
-            await self._call(self._check_same, name, parameters)
-            return False
-        await self._call(self._made, name, parameters, about)
-        return True
-
-    def _made(self, name: str, parameters: Mapping[str, Any], about: About) -> None:
-        self._records.put(KIND, name, msgspec.to_builtins(about))
-        Bandit(name=name, store=self.store, ids=_ids(name), at_once=True, **parameters).close()
-
-    def _check_same(self, name: str, parameters: Mapping[str, Any]) -> None:
-        try:
-            Bandit(name=name, store=self.store, ids=_ids(name), at_once=True, **parameters).close()
-        except giro.BadParameter as error:
-            difference = str(error).partition("; sync_arms=True")[0]  # which is not said over HTTP
-            raise Problem(
-                409, f"{difference}; POST and DELETE /v1/bandits/{name}/arms add and retire arms"
-            ) from None
+        """Make a bandit, see `made`."""
+        is_new: bool = await self._call(made, self.store, self._records, name, parameters, about)
+        return is_new
 
     async def retire(self, name: str) -> None:
         """Decide no more with a bandit."""
@@ -214,6 +200,25 @@ class Bandits:
         for running in self.running():
             await running.close()
         self._open.clear()
+
+
+def made(
+    store: str, records: Records, name: str, parameters: Mapping[str, Any], about: About
+) -> bool:
+    """Make a bandit, and return whether it is new: the same parameters again change nothing."""
+    is_new = name not in Bandit.names(store)
+    if is_new:
+        records.put(KIND, name, msgspec.to_builtins(about))
+    try:
+        Bandit(name=name, store=store, ids=_ids(name), at_once=True, **parameters).close()
+    except giro.BadParameter as error:
+        if is_new:
+            raise
+        difference = str(error).partition("; sync_arms=True")[0]  # which is not said over HTTP
+        raise Problem(
+            409, f"{difference}; POST and DELETE /v1/bandits/{name}/arms add and retire arms"
+        ) from None
+    return is_new
 
 
 def _ids(name: str) -> Callable[[], str]:

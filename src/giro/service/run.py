@@ -10,9 +10,11 @@ from typing import Any
 import msgspec
 import uvicorn
 
-from giro import BadParameter, Records
+from giro import BadParameter, GiroError, Records
 from giro.service.app import application
+from giro.service.bandits import made
 from giro.service.connection import Connection
+from giro.service.errors import Problem
 from giro.service.keys import all_keys, create_key
 from giro.service.logs import configuration
 from giro.service.settings import KeySetting, Settings
@@ -28,6 +30,7 @@ _SILENCE = (
 def serve(settings: Settings, tell: Callable[[str], None]) -> None:
     """Serve until a signal comes. `tell` gets the lines to show at the start."""
     tell_of_key(settings, tell)
+    make_bandits(settings)
     where = f"unix:{settings.uds}" if settings.uds else f"http://{settings.host}:{settings.port}"
     tell(f"giro serves {settings.place} at {where}   API: {where}/docs")
     if not settings.uds:
@@ -84,6 +87,16 @@ def tell_of_key(settings: Settings, tell: Callable[[str], None]) -> None:
                 )
             _, secret = create_key(records, note="the first key")
             tell(f"key   {secret}   (shown this once: keep it)")
+
+
+def make_bandits(settings: Settings) -> None:
+    """Make the bandits of the settings that are not there yet. The others are compared."""
+    with Records(settings.store) as records:
+        for new in settings.bandits:
+            try:
+                made(settings.store, records, new.name, new.parameters(), new.about())
+            except (Problem, GiroError) as error:
+                raise BadParameter(f"the bandit '{new.name}' of the settings: {error}") from None
 
 
 def _make(key: KeySetting, records: Records) -> None:

@@ -151,6 +151,7 @@ class Service:
 
     async def _activate(self, running: Running, texts: Sequence[str]) -> None:
         decisions = await self.call(running.bandit.activate, texts)
+        running.prepare_if_possible()
         ids = [decision.id for decision in decisions]
         records = await self.call(self.records.get_many, DEFERRED, ids)
         for id, record in records.items():

@@ -4,12 +4,13 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from giro import BadFile, BadParameter
 from giro.service.keys import Grant
+from giro.service.messages import NewBandit
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,13 +37,13 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     store: str = "sqlite:///giro.db"
     host: str = "127.0.0.1"
-    port: int = 8720
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8720
     uds: str | None = None
     workers: int = 1
     log: Literal["text", "json"] = "text"
     limits: Limits = Limits()
     keys: list[KeySetting] = []  # made at the start
-    bandits: list[dict[str, Any]] = []  # made at the start, as POST /v1/bandits does
+    bandits: list[NewBandit] = []  # likewise, as by POST /v1/bandits
 
     @property
     def place(self) -> str:

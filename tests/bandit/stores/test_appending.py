@@ -1,8 +1,10 @@
 """The function of PostgreSQL that appends."""
 
+import numpy as np
 import pytest
 from bandit.stores.events import Make, decided
 
+from giro.bandit.event import Event, Reported, Rewarded, row_of
 from giro.bandit.stores import _appending
 
 
@@ -17,3 +19,30 @@ def test_tables_of_an_older_version_get_the_function(make: Make) -> None:
     assert store.append([decided("a")]).first == 1
     query = "SELECT proname FROM pg_proc WHERE proname LIKE 'giro%'"
     assert store._query(query.replace("%", "%%")) == [(_appending.NAME,)]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_words_of_every_kind_come_back(make: Make) -> None:
+    store = make()
+    words = [
+        '"',
+        "\\",
+        "\\x41",
+        "{a,b}",
+        "NULL",
+        "null",
+        " ",
+        "it's",
+        "%s",
+        "\n\t",
+        "😀",
+        "é",
+        "a'; --",
+    ]
+    events: list[Event] = [decided(word) for word in words]
+    events += [Reported(word, 2.0, 0.1, word) for word in words]
+    events += [Rewarded(word, 3.0, np.float64(1 / 3)) for word in words[:5]]
+    store.append(events[:20])
+    store.append(events[20:])
+    assert [row_of(event) for event in store.read(0, 100)] == [row_of(event) for event in events]
+    assert store.find(words).keys() == set(words)

@@ -180,3 +180,15 @@ def test_family_writes_one_table_and_one_figure(giro: Giro, tmp_path: Path) -> N
     }  # fmt: skip
     note = (tmp_path / "finals.csv").read_text().splitlines()[0]
     assert note.startswith("# giro reproduce family --rounds 60 --runs 2 --seed 0 --only discrete")
+
+
+def test_wheel_writes_one_table_of_shares_beside_those_published(
+    giro: Giro, tmp_path: Path
+) -> None:
+    words = ("--only", "statlog", "--rounds", 60, "--runs", 2)
+    done = giro("reproduce", "wheel", *words, "--out", tmp_path)
+    assert done.status == 0
+    assert re.search(
+        r"statlog,scale=column +lin-post +60 +2 +\d+\.\d\d +\d+\.\d\d +19\.00", done.out
+    )
+    assert {each.name for each in tmp_path.iterdir()} == {"finals.csv", "runs.parquet"}

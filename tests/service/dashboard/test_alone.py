@@ -1,5 +1,7 @@
 """The dashboard of a store or a file by itself."""
 
+import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -121,3 +123,33 @@ def test_other_names_of_this_machine_are_refused(shown: Shown, store: str) -> No
 def test_what_is_no_store_is_refused_at_once(place: str) -> None:
     with pytest.raises(BadParameter):
         application_of_store(place)
+
+
+def test_shares_of_a_stretch_that_goes_on_are_in_the_table_only(shown: Shown, store: str) -> None:
+    now = time.time()
+    with Bandit(["x", "y"], "uniform", name="b", store=store, clock=lambda: now) as bandit:
+        for _ in range(10):
+            now += 600.0
+            bandit.decide()
+
+    async def look(browser: Browser) -> None:
+        rows = re.findall(r"<tr data-x=.*?</tr>", await browser.page("/bandit", name="b"), re.S)
+        *finished, last = [row for row in rows if "data-low" not in row]
+        assert all('data-v=""' not in row for row in finished)
+        assert last.count('data-v=""') == 2 and "%" in last
+
+    shown(look)
+
+
+def test_an_uplift_that_few_rewards_tell_is_not_shown_at_the_top(shown: Shown, store: str) -> None:
+    for name, rounds in (("few", 45), ("many", 300)):
+        with Bandit(["x", "y"], "uniform", name=name, store=store) as bandit:
+            played(bandit, rounds)
+
+    async def look(browser: Browser) -> None:
+        for name, is_there in (("few", False), ("many", True)):
+            top = text_of(await browser.page("/bandit", name=name)).split("Pending rewards")[0]
+            assert ("too small" in top) is not is_there
+            assert bool(re.search(r"baseline [+−][\d.]+ [+−][\d.]+ to", top)) is is_there
+
+    shown(look)

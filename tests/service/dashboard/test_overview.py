@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from service.dashboard.conftest import POLICY, played
+from service.dashboard.conftest import POLICY, Browser, played, text_of
 
 from giro import Bandit
 from giro.service.dashboard.overview import all_arms, arm_rows, overview
@@ -67,6 +67,20 @@ def test_a_bandit_without_decisions_has_a_page() -> None:
     assert content["uplift"] is None
     assert content["shares"]["rows"] == content["latest"] == []
     assert content["baseline"] == "the first arm, a"
+
+
+def test_one_reward_of_the_baseline_is_not_compared(shown: Any, store: str) -> None:
+    with Bandit([f"arm {i}" for i in range(40)], "uniform", name="b", store=store) as bandit:
+        while bandit.uplift() is None:  # until the first arm has a reward
+            bandit.reward(bandit.decide().id, 1.0)
+
+    async def look(browser: Browser) -> None:
+        text = text_of(await browser.page("/bandit", name="b"))
+        assert "Uplift over the baseline – effective sample 1, too small" in text
+        assert "too few rewards to compare" in text
+        assert "Baseline 1.000 – 1" in text
+
+    shown(look, store)
 
 
 def test_the_baseline_is_named_as_it_is() -> None:

@@ -252,12 +252,14 @@ class Database(ABC):
         ids = list({id for request in group for id in ids_of(request.events)})
         waiting: dict[str, bool] = {}
         for part in parts_of(ids):
+            # A look for each id: given a list, PostgreSQL reads all of a log it knows as short.
             query = (
-                "SELECT id, reward IS NULL FROM giro_events"
-                f" WHERE bandit = ? AND kind = {DECISION} AND id IN ({marks(part)})"
+                f"WITH wanted (id) AS (VALUES {', '.join(['(?)'] * len(part))})"
+                " SELECT id, (SELECT reward IS NULL FROM giro_events WHERE bandit = ?"
+                f" AND kind = {DECISION} AND giro_events.id = wanted.id) FROM wanted"
             )
-            rows = self.ask(connection, query, bandit, *part).fetchall()
-            waiting.update({id: bool(waits) for id, waits in rows})
+            rows = self.ask(connection, query, *part, bandit).fetchall()
+            waiting.update({id: bool(waits) for id, waits in rows if waits is not None})
         named = set[tuple[str, str]]()
         for part in parts_of(ids) if any(names_of(request.events) for request in group) else ():
             query = (

@@ -41,6 +41,8 @@ def names(path: Path) -> list[str]:
     if not path.exists():
         return []
     with _errors(str(path)), contextlib.closing(sqlite3.connect(path)) as connection:
+        if connection.execute("PRAGMA user_version").fetchone() == (0,):
+            return []
         rows = connection.execute("SELECT name FROM giro_bandits ORDER BY name").fetchall()
     return [name for (name,) in rows]
 

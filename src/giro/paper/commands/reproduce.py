@@ -18,6 +18,7 @@ from giro.paper.studies import family as family_study
 from giro.paper.studies import mab as mab_study
 from giro.paper.studies import offline as offline_study
 from giro.paper.studies import settings as settings_study
+from giro.paper.studies import wheel as wheel_study
 from giro.paper.studies._bakeoff_sets import FOLDER
 from giro.paper.study import Study
 from giro.simulation.kept import Kept
@@ -274,6 +275,34 @@ def family(
         only=options.name_list(only),
         policies=options.policy_list(policies),
     )
+    reproduce(study, out, json=json, where=Where(jobs, engine, address))
+
+
+@commands.command()
+def wheel(
+    only: Annotated[
+        str, option("WORDS", "Play only problems with one of these words, as 0.99.")
+    ] = "",
+    rounds: options.Rounds = wheel_study.ROUNDS,
+    runs: options.Runs = wheel_study.RUNS,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    out: options.Out = Path("results/wheel"),
+    json: options.Json = False,
+    engine: options.Engine = "threads",
+    address: options.Address = None,
+) -> None:
+    """Compare neural-linear on the wheel, and lin-post on Statlog, with published figures.
+
+    This study is not in the paper. Riquelme et al. (2018) and Wen et al. (2020, Table 3) give the
+    regret as a share of that of uniform. Each run is kept as it ends and is not computed again.
+
+    \b
+    Examples:
+      giro reproduce wheel
+      giro reproduce wheel --only statlog
+    """
+    study = wheel_study.study(rounds=rounds, runs=runs, seed=seed, only=options.name_list(only))
     reproduce(study, out, json=json, where=Where(jobs, engine, address))
 
 

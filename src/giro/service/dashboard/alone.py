@@ -111,6 +111,11 @@ def application_of_store(place: str) -> Router:
 
 def show(place: str, *, port: int, tell: Callable[[str], None]) -> None:
     """Show the pages until a signal comes. `tell` gets the line to show at the start."""
+    if place.startswith(_STORES):
+        file = place.removeprefix(_STORES[0])
+        if file != place and not Path(file).exists():
+            raise BadParameter(f"there is no file {file!r}: it comes with the first bandit there")
+        Bandit.names(place)  # or it raises
     app = application_of_store(place)
     tell(f"giro shows its dashboard at http://{_HOST}:{port}/   (end it with Ctrl+C)")
     uvicorn.run(

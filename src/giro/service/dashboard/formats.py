@@ -34,23 +34,34 @@ def decimals(widths: Iterable[Any]) -> int:
 def number(x: Any, places: int = 3) -> str:
     """Return a number with this many decimals.
 
-    >>> number(0.12345), number(-2.0, 1), number(float("nan"))
-    ('0.123', '−2.0', '–')
+    >>> number(0.12345), number(-2.0, 1), number(-0.0001), number(float("nan"))
+    ('0.123', '−2.0', '0.000', '–')
     """
     if x is None or not math.isfinite(x):
         return NOTHING
-    return f"{x:,.{places}f}".replace("-", "−")
+    return f"{x:z,.{places}f}".replace("-", "−")
 
 
 def signed(x: Any, places: int = 3) -> str:
     """Return a number with its sign.
 
-    >>> signed(0.12345), signed(-2.0, 1), signed(0.0)
+    >>> signed(0.12345), signed(-2.0, 1), signed(0.0001)
     ('+0.123', '−2.0', '0.000')
     """
     if x is None or not math.isfinite(x):
         return NOTHING
-    return f"{x:+,.{places}f}".replace("-", "−") if x else number(x, places)
+    text = number(x, places)
+    return f"+{text}" if x > 0.0 and text != number(0.0, places) else text
+
+
+def interval(low: Any, high: Any, places: int = 3) -> str:
+    """Return the ends of an interval, if both are known.
+
+    >>> interval(0.1, 0.25, 2), interval(-math.inf, math.inf)
+    ('0.10 to 0.25', '–')
+    """
+    ends = number(low, places), number(high, places)
+    return NOTHING if NOTHING in ends else " to ".join(ends)
 
 
 def percent(p: Any, places: int = 1) -> str:

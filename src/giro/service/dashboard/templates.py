@@ -10,7 +10,7 @@ import jinja2
 import giro
 from giro.service.dashboard import assets, formats
 
-_FILTERS = ("count", "number", "signed", "percent", "duration", "exact", "machine")
+_FILTERS = ("count", "number", "interval", "signed", "percent", "duration", "exact", "machine")
 
 
 @functools.cache

@@ -96,7 +96,7 @@
       cursor: { points: { size: 7 }, drag: { x: true, y: false } },
       scales: { y: { range: [low, high] } },
       axes: [
-        { ...axis, space: 70, values: TIMES }, // room for a time with seconds
+        { ...axis, space: 90, values: TIMES }, // pixels: a date with its year is almost as wide
         { ...axis, size: 52, values: (_, ticks) => ticks.map((y) => shown(y, kind, coarse)) },
       ],
       series,
@@ -194,6 +194,8 @@
     live.addEventListener("click", () => live.setAttribute("aria-pressed", String(!isLive())));
     setInterval(renew, EVERY);
   }
+  const tab = document.querySelector(".menu [aria-current]"); // which may be out of sight on a phone
+  if (tab) tab.closest(".menu").scrollLeft = tab.offsetLeft - (innerWidth - tab.offsetWidth) / 2;
   const wide = matchMedia("(prefers-color-scheme: dark)");
   wide.addEventListener("change", drawAll);
   let width = innerWidth;
