@@ -144,7 +144,8 @@ def keep(made_by: dict[str, Any], row: dict[str, Any]) -> None:
     """Write a row in the place of the one of this store and length."""
     rows = json.loads(RESULTS.read_text("utf-8"))["pages"] if RESULTS.exists() else []
     place = (row["store"], row["events"])
-    rows = [each for each in rows if (each["store"], each["events"]) != place] + [row]
+    rows = [each for each in rows if (each["store"], each["events"]) != place]
+    rows.append(row | {"made_by": made_by})
     rows.sort(key=lambda each: (-ord(each["store"][0]), each["events"]))
     RESULTS.write_text(json.dumps({"made_by": made_by, "pages": rows}, indent=1) + "\n")
 

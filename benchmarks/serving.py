@@ -45,6 +45,7 @@ from giro.version import Stamp, stamp  # noqa: E402
 CONNECTIONS = 64
 TURNS = 3
 RATE = 500  # decisions a second, and rewards, of the steady load
+PATIENCE = 600.0  # seconds in which policies should be compiled
 DELAY = 1.0  # seconds from a decision to its reward, in the steady load
 WINDOW = 10.0  # seconds of a row over time
 SETUPS = (("sqlite", 1), ("sqlite", 2), ("postgres", 4))  # store and workers
@@ -75,7 +76,7 @@ def giro(where: str, workers: int) -> Iterator[Server]:
         (folder / "giro.toml").write_text("\n".join(settings), "utf-8")
         program, environment = [*SERVE, "--config", "giro.toml"], {"GIRO_STORE": where}
         with Server(program, port=free_port(), folder=folder, environment=environment) as server:
-            server.ready()
+            server.ready(seconds=PATIENCE)
             asyncio.run(_warm(server))
             yield server
             server.stop()
@@ -83,7 +84,7 @@ def giro(where: str, workers: int) -> Iterator[Server]:
 
 async def _warm(server: Server) -> None:
     """Decide and reward with each bandit, over many connections, until all workers are ready."""
-    until = time.monotonic() + 180.0
+    until = time.monotonic() + PATIENCE
     while time.monotonic() < until:
         wires = [Wire(server.port) for _ in range(CONNECTIONS)]
         ready = await asyncio.gather(*map(_is_ready, wires))

@@ -224,6 +224,7 @@ class Run:
         """Begin with nothing."""
         self._server, self._folder, self._raw, self._seed = server, folder, raw, seed
         self._watch, self._begun = Watch(server), time.perf_counter()
+        self._before = asyncio.run(counted(server.port))[0]  # 503 until policies were compiled
         self.failures: list[str] = []
 
     def odd_requests(self) -> None:
@@ -260,6 +261,7 @@ class Run:
     def found(self) -> dict[str, Any]:
         """Return all that is worth keeping."""
         answers, refused = asyncio.run(counted(self._server.port))
+        answers -= self._before
         errors = [f"{n} answers {status}" for status, n in answers.items() if status[0] == "5"]
         memory = list(self._watch.memory)
         return {
@@ -291,7 +293,7 @@ def main() -> None:
         (folder / "giro.toml").write_text(SETTINGS, "utf-8")
         program = [*SERVE, "--config", "giro.toml"]
         with Server(program, port=free_port(), folder=folder) as server:
-            server.ready()
+            server.ready(seconds=600.0)
             run = Run(server, folder, raw=options.raw, seed=options.seed)
             run.odd_requests()
             for _ in run.play(PASSES, options.requests):

@@ -487,6 +487,27 @@ def dashboard() -> str:
     return markdown(head, [*body, opening])
 
 
+def service(file: str, part: str, heads: dict[str, str], *, words: int = 1) -> str:
+    """Return a part of what was measured of the service; a row may lack columns."""
+    found = content(f"service/{file}")[part]
+    return picked([dict.fromkeys(heads) | row for row in found], heads, words=words)
+
+
+def fuzz() -> str:
+    """Return how many requests got which answers, and the memory meanwhile."""
+    found = content("service/fuzz")
+    answers = [[f"answer {status}", f"{n:,}"] for status, n in found["answers"].items()]
+    memory = dict(found["memory_MB"])
+    half = min(memory, key=lambda n: abs(n - found["requests"] / 2))
+    rest = [
+        ["failures", f"{found['failures']}"],
+        ["slowest answer of a probe, ms", f"{found['slowest_probe_ms']:,}"],
+        [f"memory after {half:,} requests, MB", f"{memory[half]:,}"],
+        ["memory at the end, MB", f"{list(memory.values())[-1]:,}"],
+    ]
+    return markdown(["", f"{found['requests']:,} requests"], [*answers, *rest])
+
+
 TABLES: dict[str, Callable[[], str]] = {
     **{f"{study} command": partial(command, f"{study}/claims") for study in STUDIES},
     "field command": partial(command, "bakeoff/field"),
@@ -563,6 +584,64 @@ TABLES: dict[str, Callable[[], str]] = {
     "pauses": lambda: picked(
         content("bandit/costs")["pauses"],
         {"what": "", "ms": "ms", "others_ms": "longest decision meanwhile, ms"},
+    ),
+    "service saturated": lambda: service(
+        "load",
+        "saturated",
+        {"store": "store", "workers": "workers", "policy": "policy", "requests": "requests"}
+        | {"per_second": "a second", "server_us": "processor time, µs", "p50_ms": "p50, ms"}
+        | {"p99_ms": "p99", "plain_per_second": "plain endpoint", "ratio": "ratio"}
+        | {"others": "load average"},
+        words=4,
+    ),
+    "service steady": lambda: service(
+        "load",
+        "steady",
+        {"store": "store", "workers": "workers", "seconds": "seconds"}
+        | {"decide_p50_ms": "decide p50, ms", "decide_p99_ms": "p99", "decide_max_ms": "longest"}
+        | {"reward_p50_ms": "reward p50, ms", "reward_p99_ms": "p99", "reward_max_ms": "longest"}
+        | {"memory_first_MB": "memory at first, MB", "memory_last_MB": "at last"}
+        | {"others": "load average"},
+    ),
+    "service kills": lambda: service(
+        "kills",
+        "rows",
+        {"store": "store", "workers": "workers", "kills of all": "kills of all processes"}
+        | {"kills of a worker": "of a worker", "decisions": "decisions", "rewards": "rewards"}
+        | {
+            "lost": "lost or wrong",
+            "median ready ms": "start to ready, ms",
+            "longest ready ms": "longest",
+        },
+    ),
+    "service restarts": lambda: service(
+        "restarts",
+        "rows",
+        {"ended": "the last one ended", "events": "events", "starts": "starts"}
+        | {"ready_s": "ready, s", "longest_ready_s": "longest", "decided_s": "decided, s"}
+        | {"cpu_s": "of these processor time, s"},
+    ),
+    "service fuzz": fuzz,
+    "service learning": lambda: service(
+        "truth",
+        "learning",
+        {"door": "door", "seed": "seed", "rounds": "rounds", "right": "right in the last 500"}
+        | {"chance": "chance", "p_by_chance": "p by chance"},
+    ),
+    "service propensities": lambda: service(
+        "truth",
+        "propensities",
+        {"store": "store", "bandit": "bandit", "workers": "workers", "decisions": "decisions"}
+        | {"least": "least probability", "not_as_logged": "not as logged"}
+        | {"chi_square": "chi-square", "p": "p"},
+        words=2,
+    ),
+    "service ips": lambda: service(
+        "truth",
+        "ips",
+        {"store": "store", "bandit": "bandit", "events": "decisions", "arm": "arm"}
+        | {"truth": "true mean", "value": "IPS", "low": "from", "high": "to"},
+        words=2,
     ),
     "first use": lambda: picked(
         content("bandit/costs")["first_use"],

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from giro.service.endpoint import NO_ROUTE
 from giro.service.errors import Problem
+from giro.service.logs import NO_ROUTE
 
 if TYPE_CHECKING:
     from giro.service.service import Service

@@ -19,7 +19,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from giro.service.errors import Problem, problem_of
 from giro.service.keys import Key
-from giro.service.logs import log_request, place_of
+from giro.service.logs import NO_ROUTE, log_request, place_of
 from giro.service.messages import ProblemAnswer
 from giro.service.service import Service
 from giro.service.tracing import note_answer, request_span
@@ -53,7 +53,6 @@ class Call(NamedTuple):
 Handler: TypeAlias = Callable[[Call], Awaitable[Any]]
 
 
-NO_ROUTE = "-"  # in metrics
 PREFLIGHT = {
     "access-control-allow-methods": "POST",
     "access-control-allow-headers": "authorization, content-type, x-api-key",

@@ -10,6 +10,7 @@ import traceback
 from typing import Any
 
 FORMS = ("text", "json")
+NO_ROUTE = "-"  # in logs and metrics: of a request for another path, or one that was not read
 _REQUESTS = logging.getLogger("giro.service.requests")
 
 
