@@ -196,10 +196,16 @@ def _resample(state: _State, rng: np.random.Generator) -> None:
         if spare == n:  # by rounding
             return
         copies[spare] -= 1
-        for sides in (state.users, state.arms):
-            for each in range(sides.shape[0]):
-                for j in range(sides.shape[2]):
-                    sides[each, i, j] = sides[each, spare, j]
+        _copy_particle(state.users, state.rewards.of_user.length, spare, i)
+        _copy_particle(state.arms, state.rewards.of_arm.length, spare, i)
+
+
+@kernel
+def _copy_particle(side: np.ndarray, n_rewards: np.ndarray, particle: int, place: int) -> None:
+    """Copy the coordinates of those with rewards. Others are draws of the prior, and stay so."""
+    for each in range(n_rewards.size):
+        for j in range(side.shape[2] if n_rewards[each] > 0 else 0):
+            side[each, place, j] = side[each, particle, j]
 
 
 @dataclass(frozen=True)
