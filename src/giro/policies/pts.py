@@ -65,11 +65,11 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 
 @kernel
 def _user_of(context: np.ndarray) -> int:
-    """Return the column of the largest number, the first of several."""
-    user = 0
-    for j in range(1, context.size):
-        if context[j] > context[user]:
-            user = j
+    """Return the column of the largest number but 0, the first of several, 0 if there is none."""
+    user, largest = 0, -np.inf
+    for j in range(context.size):
+        if context[j] != 0.0 and context[j] > largest:
+            user, largest = j, context[j]
     return user
 
 
@@ -212,12 +212,12 @@ def _copy_particle(side: np.ndarray, n_rewards: np.ndarray, particle: int, place
 class Pts(Policy, name="pts"):
     """Pulls the arm with the highest u·v, where users' u and arms' v are drawn from a posterior.
 
-    Particle Thompson sampling. A context says who the user is: the column of its largest number, as
-    in an indicator of users. Rewards are `centre` + u·v with normal noise of deviation `noise`.
-    Coordinates of u and v, `rank` of each, are normal with deviation `sd` at first. A particle has
-    everybody's coordinates. To choose, one of `particles` is drawn, and u anew given its arms. A
-    reward weighs the particles by its density, resamples them, and draws u and then v of its user
-    and its arm again. So what one user shows of an arm serves all others.
+    Particle Thompson sampling. A context says who the user is: the column of its largest number
+    other than 0, as in an indicator of users. Rewards are `centre` + u·v with normal noise of
+    deviation `noise`. Coordinates of u and v, `rank` of each, are normal with deviation `sd` at
+    first. A particle has everybody's coordinates. To choose, one of `particles` is drawn, and u
+    anew given its arms. A reward weighs the particles by its density, resamples them, and draws u
+    and then v of its user and its arm again. So what one user shows of an arm serves all others.
 
     Differs from the paper: particles are resampled systematically, and deviations are parameters,
     as in its PTS, and not drawn, as in its PTS-B. Features of arms are not used.
