@@ -2,12 +2,13 @@
 
     python benchmarks/bandit_costs.py [--rounds 100000] [--only calls steady first_use] [--quick]
 
-A round is a decision and its reward, with propensities on; the arms are equally good. Every call is
-timed: medians, the 99th percentile, the longest, and medians of the first and the last tenth of all
-rounds, which tell whether a long past costs more. Policies without contexts take turns with river,
-block by block. Then: memory, the longest calls of the default over a million rounds in processor
-time, calls that copy or learn much while another thread decides, and the processor time of the
-first calls in a process for which nothing is compiled.
+A round is a decision and its reward, with propensities on. The arms are equally good, which costs
+most, or *apart*: each of ten pays in 8 of 100 rounds more. Every call is timed: medians,
+the 99th percentile, the longest, and medians of the first and the last tenth of all rounds, which
+tell whether a long past costs more. Policies without contexts take turns with river, block by
+block. Then: memory, the longest calls of the default over a million rounds in processor time, calls
+that copy or learn much while another thread decides, and the processor time of the first calls in a
+process for which nothing is compiled.
 
 Writes results/bandit/costs.json; --only takes some parts again and keeps the others, --quick plays
 little and writes to .benchmarks/quick. `make bench` holds these numbers against their bars.
@@ -57,6 +58,7 @@ class Entrant(NamedTuple):
     numbers: int = 0  # of a context
     features: int = 0  # of each arm, half of them words
     fractional: bool = False  # rewards between 0 and 1
+    apart: bool = False  # some arms are better
     share: int = 1  # of all rounds, one in so many is played: these take longer
     times_river: float = 0.0  # bar for a round; 0 where there is none
     microseconds: float = 0.0  # bar for a round
@@ -66,6 +68,7 @@ ENTRANTS = {
     "`ucb1`": Entrant("ucb1", times_river=3.0),
     "`thompson`": Entrant("thompson", times_river=5.0),
     "`giro`": Entrant("giro", times_river=5.0),
+    "`giro`, arms apart": Entrant("giro", apart=True, times_river=5.0),
     "`giro`, rewards in [0, 1]": Entrant("giro", fractional=True, share=5),
     "`thompson`, 1,000 arms": Entrant("thompson", arms=1_000, share=20),
     "`giro`, 1,000 arms": Entrant("giro", arms=1_000, share=20),
@@ -209,16 +212,21 @@ def played(
     """Return seconds [round, (decide, reward)], river's median round in µs, and bytes a round."""
     asks = [functools.partial(ask, bandit) for ask in requests(entrant)]
     draw = stream(SEED, 1).random(rounds)
-    rewards = draw if entrant.fractional else (draw < 0.5).astype(float)
+    rewards = draw if entrant.fractional or entrant.apart else (draw < 0.5).astype(float)
+    means = {f"arm {i}": 0.1 + 0.08 * i for i in range(entrant.arms)}
     ours, theirs, used = np.empty((rounds, 2)), np.empty((rounds, 2)), 0
     for i in range(WARM):
         bandit.reward(asks[i % len(asks)]().id, float(i % 2))
     pull, update = river() if river else (None, None)
+
+    def reward(made: Any, value: float) -> None:
+        bandit.reward(made.id, float(value < means[made.arm]) if entrant.apart else value)
+
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # or room that others left would be used first
     for begin in range(0, rounds, BLOCK):
         block, before = slice(begin, min(begin + BLOCK, rounds)), resident()
-        timed(asks, lambda made, value: bandit.reward(made.id, value), rewards[block], ours[block])
+        timed(asks, reward, rewards[block], ours[block])
         used += resident() - before
         if river:
             timed([pull], update, rewards[block], theirs[block])

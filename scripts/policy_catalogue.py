@@ -49,6 +49,7 @@ POLICY_COSTS = {
     "online-bootstrap": "O(K) to choose, O(B) to learn",
     "phe": "at most O(K), whatever s is",
     "poisson-bootstrap": "as `giro-ensemble`",
+    "pts": "O(P (s + s_u) k² + P (K + U) k), for P particles, rank k, and s_u rewards of U users",
     "rand-ucb": "O(K d²), where it forgets O(K d³); with a model also K predictions, and its cost "
     "to learn",
     "randomized": "K calls of your function, each with s rewards; not compiled",

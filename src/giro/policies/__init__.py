@@ -36,6 +36,7 @@ from giro.policies.ol2m import Ol2m
 from giro.policies.online_bootstrap import OnlineBootstrap
 from giro.policies.phe import Phe
 from giro.policies.poisson_bootstrap import PoissonBootstrap
+from giro.policies.pts import Pts
 from giro.policies.rand_ucb import RandUcb
 from giro.policies.randomized import Randomized
 from giro.policies.reboot import Reboot
@@ -79,6 +80,7 @@ __all__ = [
     "OnlineBootstrap",
     "Phe",
     "PoissonBootstrap",
+    "Pts",
     "RandUcb",
     "Randomized",
     "Reboot",

@@ -14,6 +14,7 @@ from giro.problems.discrete import Discrete
 from giro.problems.gaussian import Gaussian
 from giro.problems.linear import Linear
 from giro.problems.logistic import Logistic
+from giro.problems.low_rank import LowRank
 from giro.problems.movielens import Movielens
 from giro.problems.news import News
 from giro.problems.sleeping import Sleeping
@@ -29,6 +30,7 @@ __all__ = [
     "Gaussian",
     "Linear",
     "Logistic",
+    "LowRank",
     "Movielens",
     "News",
     "Sleeping",
