@@ -187,16 +187,18 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
     All combinations of replicas are equally likely, or all replicas if arms share a model.
     """
     values = np.empty((offer.arms.size, state.weights.shape[1]))
-    _write_values(state, offer, values)
-    return _chances(state, offer.arms, values)
+    _put_values(state, offer, values)
+    return _law(state.design.shared, of_arms(state.ranking, offer.arms), values)
 
 
 @kernel
 def _chances(state: _State, arms: np.ndarray, values: np.ndarray) -> np.ndarray:
-    ranking = of_arms(state.ranking, arms)
-    if state.design.shared:
-        return _shares(values, ranking)
-    return replica_probabilities(values, ranking)
+    return _law(state.design.shared, of_arms(state.ranking, arms), values)
+
+
+@kernel
+def _law(shared: bool, ranking: np.ndarray, values: np.ndarray) -> np.ndarray:
+    return _shares(values, ranking) if shared else replica_probabilities(values, ranking)
 
 
 @kernel
@@ -210,6 +212,11 @@ def _shares(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
 
 @kernel
 def _write_values(state: _State, offer: Offer, out: np.ndarray) -> None:
+    _put_values(state, offer, out)
+
+
+@inlined
+def _put_values(state: _State, offer: Offer, out: np.ndarray) -> None:
     """Write the prediction of each replica for each arm on offer, [i, replica]."""
     x = round_row(state.design, offer.context)
     out[:] = np.inf

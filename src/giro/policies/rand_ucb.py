@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from giro.checks import NOT_NEGATIVE, POSITIVE, check
-from giro.compiling import inline_kernel, kernel
+from giro.compiling import inline_kernel, inlined, kernel
 from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.memory import now, trusted_since
@@ -81,9 +81,13 @@ def _write(means: np.ndarray, widths: np.ndarray, out: np.ndarray) -> None:
 
 
 @kernel
-def _chances(state: Any, arms: np.ndarray, lines: np.ndarray) -> np.ndarray:
-    means, widths = lines[:, 0].copy(), lines[:, 1].copy()
-    return envelope_probabilities(means, widths, of_arms(state.ranking, arms))
+def _chances(state: _State, arms: np.ndarray, lines: np.ndarray) -> np.ndarray:
+    return _law(lines, of_arms(state.ranking, arms))
+
+
+@kernel
+def _law(lines: np.ndarray, ranking: np.ndarray) -> np.ndarray:
+    return envelope_probabilities(lines[:, 0].copy(), lines[:, 1].copy(), ranking)
 
 
 class _ModelState(NamedTuple):
@@ -142,14 +146,18 @@ def _propensities_by_model(state: _ModelState, offer: Offer) -> np.ndarray:
     if fits_to_choose_now(state.models):
         return np.empty(0)
     lines = np.empty((offer.arms.size, 2))
-    _write_lines_by_model(state, offer, lines)
-    return _chances(state, offer.arms, lines)
+    _put_lines(state, offer, lines)
+    return _law(lines, of_arms(state.ranking, offer.arms))
 
 
 @kernel
 def _write_lines_by_model(state: _ModelState, offer: Offer, out: np.ndarray) -> None:
-    if fits_to_choose_now(state.models):
-        return
+    if not fits_to_choose_now(state.models):
+        _put_lines(state, offer, out)
+
+
+@inlined
+def _put_lines(state: _ModelState, offer: Offer, out: np.ndarray) -> None:
     means = expected(state.models, offer, _UNTRIED)
     widths = _widths(state.ridge, _sd(state.sd, state.shortfall), state.models.design, offer)
     _write(means, widths, out)
@@ -157,7 +165,9 @@ def _write_lines_by_model(state: _ModelState, offer: Offer, out: np.ndarray) -> 
 
 @kernel
 def _chances_by_model(state: _ModelState, arms: np.ndarray, lines: np.ndarray) -> np.ndarray:
-    return np.empty(0) if fits_to_choose_now(state.models) else _chances(state, arms, lines)
+    if fits_to_choose_now(state.models):
+        return np.empty(0)
+    return _law(lines, of_arms(state.ranking, arms))
 
 
 @kernel
