@@ -305,7 +305,7 @@ def figure(rows: list[dict[str, Any]]) -> Figure:
         waits.set(title="waiting for an answer", xlabel="minutes", ylabel="ms", yscale="log")
         memory.set(title="memory of all processes", xlabel="minutes", ylabel="MB")
         memory.set_ylim(bottom=0)
-        drawn.legend(*waits.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        drawn.legend(*waits.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn
 
 

@@ -545,6 +545,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", help="take these again, and keep the others")
     options = parser.parse_args()
     command = f"python benchmarks/stores.py --events {options.events} --stores {options.stores}"
+    command += f" --seconds {options.seconds:g}"
     content: dict[str, Any] = {"made_by": stamp(command)._asdict()}
     measures: dict[str, Callable[[str], list[dict[str, Any]]]] = {
         "throughput": lambda kind: throughput(kind, options.seconds),

@@ -2,6 +2,7 @@
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bandit.conftest import address
@@ -67,6 +68,18 @@ def test_one_round_trip_writes_what_several_do(make: Make, monkeypatch: pytest.M
     assert rows[0] == rows[1]
     assert refused[0] == refused[1] > 20
     assert len(rows[0]) > 40
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_plans_know_how_long_a_log_has_become_by_an_import(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "_NEWS", 300)
+    store: Any = make()
+    known = "SELECT reltuples FROM pg_class WHERE relname = 'giro_events'"
+    store.append([decided(f"{n}") for n in range(200)])
+    store.append([decided(f"{n}") for n in range(200, 400)])
+    assert store.database.query(known) == [(400.0,)]
 
 
 @pytest.mark.parametrize("kind", ["postgres"], indirect=True)
