@@ -1,7 +1,7 @@
 """What happened, to Parquet and back."""
 
-import os
 import dataclasses
+import os
 import subprocess
 import sys
 from pathlib import Path
