@@ -3,7 +3,7 @@
 import copy
 import hashlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from giro.compiling.held import Direct, HeldInPython, hold
 from giro.errors import BadFile, GiroError
 from giro.features import Schema
 from giro.hashing import IS_NUMBER
-from giro.kernels.draws.mixed import NOT_ONE, Drawn, mix_and_draw
+from giro.kernels.draws.mixed import NOT_ONE, Drawn, drawn_places, mix_and_draw
 from giro.kernels.draws.uniform import first_uniform
 from giro.offer import (
     NO_CONTEXT,
@@ -52,6 +52,7 @@ _ALL_AT_ONCE = 2**25  # numbers in rows, of which a state that is bounded takes 
 _GAME = 64  # rounds of the game that tells behaviour
 _MOMENTS = ("moments of contexts", "moments of arms")  # beside the state's arrays in a snapshot
 
+_PLACES = Direct(drawn_places)
 _FIRST_UNIFORM = Direct(first_uniform) if is_kernel(first_uniform) else None
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -89,7 +90,7 @@ class LivePolicy:
         self.policy, self.schema, self.shape, self.learned = policy, schema, shape, 0
         self.played = policy.resolved(contextual=shape.contextual)
         self._seed, self._functions = seed, self.played.functions()
-        self._is_blind = not self.played.uses_contexts
+        self.is_blind = not self.played.uses_contexts
         self._takes_all = shape.sparse or not schema.contextual  # offers need not be looked at
         self._moments = _no_moments(schema, shape)
         self._fingerprint = ""  # not known yet
@@ -124,7 +125,7 @@ class LivePolicy:
 
     def _hold(self, state: Any) -> None:
         self.state, self._room = state, _room_of(self.played, self.shape)
-        moments = None if self._is_blind else self._moments
+        moments = None if self.is_blind else self._moments
         parts = (state, moments, self._streams.generator, self._learning)
         self._held: Any = (hold if self._functions.compiled else HeldInPython)(*parts)
         self._held_to_draw = HeldInPython(*parts) if self._draws_in_python else self._held
@@ -212,6 +213,21 @@ class LivePolicy:
             raise GiroError(f"its probabilities add up to {own}")
         return Drawn(position, chances, own)
 
+    def draw_each(
+        self, offer: Offer, numbers: Sequence[int], *, floor: float = 0.0
+    ) -> list[Drawn] | None:
+        """Return the arm that `draw` draws with each of these numbers, on the same offer.
+
+        The probabilities are worked out once, and shared.
+        """
+        known = self.draw(offer, 0, floor=floor, baseline=_NO_DRAW)
+        if known is None:
+            return None
+        places = np.empty(len(numbers), np.int64)
+        _PLACES.call(known.propensities, self._streams.key, np.array(numbers, np.int64), places)
+        own = known.propensities.tolist()
+        return [Drawn(place, known.propensities, own[place]) for place in places.tolist()]
+
     def scores(self, offer: Offer) -> np.ndarray | None:
         """Return the scores of the arms, [i, column], by which `draw` chooses among some of them.
 
@@ -240,7 +256,7 @@ class LivePolicy:
     def _usable(self, offer: Offer) -> Offer:
         """Return the part of an offer that the policy can use, with rows as wide as its columns."""
         arms, context, features = offer
-        if self._is_blind:
+        if self.is_blind:
             return Offer(arms, NO_CONTEXT, NO_FEATURES)
         shape = self.shape
         if shape.sparse:
@@ -262,7 +278,7 @@ class LivePolicy:
             self._form(_learn_sparse)(self._held, *case, arm, reward)
         else:
             self._one_arm[0], self._one_reward[0] = arm, reward
-            rows = _NO_ROWS if self._is_blind else self._usable_rows(*_row_each(case))
+            rows = _NO_ROWS if self.is_blind else self._usable_rows(*_row_each(case))
             self._learn.call(self._held, *rows, self._one_arm, self._one_reward)
         self.learned += 1
 
@@ -286,7 +302,7 @@ class LivePolicy:
         self, contexts: np.ndarray, features: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return rows of contexts and of the chosen arms as wide as the policy's columns."""
-        n, m = (0, 0) if self._is_blind else (self.shape.n_features, self.shape.n_arm_features)
+        n, m = (0, 0) if self.is_blind else (self.shape.n_features, self.shape.n_arm_features)
         if contexts.shape[1] != n:
             contexts = _widened(contexts, n)
         if features.shape[1] != m:

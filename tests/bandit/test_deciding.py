@@ -6,25 +6,35 @@ import pytest
 from bandit.clock import bandit_of, state_of
 
 from giro import BadParameter, Bandit
-from giro.features import Schema
+from giro.bandit.deciding import requests_of
+from giro.features import Columns
 
 
 def test_a_request_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     bandit, calls = Bandit(["a", "b"], "lin-ucb"), list[Any]()
     bandit.decide({"x": 1.0})
-    encode = Schema.encode
+    encode = Columns.encode
 
-    def counting(self: Schema, *arguments: Any) -> Any:
+    def counting(self: Columns, *arguments: Any) -> Any:
         calls.append(arguments)
         return encode(self, *arguments)
 
-    monkeypatch.setattr(Schema, "encode", counting)
+    monkeypatch.setattr(Columns, "encode", counting)
+    bandit.decide_many([{"x": float(i)} for i in range(10)])
+    assert len(calls) == 10
+    for decision in bandit.decide_many([{"x": 1.0}] * 2, arms=["a"]) + [
+        bandit.decide({}, arms=["b"])
+    ]:
+        bandit.reward(decision.id, 1.0)
+    calls.clear()
     bandit.decide_many([{"x": float(i)} for i in range(10)])
     assert len(calls) == 10
     bandit.rank({"x": 1.0}, slots=2)
     assert len(calls) == 11
-    bandit.decide_many([{"x": float(i)} for i in range(9)] + [{"x": 1.0, "new": 1.0}])
-    assert len(calls) == 31, "those of a request with new names, once more"
+    before = len(calls)
+    contexts = [{"x": float(i)} for i in range(9)] + [{"x": 1.0, "new": 1.0}]
+    bandit._decided(requests_of(contexts, None, None))
+    assert len(calls) == before + 20, "those of a request with new names, once more"
 
 
 @pytest.mark.parametrize("contexts", [3.0, True, -1, "abc", {"x": 1.0}, None])

@@ -46,9 +46,26 @@ class Watch:
         size = event.propensities.size
         if size < 2 or size < event.arms.size:
             return  # there was no choice, or its probabilities are not known
-        recent = self.recent
-        recent.append(event)
+        self.recent.append(event)
         self._numbers += size
+        self._keep_newest()
+
+    def is_one_bin(self, first: float, last: float) -> bool:
+        """Return whether times from a first to a last are counted together."""
+        return first // _BIN == last // _BIN
+
+    def decided_all(self, events: "Sequence[Decided]") -> None:
+        """Count decisions of one bin."""
+        self._bin_of(events[0].time)[0] += len(events)
+        for event in events:
+            size = event.propensities.size
+            if size >= max(2, event.arms.size):
+                self.recent.append(event)
+                self._numbers += size
+        self._keep_newest()
+
+    def _keep_newest(self) -> None:
+        recent = self.recent
         while len(recent) > _MOST or (self._numbers > _MOST_NUMBERS and len(recent) > 1):
             self._numbers -= recent.popleft().propensities.size
 

@@ -15,7 +15,7 @@ import numpy as np
 from giro.bandit.aside import are_compiled, compile_aside, forms_of
 from giro.bandit.asking import Ask, activated, answered_each, deferred_in
 from giro.bandit.changing import change
-from giro.bandit.deciding import Request, Slot, answered, encoded, ranking, requests_of
+from giro.bandit.deciding import Request, Slot, answered, encoded, ranking
 from giro.bandit.event import (
     ArmAdded,
     ArmRetired,
@@ -30,6 +30,7 @@ from giro.bandit.exchange import (
 )
 from giro.bandit.file import packed, read_bandit, snapshot_of, store_of, write_bandit
 from giro.bandit.follower import GROUP, Follower
+from giro.bandit.many import answered_many
 from giro.bandit.opening import (
     Ids,
     begin_log,
@@ -365,8 +366,8 @@ class Bandit(ReadableBandit):
         `contexts` is a list, a DataFrame whose rows are contexts, or a number. On an error, none is
         made. As with separate calls of `decide`, none can learn from the others.
         """
-        requests = requests_of(contexts, arms, baseline)
-        return self._decided(requests) if requests else []
+        made = answered_many(contexts, arms, baseline, self._follower, self._new_id)
+        return self._decisions(made)
 
     async def decide_async(self, context: Given = None, **options: Any) -> Decision:
         """Return the decision of `decide`, without keeping an event loop from other work.

@@ -40,6 +40,10 @@ class ColdStart:
             self._eligible[key] = left
         return left
 
+    def is_over(self, arms: np.ndarray) -> bool:
+        """Return whether decisions for these arms change nothing any more."""
+        return self._first == math.inf or self._tried.issuperset(arms.tolist())
+
     def decided(self, arm: int) -> None:
         """Count a decision for this arm."""
         if arm in self._tried:

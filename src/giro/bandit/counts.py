@@ -5,7 +5,7 @@ They are counted in their order, so that it does not matter when.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -80,6 +80,24 @@ class Counts:
         if len(self._noted) >= _AT_ONCE:
             self.count(setting)
 
+    def decided_all(self, events: Sequence[Decided], setting: "Setting") -> None:
+        """Count decisions for arms with numbers, together those of the same minutes."""
+        self.count(setting)
+        first, last = min(event.time for event in events), max(event.time for event in events)
+        if not (self.watch.is_one_bin(first, last) and self.tally.is_one_stretch(first, last)):
+            for event in events:
+                self._count_decision(event.arm, event)
+            return
+        arms = [event.arm for event in events]
+        for event in events:
+            if event.own >= 0.0:
+                self.agreement += event.own
+        for arm, n in Counter(arms).items():
+            self.arms[arm].decisions += n
+            self.tally.decided(arm, first, n)
+        self._hour_of(first).update(arms)
+        self.watch.decided_all(events)
+
     def rewarded(self, event: Rewarded, decision: Pending, arm: int, setting: "Setting") -> None:
         """Note a reward of an arm, -1 if that has no number any more."""
         self._noted.append((arm, event, decision))
@@ -104,15 +122,18 @@ class Counts:
         self.arms[arm].decisions += 1
         if event.own >= 0.0:  # it is NaN where it is not known
             self.agreement += event.own
-        hour = int(event.time // _HOUR)
+        self._hour_of(event.time)[arm] += 1
+        self.watch.decided(event)
+        self.tally.decided(arm, event.time)
+
+    def _hour_of(self, time: float) -> Counter[int]:
+        hour = int(time // _HOUR)
         in_hour = self.hours.get(hour)
         if in_hour is None:
             in_hour = self.hours[hour] = Counter()
             if len(self.hours) > _HOURS + 2:  # the first that came: a clock may have been wrong
                 del self.hours[next(iter(self.hours))]
-        in_hour[arm] += 1
-        self.watch.decided(event)
-        self.tally.decided(arm, event.time)
+        return in_hour
 
     def _count_reward(
         self, arm: int, event: Rewarded, decision: Pending, setting: "Setting"

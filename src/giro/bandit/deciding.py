@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from giro.bandit.follower import Follower
     from giro.bandit.state import BanditState
 
-_NONE_NEW = ((), ())
+NONE_NEW = ((), ())
 
 
 class Slot(NamedTuple):
@@ -246,7 +246,7 @@ def encoded_all(requests: Sequence[Request], follower: "Follower") -> list[Encod
             parts.append(parts[-1]._replace(request=request))
         else:
             parts.append(encoded(request, follower.state, schema))
-    new = [part.rows.new for part in parts if part.rows.new != _NONE_NEW]
+    new = [part.rows.new for part in parts if part.rows.new != NONE_NEW]
     if not new:
         return parts
     sides = tuple(tuple(itertools.chain(*side)) for side in zip(*new, strict=True))
@@ -309,7 +309,7 @@ def decided(
         chances = np.eye(among.size)[place] if setting.propensities else UNKNOWN
         chosen: Sampled | Drawn = Sampled(place, chances, np.nan)
     else:
-        number = _number(id)
+        number = number_of_draw(id)
         chosen = sampled(live, setting, offer, number=number, baseline=place, scores=scores)
     return Decided(
         id,
@@ -350,7 +350,7 @@ def _left(
     raise BadParameter("a slot is left without an arm: others have all that it may have")
 
 
-def _number(id: str) -> int:
+def number_of_draw(id: str) -> int:
     """Return the number of the stream from which a decision draws, of 63 bits."""
     digest = hashlib.blake2b(id.encode(errors="surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1

@@ -110,6 +110,14 @@ def _random_id() -> str:
     return base64.urlsafe_b64encode(os.urandom(12)).decode()  # 16 characters
 
 
+def ids_from(source: Callable[[], str], count: int) -> list[str]:
+    """Return the next ids from a source."""
+    if source is not _random_id:
+        return [source() for _ in range(count)]
+    text = base64.urlsafe_b64encode(os.urandom(12 * count)).decode()
+    return [text[i : i + 16] for i in range(0, len(text), 16)]
+
+
 def retained(retain: Any) -> dict[str, Any]:
     """Return how long events stay as settings: a time, or a number of rewards."""
     is_time = isinstance(retain, timedelta)

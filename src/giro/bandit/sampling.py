@@ -14,6 +14,7 @@ estimates; two ways do not:
   shares of its choices, so mixed, are the probabilities, and the arm is drawn from these.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -72,6 +73,21 @@ def sampled(
         warn_of_model(f"{setting.policy} cannot choose, so an arm was taken at random: {error}")
         position = integer_below(k, live.stream_of(number))
         return Sampled(position, np.full(k, 1.0 / k), 1.0 / k)
+
+
+def sampled_alike(
+    live: LivePolicy, setting: "Setting", offer: Offer, numbers: Sequence[int]
+) -> list[Drawn] | None:
+    """Return the arms that `sampled` draws for decisions with these numbers, on the same offer.
+
+    The probabilities are worked out once. None where they are not known, or a baseline is mixed in.
+    """
+    if offer.arms.size == 1 or not setting.propensities or setting.share < 1.0:
+        return None
+    try:
+        return live.draw_each(offer, numbers, floor=setting.floor or 0.0)
+    except Exception:  # whoever asks for each alone warns
+        return None
 
 
 def _without_law(

@@ -143,6 +143,9 @@ class BanditState:
         self.position += 1
 
     def _apply(self, events: Sequence[Event], find: Find) -> None:
+        if {*map(type, events)} == {Decided}:
+            self._decide_all(events)  # type: ignore[arg-type]  # by their types
+            return
         pending, learned = self._pending, list[tuple[Pending, float]]()
         for i, event in enumerate(events):
             kind = type(event)
@@ -182,6 +185,24 @@ class BanditState:
         else:
             self.cold_start.decided(event.arm)
         return _pending(event)
+
+    def _decide_all(self, events: Sequence[Decided]) -> None:
+        """Apply decisions as `_decide` does, and count them together."""
+        pending, under_way = self._pending, self._under_way
+        if events[0].names:
+            pending |= {event.id: self._decide(event) for event in events}
+        else:
+            pending |= {event.id: _pending(event) for event in events}
+            self.n_decisions += len(events)
+            self._counts.decided_all(events, self.setting)
+            for event in events:
+                if event.id in under_way:
+                    under_way.discard(event.id)  # counted when it was made
+                else:
+                    self.cold_start.decided(event.arm)
+        while len(pending) > _MOST_CASES:
+            del pending[next(iter(pending))]
+        self.position += len(events)
 
     def _reward(self, decision: Pending, event: Rewarded) -> None:
         self.n_rewards += 1

@@ -76,14 +76,18 @@ class Tally:
 
     # -- events ------------------------------------------------------------------------------
 
-    def decided(self, arm: int, time: float) -> None:
-        """Count a decision."""
+    def is_one_stretch(self, first: float, last: float) -> bool:
+        """Return whether times from a first to a last are in the present stretch."""
+        return self._begin <= first and last < self._end
+
+    def decided(self, arm: int, time: float, count: int = 1) -> None:
+        """Count a decision, or several for the same arm."""
         if not self._begin <= time < self._end:
             self._turn_to(time)
         decisions = self._last.decisions
         if arm >= len(decisions):
             arm = self._place(arm)
-        decisions[arm] += 1.0
+        decisions[arm] += count
 
     def rewarded(self, arm: int, time: float, value: float, delay: float | None) -> None:
         """Count a reward, given above the lowest there can be, of a decision made at `time`.

@@ -16,7 +16,7 @@ import numpy as np
 
 from giro.errors import BadParameter
 from giro.features.messages import listed, short, short_name
-from giro.features.walk import Given, leaves_at, number_row
+from giro.features.walk import Given, is_usable, leaves_at, number_row
 from giro.hashing import code_of
 
 Kind: TypeAlias = str | tuple[str | None, ...] | int  # "number", words, or columns of a hash
@@ -133,6 +133,17 @@ class Columns:
             raise BadParameter(f"this bandit wants {self}, got a mapping: {short(dict(given))}")
         return self._encode_mapping(given)
 
+    def rows(self, given: Sequence[Given]) -> list[np.ndarray] | None:
+        """Return the rows of many sequences of numbers, None if one is not like the others."""
+        try:
+            matrix = np.asarray(given)
+        except (TypeError, ValueError):  # lists of different lengths
+            return None
+        is_right = matrix.dtype.kind in "biuf" and matrix.shape[1:] == (self.n_given,)
+        if not is_right or not is_usable(matrix):
+            return None
+        return [row.copy() for row in matrix.astype(np.float64)]
+
     def missing(self) -> Encoded:
         """Return the row of something of which nothing is known."""
         return Encoded(self._missing.copy())
@@ -165,6 +176,32 @@ class Columns:
             return None
         self._check_kind(name, "a word", value)
         return Feature(name, NUMBER)
+
+    def put_column(self, rows: np.ndarray, name: str, values: Any) -> bool:
+        """Write all values of a name into its column, and return whether that was possible."""
+        array = np.asarray(values)
+        if array.ndim != 1:
+            return False
+        if array.dtype.kind in "biuf":
+            column = self._numbers.get(name)
+            if column is None or not is_usable(array):
+                return False
+            rows[:, column] = array
+            return True
+        place = self._words.get(name)
+        if place is None:
+            return False
+        feature, first = place
+        places = dict[str, int]()
+        for row, word in enumerate(array.tolist()):
+            if word is None:
+                continue
+            if type(word) is not str:
+                return False
+            if word not in places:
+                places[word] = first + feature.place(word)
+            rows[row, places[word]] = 1.0
+        return True
 
     def _check_kind(self, name: str, kind: str, value: Any) -> None:
         """Refuse a word where a number was declared, and a number where words were."""

@@ -12,6 +12,8 @@ from giro.features.walk import leaves
 if TYPE_CHECKING:
     import polars as pl
 
+    from giro.features.schema import Schema
+
 _MOST_WORDS = 100  # of a feature that have a column each; more are hashed
 
 
@@ -94,6 +96,33 @@ def padded(rows: Sequence[Sequence[float]], name: str) -> np.ndarray:
                 f"row {number + 1} has {row} in the column '{name}'; expected numbers"
             ) from None
     return matrix
+
+
+# -- requests --------------------------------------------------------------------------------------
+
+
+def is_frame(given: Any) -> bool:
+    """Return whether something is a DataFrame of polars or pandas."""
+    is_pandas = hasattr(given, "to_dict") and hasattr(given, "columns")
+    return hasattr(given, "to_dicts") or is_pandas
+
+
+def rows_of_frame(frame: Any, schema: "Schema") -> list[np.ndarray] | None:
+    """Return each row of a DataFrame as `schema` encodes it.
+
+    None if it holds anything but numbers and words that have columns: whoever encodes row by row
+    sees to that.
+    """
+    columns = schema.context
+    if not isinstance(columns, Columns) or columns.n_given:
+        return None
+    rows = np.tile(columns.missing().row, (len(frame), 1))
+    for name in frame.columns:
+        if not isinstance(name, str):
+            return None
+        if not name.startswith("_") and not columns.put_column(rows, name, frame[name]):
+            return None
+    return [row.copy() for row in rows]
 
 
 # -- records ---------------------------------------------------------------------------------------

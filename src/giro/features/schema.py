@@ -106,6 +106,18 @@ class Schema(NamedTuple):
             raise BadParameter("the arms of this bandit have no features: name them in a list")
         return RawOffer(row[0], NO_FEATURES, (row[1], ()))
 
+    def contexts(self, contexts: Sequence[Given]) -> list[Any] | None:
+        """Return the row of each context, None if one has features without columns."""
+        columns = self.context
+        if isinstance(columns, Hashed):
+            return list(map(columns.context, contexts))
+        if columns.n_given:
+            return columns.rows(contexts)
+        if not columns.n_columns and all(context is None for context in contexts):
+            return [NO_CONTEXT] * len(contexts)
+        rows = list(map(columns.encode, contexts))
+        return None if any(row.new for row in rows) else [row.row for row in rows]
+
     @staticmethod
     def _encode_arms(
         columns: Columns, arms: Mapping[str, Given] | Sequence[str]

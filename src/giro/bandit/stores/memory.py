@@ -1,5 +1,6 @@
 """Memory: the log in columns, in this process alone."""
 
+import itertools
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
@@ -102,6 +103,9 @@ class MemoryStore:
             if type(event) is Rewarded:
                 self._append_reward(event)
                 return Appended(last + 1, last, events)
+        if expected is None and {*map(type, events)} == {Decided}:
+            self._append_decisions(events)  # type: ignore[arg-type]  # by their types
+            return Appended(last + 1, last, events)
         ids = ids_of(events)
         check_ids(ids)
         if expected not in (None, last):
@@ -121,14 +125,47 @@ class MemoryStore:
         return Appended(last + 1, last, events)
 
     def _append_decision(self, event: Decided) -> None:
-        id = event.id
-        if not (type(id) is str and 0 < len(id) <= MAX_ID and id.isascii() and "\0" not in id):
-            check_ids([id])
-        if id in self._decision_of:
+        if not _is_plain(event.id):
+            check_ids([event.id])
+        if event.id in self._decision_of:
             raise Taken(event)
         self.kind.append(DECISION)
         self.index.append(len(self.arm))
         self._note_decision(event)
+
+    def _append_decisions(self, events: Sequence[Decided]) -> None:
+        """Append decisions as `_append_decision` does, a column at a time."""
+        first, here = len(self.arm), dict[str, int]()
+        for event in events:
+            id = event.id
+            if not _is_plain(id):
+                check_ids([id])
+            if id in self._decision_of or id in here:
+                raise Taken(event)
+            here[id] = first + len(here)
+        for event in events:
+            if event.context is not NO_CONTEXT or event.features is not NO_FEATURES:
+                self._note_rows(event.context, event.features)
+            self.context_at.append(len(self.contexts))
+        self._decision_of |= here
+        self.ids += here
+        self.kind.extend([DECISION] * len(events))
+        self.index.extend(here.values())
+        self.reward_of.extend([PENDING] * len(events))
+        self.names += [event.names for event in events if event.names]
+        self.decided.extend([event.time for event in events])
+        self.arm.extend([event.arm for event in events])
+        self.among.extend([self._set_number(event.arms) for event in events])
+        self.own.extend([event.own for event in events])
+        self.seen.extend([event.seen for event in events])
+        chances = [event.propensities for event in events]
+        self.known.extend(
+            itertools.islice(
+                itertools.accumulate(map(len, chances), initial=len(self.propensities)), 1, None
+            )
+        )
+        self.propensities.frombytes(np.concatenate(chances, dtype=np.float64).tobytes())
+        self.requests |= {here[event.id]: event.request for event in events if event.request}
 
     def _append_reward(self, event: Rewarded) -> None:
         decision = self._decision_of.get(event.id)
@@ -415,3 +452,8 @@ class MemoryStore:
 
     def close(self) -> None:
         """Do nothing."""
+
+
+def _is_plain(id: object) -> bool:
+    """Return whether an id is one of those that most are, which need no closer look."""
+    return type(id) is str and 0 < len(id) <= MAX_ID and id.isascii() and "\0" not in id

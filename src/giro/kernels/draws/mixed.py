@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from giro.compiling import kernel, plain
+from giro.kernels.draws.uniform import first_uniform
 
 NOT_ONE: Final = -2  # in place of a position: -1 says that nothing is known
 
@@ -57,6 +58,15 @@ def mix_and_draw(
         chances[i] = share * own[i] + (1.0 - share if i == baseline else 0.0)
     position = _drawn(chances, point)
     return position, own[position]
+
+
+@kernel
+def drawn_places(
+    chances: np.ndarray, key: np.ndarray, numbers: np.ndarray, places: np.ndarray
+) -> None:
+    """Write the place that each of these streams draws, see `first_uniform`."""
+    for i in range(numbers.size):
+        places[i] = _drawn(chances, first_uniform(key, numbers[i]))
 
 
 @kernel
