@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from bandit.clock import bandit_of
 from giro import BadFile
 from giro.bandit.event import Decided, event_of, row_of
 from giro.offer import SparseRow, SparseRows
+from giro.seeds import stream
 
 
 def test_decisions_show_what_they_are() -> None:
@@ -46,6 +48,10 @@ DECISIONS = {
         "a", 1.5, 2, np.arange(3), P, 0.2, 1, SPARSE,
         SparseRows(np.array([0, 2, 2, 3]), np.array([1, 5, 1]), np.array([0.5, 1.0, 1.0])),
     ),
+    "as many codes each": Decided(
+        "a", 1.5, 2, np.arange(3), P, 0.2, 1, SPARSE,
+        SparseRows(np.array([0, 2, 4, 6]), np.array([1, 5, 1, 7, 2, 9]), np.arange(6) / 7),
+    ),
     "many": Decided("a", 1.5, 299, np.arange(300), np.full(300, 1 / 300), 1 / 300, 1),
 }  # fmt: skip
 
@@ -75,6 +81,18 @@ def test_what_most_decisions_have_in_common_takes_no_room() -> None:
     assert len(row_of(some).data or b"") == 8 * n + 10 + 4 * n + 8
     alike = event._replace(context=np.ones(500))
     assert len(row_of(alike).data or b"") < 200
+
+
+def test_features_that_arms_share_are_written_side_by_side() -> None:
+    rng, n, k = stream(1), 20, 10
+    numbers = rng.integers(1_000, size=(n, k)).astype(float)
+    codes = np.tile(np.where(np.arange(k) < k // 2, 0, rng.integers(2**32, size=k)), (n, 1))
+    codes[:, : k // 2] = rng.integers(2**32, size=(n, k // 2))
+    rows = SparseRows(np.arange(0, n * k + 1, k), codes.ravel(), numbers.ravel())
+    nothing = SparseRow(np.empty(0, np.int64), np.empty(0))
+    event = Decided("a", 1.5, 2, np.arange(n), np.empty(0), 0.2, 1, nothing, rows)
+    plain = codes.astype("<u4").tobytes() + numbers.tobytes()
+    assert len(row_of(event).data or b"") < 0.85 * len(zlib.compress(plain, 1))
 
 
 @pytest.mark.parametrize("event", DECISIONS.values(), ids=DECISIONS)

@@ -281,14 +281,28 @@ def _packed_rows(context: AnyRow, features: AnyRows) -> tuple[int, list[bytes], 
         sides = [part for part in (context, features) if part.size]
         rows = [np.ascontiguousarray(part, "<f8").tobytes() for part in sides]
         return 0, rows, (context.size, k)
-    codes = np.concatenate([context.column, features.column])
-    is_short = codes.max(initial=0) < 2**32
-    values = np.concatenate([context.value, features.value])
     widths = np.diff(features.begin)
-    kinds = ((codes, "<u4" if is_short else "<i8"), (values, "<f8"), (widths, "<u4"))
+    order = _by_feature(widths)
+    codes = np.concatenate([context.column, features.column[order]])
+    values = np.concatenate([context.value, features.value[order]]).astype("<f8")
+    is_short = codes.max(initial=0) < 2**32
+    kinds = ((widths, "<u4"), (codes, "<u4" if is_short else "<i8"))
     rows = [part.astype(kind).tobytes() for part, kind in kinds]
+    rows.append(values.view(np.uint8).reshape(-1, 8).T.tobytes())
     sizes = context.column.size, features.column.size
     return _SPARSE | (0 if is_short else _LONG_CODES), rows, sizes
+
+
+def _by_feature(widths: np.ndarray) -> np.ndarray:
+    """Return the order in which features of arms are written: the first of each arm, and so on.
+
+    Arms mostly have the same features. Side by side, and with the first bytes of all values
+    together, then the second ones, they take a fifth less room when they are compressed.
+    """
+    n, width = widths.size, int(widths.max(initial=0))
+    if n * width == widths.sum():
+        return np.arange(n * width).reshape(n, width).T.ravel()
+    return np.arange(int(widths.sum()))
 
 
 class _Reader:
@@ -344,12 +358,17 @@ def _rows(reader: _Reader, flags: int, n_arms: int, n: int, k: int) -> tuple[Any
     if not flags & _SPARSE:
         context = reader.numbers("<f8", n) if n else NO_CONTEXT
         return context, reader.numbers("<f8", n_arms * k).reshape(n_arms, k) if k else NO_FEATURES
-    codes = reader.numbers("<i8" if flags & _LONG_CODES else "<u4", n + k).astype(np.int64)
-    values = reader.numbers("<f8", n + k)
-    begin = np.concatenate([[0], np.cumsum(reader.numbers("<u4", n_arms), dtype=np.int64)])
+    widths = reader.numbers("<u4", n_arms).astype(np.int64)
+    begin = np.concatenate([[0], np.cumsum(widths)])
     if begin[-1] != k:
         raise ValueError("rows of features do not follow each other")
-    return SparseRow(codes[:n], values[:n]), SparseRows(begin, codes[n:], values[n:])
+    codes = reader.numbers("<i8" if flags & _LONG_CODES else "<u4", n + k).astype(np.int64)
+    planes = np.frombuffer(reader.part(8 * (n + k)), np.uint8).reshape(8, n + k)
+    values = np.ascontiguousarray(planes.T).view("<f8").ravel().astype("f8")
+    of_arms = SparseRows(begin, np.empty(k, np.int64), np.empty(k))
+    order = _by_feature(widths)
+    of_arms.column[order], of_arms.value[order] = codes[n:], values[n:]
+    return SparseRow(codes[:n], values[:n]), of_arms
 
 
 class Decision:
