@@ -1,6 +1,7 @@
 """What calls of a bandit in memory cost, beside river's `UCB` in the same process.
 
-    python benchmarks/bandit_costs.py [--rounds 100000] [--only calls steady first_use] [--quick]
+    python benchmarks/bandit_costs.py [--rounds 100000] [--only calls steady first_use many ...]
+                                       [--quick]
 
 A round is a decision and its reward, with propensities on. The arms are equally good, which costs
 most, or *apart*: each of ten pays in 8 of 100 rounds more. Every call is timed: medians,
@@ -8,7 +9,8 @@ the 99th percentile, the longest, and medians of the first and the last tenth of
 tell whether a long past costs more. Policies without contexts take turns with river, block by
 block. Then: memory, the longest calls of the default over a million rounds in processor time, calls
 that copy or learn much while another thread decides, and the processor time of the first calls in a
-process for which nothing is compiled.
+process for which nothing is compiled. Then what is done at once (`calls_at_once.py`): *many*
+decisions in one call, *ranks* of ten slots, fits *beside* decisions, and *forks*.
 
 Writes results/bandit/costs.json; --only takes some parts again and keeps the others, --quick plays
 little and writes to .benchmarks/quick. `make bench` holds these numbers against their bars.
@@ -30,6 +32,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import calls_at_once
 import numpy as np
 from python_libraries import RIVER, Trouble, environment
 from ratio import Ratio, results, say
@@ -84,7 +87,13 @@ STEADY = {  # arms of the default, played for long
     "`default`, 20 numbers, 2 arms": 2,
 }
 STEADY_ROUNDS, STEADY_BAR = 1_000_000, 20.0  # ms of processor time
-PARTS = ("calls", "first_use", "steady")
+AT_ONCE = {
+    "many": (calls_at_once.many, calls_at_once.many_bars),
+    "ranks": (calls_at_once.ranks, calls_at_once.rank_bars),
+    "beside": (calls_at_once.beside, None),
+    "forks": (calls_at_once.forks, None),
+}
+PARTS = ("calls", "first_use", "steady", *AT_ONCE)
 REWARD_BAR = 15.0  # µs, of policies without a model
 COPIED = ("`giro`", "`default`, 20 numbers")  # whose long calls are timed
 COLD = {  # a bandit, and how it is asked first
@@ -171,10 +180,19 @@ def all_long_lives(content: dict[str, Any], rounds: int, quick: bool) -> Iterato
         yield Ratio.at_most(name, ours=longest, theirs=STEADY_BAR, bar=1.0, unit=unit)
 
 
+def all_at_once(part: str, content: dict[str, Any], rounds: int, quick: bool) -> Iterator[Ratio]:
+    """Measure a part of calls that do much at once."""
+    measure, bars = AT_ONCE[part]
+    content[part] = measure(quick)
+    if bars is not None:
+        yield from bars(content[part])
+
+
 MEASURES: dict[str, Callable[[dict[str, Any], int, bool], Iterator[Ratio]]] = {
     "calls": all_calls,
     "first_use": all_first_calls,
     "steady": all_long_lives,
+    **{part: functools.partial(all_at_once, part) for part in AT_ONCE},
 }
 
 
@@ -410,8 +428,8 @@ def main() -> None:
     for ratio in everything(quick=options.quick, rounds=options.rounds, only=options.only):
         print(f"{ratio.ratio:6.2f} {ratio.bar:<6} {ratio.verdict:<12} {ratio.name}", flush=True)
     content = json.loads((results(options.quick) / "bandit" / "costs.json").read_text("utf-8"))
-    for part in ("calls", "pauses", "first_use", "steady"):
-        for line in content[part]:
+    for part in ("calls", "pauses", "first_use", "steady", *AT_ONCE):
+        for line in content.get(part, ()):
             print(", ".join(f"{key} {value}" for key, value in line.items()))
 
 

@@ -6,7 +6,7 @@ import pytest
 from bandit.clock import bandit_of, state_of
 
 from giro import BadParameter, Bandit
-from giro.bandit.deciding import requests_of
+from giro.bandit.deciding import Request
 from giro.features import Columns
 
 
@@ -22,9 +22,8 @@ def test_a_request_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Columns, "encode", counting)
     bandit.decide_many([{"x": float(i)} for i in range(10)])
     assert len(calls) == 10
-    for decision in bandit.decide_many([{"x": 1.0}] * 2, arms=["a"]) + [
-        bandit.decide({}, arms=["b"])
-    ]:
+    tried = [bandit.decide({"x": 1.0}, arms=[arm]) for arm in "ab"]
+    for decision in tried:
         bandit.reward(decision.id, 1.0)
     calls.clear()
     bandit.decide_many([{"x": float(i)} for i in range(10)])
@@ -33,7 +32,7 @@ def test_a_request_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(calls) == 11
     before = len(calls)
     contexts = [{"x": float(i)} for i in range(9)] + [{"x": 1.0, "new": 1.0}]
-    bandit._decided(requests_of(contexts, None, None))
+    bandit._decided([Request(None, each, None) for each in contexts])
     assert len(calls) == before + 20, "those of a request with new names, once more"
 
 

@@ -433,7 +433,8 @@ class Bandit(ReadableBandit):
         return self._decisions(answered(requests, self._follower, self._new_id))
 
     def _decisions(self, events: Sequence[Decided]) -> list[Decision]:
-        return [self._decision(event) for event in events]
+        names = self._state.names
+        return [Decision(event, event.names or names(event.arms)) for event in events]
 
     # -- rewarding ---------------------------------------------------------------------------
 

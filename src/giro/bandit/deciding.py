@@ -87,19 +87,19 @@ class Encoded(NamedTuple):
         return Offer(self.asked, self.rows.context, self.rows.features)
 
 
-def requests_of(contexts: Any, arms: Arms, baseline: str | None) -> list[Request]:
-    """Return a request for each context: of a list, the rows of a DataFrame, or as many without."""
+def contexts_of(contexts: Any) -> list[Given]:
+    """Return contexts in a list, the rows of a DataFrame, or as many None as a number says."""
     if isinstance(contexts, int | np.integer) and not isinstance(contexts, bool) and contexts >= 0:
-        contexts = [None] * int(contexts)
-    elif hasattr(contexts, "to_dicts"):  # of polars
-        contexts = contexts.to_dicts()
-    elif hasattr(contexts, "to_dict") and hasattr(contexts, "columns"):  # of pandas
-        contexts = contexts.to_dict("records")
-    elif isinstance(contexts, str | Mapping) or not hasattr(contexts, "__iter__"):
+        return [None] * int(contexts)
+    if hasattr(contexts, "to_dicts"):  # of polars
+        return list(contexts.to_dicts())
+    if hasattr(contexts, "to_dict") and hasattr(contexts, "columns"):  # of pandas
+        return list(contexts.to_dict("records"))
+    if isinstance(contexts, str | Mapping) or not hasattr(contexts, "__iter__"):
         raise BadParameter(
             f"decide_many takes contexts, a DataFrame or a number >= 0, got {contexts!r}"
         )
-    return [Request(None, each, arms, baseline) for each in contexts]
+    return list(contexts)
 
 
 def ranking(context: Given, arms: Arms, slots: Any, id: str | None, n_arms: int) -> list[Request]:

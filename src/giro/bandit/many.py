@@ -13,9 +13,9 @@ from giro.bandit.deciding import (
     Encoded,
     Request,
     answered,
+    contexts_of,
     encoded,
     number_of_draw,
-    requests_of,
 )
 from giro.bandit.event import Decided
 from giro.bandit.opening import ids_from
@@ -39,15 +39,14 @@ def answered_many(
 ) -> list[Decided]:
     """Return a decision for each context: of a list, a DataFrame, or as many without."""
     follower.tend()
-    requests = list[Request]()
     if not is_frame(contexts):
-        requests = requests_of(contexts, arms, baseline)
-        contexts = [request.context for request in requests]
+        contexts = contexts_of(contexts)
     if baseline is None and follower.state.setting.share == 1.0 and len(contexts) > 1:
         events = _at_once(contexts, arms, follower, new_id)
         if events is not None:
             return events
-    requests = requests or requests_of(contexts, arms, baseline)
+    each = contexts_of(contexts) if is_frame(contexts) else contexts
+    requests = [Request(None, context, arms, baseline) for context in each]
     return answered(requests, follower, new_id) if requests else []
 
 

@@ -500,17 +500,17 @@ def _cold_start(setting: Setting) -> ColdStart:
 
 
 def _pending(event: Decided) -> Pending:
-    own, chances, features, position = event.own, event.propensities, event.features, event.place
+    _, time, arm, arms, chances, own, _, context, features, _, names, position, _ = event
     if position < 0:
         position = event.position
     weight = inverse = 0.0
     if own >= 0.0 and chances.size:  # it is NaN where it is not known
-        chance = chances.item(position if chances.size == event.arms.size else 0)
+        chance = chances.item(position if chances.size == arms.size else 0)
         weight, inverse = own / chance, 1.0 / chance
-    name, case = event.names[position] if event.names else "", _NOTHING_KNOWN
-    if event.context is not NO_CONTEXT or features is not NO_FEATURES:
-        case = Case(event.context, row_at(features, position))
-    return Pending(event.arm, case, weight, name, event.time, inverse, position == 0)
+    name, case = names[position] if names else "", _NOTHING_KNOWN
+    if context is not NO_CONTEXT or features is not NO_FEATURES:
+        case = Case(context, row_at(features, position))
+    return Pending(arm, case, weight, name, time, inverse, position == 0)
 
 
 def _by_width(
