@@ -62,7 +62,7 @@ docs: $(READY)
 	$(BIN)/python scripts/drift.py
 	$(BIN)/python scripts/tables.py
 	$(BIN)/python scripts/pages.py
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # All bars again, and the tables that show them: make bench BENCH="--only bandit", or --quick.
 bench: $(READY)

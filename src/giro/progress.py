@@ -125,7 +125,8 @@ class Line:
                 if ended.wait(_STEP):
                     break
             if before:
-                output.write("\r" + " " * before + "\r")
+                wide = min(before + len("^C"), _width_of(output))  # whoever interrupts is echoed
+                output.write("\r" + " " * wide + "\r")
                 output.flush()
 
 

@@ -8,7 +8,7 @@ import pytest
 from bandit.clock import Clock, bandit_of
 
 from giro import Bandit
-from giro.bandit.alarms import KINDS, Watch
+from giro.bandit.alarms import KINDS, Watch, as_many_as_count
 from giro.bandit.event import Decided
 from giro.seeds import stream
 
@@ -39,7 +39,7 @@ def test_it_rings_when_rewards_stop_and_not_when_traffic_does(aggregation: str) 
     bandit.keep()  # what never came expires, which is no reward that came
     assert kinds(bandit) == ["rewards_stopped"]
     (alarm,) = bandit.alarms()
-    assert alarm.text.startswith("rewards have stopped coming: 0 in the last hour, where 100 were")
+    assert alarm.text.startswith("rewards have stopped coming: of about 100 that were expected")
 
 
 def test_it_does_not_ring_before_the_first_rewards_of_a_slow_product() -> None:
@@ -139,6 +139,39 @@ def test_a_snapshot_keeps_the_rates(tmp_path: Path) -> None:
     with Bandit.open(where, "b", clock=clock, at_once=True) as bandit:
         assert bandit.is_ready  # there was a snapshot
         assert bandit._state.counts.watch.bins == bins == {0: [30, 30]}
+
+
+@pytest.mark.parametrize("later", [0, 3])
+def test_who_opens_a_log_hears_what_rang_already(tmp_path: Path, later: int) -> None:
+    """A snapshot has no probabilities of decisions, so these are read again."""
+    where, oracle = f"sqlite:///{tmp_path}/x.db", Bandit(["a", "b", "c"], "uniform", seed=5)
+    ids = [id for id in map(str, range(900)) if oracle.decide(id=id).arm != "c"]
+    with Bandit(["a", "b", "c"], "uniform", name="b", store=where, seed=5) as bandit:
+        for id in ids[:-later] if later else ids:
+            bandit.decide(id=id)
+        assert kinds(bandit) == ["choices_off"]
+    with Bandit.open(where, "b", at_once=True) as bandit:
+        assert not bandit._state.counts.watch.recent  # there was a snapshot
+        for id in ids[-later:] if later else []:
+            bandit.decide(id=id)
+        assert kinds(bandit) == ["choices_off"]
+        recent = [event.id for event in bandit._state.counts.watch.recent]
+        assert recent == ids  # each once, in their order
+        bandit.decide(id="one more")
+        assert kinds(bandit) == ["choices_off"]
+        assert len(bandit._state.counts.watch.recent) == len(ids) + 1
+
+
+def test_it_looks_back_no_further_than_it_must() -> None:
+    events = [chosen(i, 0, np.full(200, 1 / 200)) for i in range(3000)]
+    found = as_many_as_count(reversed(events))
+    assert [event.id for event in found] == [str(i) for i in range(2000, 3000)]
+    few = [chosen(i, 0, [0.5, 0.5]) for i in range(3000)]
+    assert len(as_many_as_count(reversed(few))) == 2000
+    watch = Watch(is_restored=True)
+    watch.decided(events[-1])
+    watch.look_back(found)
+    assert [event.id for event in watch.recent] == [event.id for event in found]
 
 
 def test_every_kind_is_named_in_the_docstring() -> None:

@@ -32,3 +32,17 @@ def test_the_key_of_a_loop_is_for_its_bandit(giro: Giro, tmp_path: Path) -> None
     giro("key", "create", *store, "--loop", "news")
     (row,) = giro("key", "list", *store, "--json").records
     assert (row["loop"], row["bandits"]) == ("news", ["news"])
+
+
+def test_a_mistake_makes_no_store(giro: Giro, tmp_path: Path) -> None:
+    store = ("--store", f"sqlite:///{tmp_path}/x.db")
+    done = giro("key", "create", *store, "--scopes", "eat")
+    assert (done.status, done.error) == (
+        2,
+        "giro: a scope is one of decide, reward, read, admin, got 'eat'\n",
+    )
+    for words in (("list",), ("revoke", "abc"), ("create", "--replace", "abc")):
+        done = giro("key", *words, *store)
+        assert done.status == 2
+        assert f"there is no file '{tmp_path}/x.db'" in done.error
+    assert list(tmp_path.iterdir()) == []

@@ -75,3 +75,14 @@ def test_a_command_does_not_import_the_others() -> None:
         [sys.executable, "-c", code, "plot", "--help"], capture_output=True, text=True, check=True
     )
     assert "giro.paper.commands.theory" not in done.stdout.splitlines()[-1]
+
+
+def test_every_command_says_that_it_was_interrupted(
+    giro: Giro, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("giro.cli.catalogue.print_json", interrupt)
+    done = giro("policies", "--json")
+    assert (done.status, done.out, done.error) == (130, "", "giro: interrupted\n")

@@ -57,11 +57,12 @@ def test_ctrl_c_prints_and_keeps_the_finished_runs(tmp_path: Path, as_json: bool
     with on_terminal([*GIRO, *words], stdout=subprocess.PIPE) as (process, terminal):
         read_until(terminal, rb"giro plays ucb1 .* [1-9][\d,]* of 2,000,000")
         process.send_signal(signal.SIGINT)
-        shown = read_until(terminal, rb"interrupted: [1-9]\d* of 2000000 runs finished, kept in")
+        said = rb"interrupted: [1-9][\d,]* of 2,000,000 runs finished, kept in"
+        shown = read_until(terminal, said)
         assert process.stdout is not None
         out = process.stdout.read().decode()
     assert process.returncode == 130
-    finished = int(re.findall(rb"interrupted: (\d+) of", shown)[0])
+    finished = int(re.findall(rb"interrupted: ([\d,]+) of", shown)[0].replace(b",", b""))
     (trace,) = load_folder(tmp_path)
     assert trace.runs.size == finished
     if as_json:

@@ -128,7 +128,7 @@ def test_the_summary_has_the_sentence_of_an_alarm(
         summary = await ask.get("/v1/bandits/b/summary")
         (alarm,) = summary["alarms"]
         assert (alarm["kind"], summary["lag"]) == ("lagging", 0)
-        assert "0 events behind the log" in alarm["text"]
+        assert "0 events of the log are not taken in" in alarm["text"]
         assert (await shown(ask))["giro_alarm", "b", "lagging"] == 1.0
 
     served(game)

@@ -24,25 +24,36 @@ class Alarm(NamedTuple):
     """A sign that something is wrong: its kind, and a sentence with the way out."""
 
     kind: str  # one of `giro.bandit.alarms.KINDS`
-    text: str
+    text: str  # what happened: the figures. The way out
 
 
 class Watch:
     """The recent past that alarms look at, in bounded memory: it follows from the log."""
 
-    def __init__(self, bins: Iterable[Sequence[int]] = ()) -> None:
+    def __init__(self, bins: Iterable[Sequence[int]] = (), *, is_restored: bool = False) -> None:
         """Begin with these bins of a snapshot: a number, decisions and rewards."""
         self.bins = {number: [decisions, rewards] for number, decisions, rewards in bins}
         self.recent: deque[Decided] = deque()
+        self.must_look_back = is_restored  # there are decisions ahead of the recent ones
         self._numbers = 0
 
     def to_json(self) -> list[list[int]]:
-        """Return the bins as plain data. Recent decisions come again soon."""
+        """Return the bins as plain data. The log has the recent decisions: see `look_back`."""
         return [[number, *counts] for number, counts in self.bins.items()]
+
+    def look_back(self, events: Iterable["Decided"]) -> None:
+        """Take in decisions ahead of those it knows, in their order. It may know some of them."""
+        later = {event.id: event for event in self.recent}
+        self.recent, self._numbers, self.must_look_back = deque(), 0, False
+        for event in (*(each for each in events if each.id not in later), *later.values()):
+            self._remember(event)
 
     def decided(self, event: "Decided") -> None:
         """Count a decision."""
         self._bin_of(event.time)[0] += 1
+        self._remember(event)
+
+    def _remember(self, event: "Decided") -> None:
         size = event.propensities.size
         if size < 2 or size < event.arms.size:
             return  # there was no choice, or its probabilities are not known
@@ -83,6 +94,17 @@ class Watch:
         return counts
 
 
+def as_many_as_count(newest_first: Iterable["Decided"]) -> list["Decided"]:
+    """Return the decisions that `Watch` has room for, in their order."""
+    events, numbers = list["Decided"](), 0
+    for event in newest_first:
+        events.append(event)
+        numbers += event.propensities.size
+        if len(events) == _MOST or numbers >= _MOST_NUMBERS:
+            break
+    return events[::-1]
+
+
 class Past(NamedTuple):
     """What alarms are worked out from, apart from the state that goes on meanwhile."""
 
@@ -111,9 +133,9 @@ def _rewards_stopped(past: Past) -> str:
     if expected < _EXPECTED or last[1] > expected / 10:
         return ""
     return (
-        f"rewards have stopped coming: {last[1]:.0f} in the last hour, where {expected:.0f} were "
-        f"expected of {last[0]:.0f} decisions: see whether the program still reports them, and "
-        "with the ids that it was given"
+        f"rewards have stopped coming: of about {expected:.0f} that were expected in the last "
+        f"hour, {last[1]:.0f} came. See whether the program still reports them, and with the ids "
+        "that it was given"
     )
 
 
@@ -131,9 +153,10 @@ def _exploration_collapsed(past: Past) -> str:
     if mean >= _COLLAPSED:
         return ""
     return (
-        f"exploration has collapsed: the probabilities of the last {len(chances)} decisions have "
-        f"{mean:.1%} of the entropy of chance, so nothing is learned of other arms: give a new "
-        "bandit floor=0.01 or more, or a policy for drift, unless the best arm is certain"
+        f"exploration has collapsed: the probabilities of the last {len(chances):,} decisions have "
+        f"less than {_COLLAPSED:.0%} of the entropy of chance, so hardly anything is learned of "
+        "other arms. Unless the best arm is certain, make a new bandit with floor=0.01 or more, or "
+        "with a policy for drift"
     )
 
 
@@ -166,9 +189,9 @@ def _choices_off(past: Past) -> str:
     if min(rare, usual) >= _BY_CHANCE:
         return ""
     return (
-        f"the arms of the last {len(past.recent)} decisions do not follow their logged "
-        f"probabilities (p = {min(rare, usual):.1g}): do not evaluate this log; ids that callers "
-        "choose until an arm comes, and logs from elsewhere, do this"
+        "choices do not follow their probabilities: chance alone would hardly make the last "
+        f"{len(past.recent):,} decisions (p = {min(rare, usual):.1g}). Do not evaluate this log. "
+        "Callers who try ids until an arm comes do this, and so do logs from elsewhere"
     )
 
 
@@ -183,6 +206,7 @@ def _lagging(past: Past) -> str:
     if past.lag <= _TOO_FAR:
         return ""
     return (
-        f"this process is {past.lag} events behind the log, so it decides without the newest "
-        "rewards: it needs more processor time, fewer events, or a cheaper policy"
+        f"this process is behind: {past.lag:,} events of the log are not taken in yet, so it "
+        "decides without the newest rewards. It needs more processor time, fewer events, or a "
+        "cheaper policy"
     )

@@ -215,7 +215,8 @@ class Bandit(ReadableBandit):
         then plays in this process alone. `progress` as in `Bandit`.
         """
         if name not in names_in(store):
-            raise BadParameter(f"the store has no bandit '{name}'; it has {names_in(store)}")
+            known = ", ".join(map(repr, names_in(store))) or "none"
+            raise BadParameter(f"the store has no bandit '{name}'; it has {known}")
         more = {"at_once": at_once, "read_only": read_only, "progress": progress}
         return cls._of(opened(store, name), policy, clock, ids, retain=retain, **more)
 

@@ -186,7 +186,7 @@ class Counts:
         counts.agreement = float(about["agreement"])
         counts.alone = WeightedMean.restored(about["alone"])
         counts.hours = {int(hour): Counter(dict(each)) for hour, each in about["hours"]}
-        counts.watch = Watch(about.get("watch", ()))
+        counts.watch = Watch(about.get("watch", ()), is_restored=True)
         if "tally" in about:  # snapshots of earlier versions have none
             counts.tally = Tally.restored(about["tally"], arrays)
             counts.contrasts = Contrasts(about["contrasts"])

@@ -132,7 +132,7 @@ def read_bandit(path: Path) -> Packed:
     except FileNotFoundError:
         raise BadFile(f"there is no file {path}") from None
     except OSError as error:
-        raise BadFile(f"{path} cannot be read: {error}") from error
+        raise BadFile(f"{path} cannot be read: {error.strerror}") from error
     first = content.find(b"\n") + 1
     second = content.find(b"\n", first) + 1
     magic, _, version = content[: max(first - 1, 0)].partition(b" ")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
-from giro.bandit.alarms import Alarm, Past, alarms
+from giro.bandit.alarms import Alarm, Past, alarms, as_many_as_count
 from giro.bandit.event import (
     DECISION,
     KINDS,
@@ -126,13 +126,24 @@ class ReadableBandit:
         exploration_collapsed (the probabilities of recent decisions have nearly no entropy),
         choices_off (recent arms do not follow their probabilities, by a chi-square test), lagging
         (events that others append are taken in too late). This looks at the last 2,000 decisions
-        whose probabilities are known, since the bandit was opened, and not at the log.
+        whose probabilities are known.
         """
         lag, now = self.lag, self._follower.clock()
         with self._follower.lock:
-            watch = self._state.counts.watch
+            watch, position = self._state.counts.watch, self.position
+        if watch.must_look_back:
+            earlier = as_many_as_count(self._decisions_up_to(position))
+            with self._follower.lock:
+                watch.look_back(earlier)
+        with self._follower.lock:
             past = Past(dict(watch.bins), list(watch.recent), now, lag)
         return alarms(past)
+
+    def _decisions_up_to(self, position: int) -> Iterator[Decided]:
+        """Yield the decisions up to a position in the log, the newest first."""
+        while rows := self._store.latest(position + 1, _TABLE_PART, [DECISION]):
+            yield from (event for _, event in rows if isinstance(event, Decided))
+            position = rows[-1][0] - 1
 
     def decision(self, id: str) -> Decision:
         """Return an earlier decision."""

@@ -1,6 +1,7 @@
 """`giro key ...`: keys of the service."""
 
 import datetime
+from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import typer
@@ -11,7 +12,7 @@ from giro.cli.main import app, help_without_command
 from giro.cli.options import STORE, Store, name_list, option
 from giro.cli.output import print_json, print_line, print_table, tell
 from giro.cli.remote import Url, answer_of
-from giro.errors import needs_extra
+from giro.errors import BadParameter, needs_extra
 from giro.tables import Column
 
 commands = typer.Typer(rich_markup_mode=None)
@@ -80,14 +81,24 @@ def _created(
 ) -> tuple[str, str]:
     """Return the id and the secret of a new key in a store."""
     with needs_extra("giro key", "msgspec", extra="serve"):
-        from giro.service.keys import create_key, rotate_key  # noqa: PLC0415  # an extra
+        from giro.service.keys import create_key, grant_of, rotate_key  # noqa: PLC0415  # an extra
 
-    with Records(store) as records:
-        if replace is None:
-            key, secret = create_key(records, **wanted)
-        else:
+    if replace is not None:
+        with _kept(store) as records:
             key, secret = rotate_key(records, replace, overlap=overlap)
+    else:
+        grant_of(wanted)  # a mistake makes no store
+        with Records(store) as records:
+            key, secret = create_key(records, **wanted)
     return key.id, secret
+
+
+def _kept(store: str) -> Records:
+    """Return the records of a store that is there."""
+    file = store.removeprefix("sqlite:///")
+    if file != store and not Path(file).exists():
+        raise BadParameter(f"there is no file {file!r}: it comes with the first key or bandit")
+    return Records(store)
 
 
 @commands.command(name="list")
@@ -112,7 +123,7 @@ def _listed(store: str) -> list[dict[str, Any]]:
     with needs_extra("giro key", "msgspec", extra="serve"):
         from giro.service.keys import all_keys  # noqa: PLC0415  # an extra
 
-    with Records(store) as records:
+    with _kept(store) as records:
         return [key.shown() for key in all_keys(records)]
 
 
@@ -131,6 +142,6 @@ def revoke(id: Id, store: Store = STORE, url: Url = "") -> None:
     if url:
         answer_of(url, "DELETE", "keys", id)
     else:
-        with Records(store) as records:
+        with _kept(store) as records:
             revoke_key(records, id)
     tell(f"key {id} is revoked")

@@ -16,7 +16,7 @@ import typer
 from giro.errors import GiroError
 from giro.version import __version__
 
-_DONE, _FAILED, _REFUSED, INTERRUPTED = 0, 1, 2, 130  # exit statuses
+_DONE, _FAILED, _REFUSED, _INTERRUPTED = 0, 1, 2, 130  # exit statuses
 
 # the base class of all errors of Typer about arguments, which has no public name
 _UsageError = cast(type[typer.BadParameter], typer.BadParameter.__bases__[0])
@@ -26,6 +26,10 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain help: it reads the same in a narrow terminal and in a pipe
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+
+
+class Interrupted(Exception):
+    """Somebody pressed Ctrl-C, and there is more to say about it."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -87,7 +91,13 @@ def status_of(arguments: Sequence[str]) -> int:
 
 def _status_of_command(arguments: Sequence[str]) -> int:
     try:
-        return int(app(list(arguments), prog_name="giro", standalone_mode=False) or _DONE)
+        status = int(app(list(arguments), prog_name="giro", standalone_mode=False) or _DONE)
+        if status == _INTERRUPTED:  # Typer makes this of a KeyboardInterrupt, and says nothing
+            raise KeyboardInterrupt
+        return status
+    except Interrupted as error:
+        _complain(f"interrupted: {error}")
+        return _INTERRUPTED
     except _UsageError as error:
         _complain(error.format_message())
         return _REFUSED
@@ -96,7 +106,7 @@ def _status_of_command(arguments: Sequence[str]) -> int:
         return _REFUSED
     except (KeyboardInterrupt, typer.Abort):
         _complain("interrupted")
-        return INTERRUPTED
+        return _INTERRUPTED
     except BrokenPipeError:
         raise
     except OSError as error:

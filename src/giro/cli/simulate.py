@@ -11,12 +11,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 
 from giro.cli import options
-from giro.cli.main import INTERRUPTED, app
+from giro.cli.main import Interrupted, app
 from giro.cli.options import option
 from giro.cli.output import (
     check_folder,
     check_picture,
-    complain,
     limit_record,
     print_json,
     print_results,
@@ -114,8 +113,7 @@ def simulate(
         x: Literal["linear", "log"] = "log" if spacing == "log" else "linear"
         write_picture(plot, regret_figure(traces, metric=metric, x=x, limits=limits))
     if interrupted:
-        say_interrupted([experiment], traces, kept)
-        raise typer.Exit(INTERRUPTED)
+        raise interrupted_after([experiment], traces, kept)
 
 
 def _limits(experiment: Experiment) -> dict[str, float]:
@@ -183,9 +181,11 @@ def finished_traces(
     return traces, False
 
 
-def say_interrupted(experiments: Sequence[Experiment], traces: list[Trace], kept: Kept) -> None:
-    """Report how many runs finished before Ctrl-C, and where they are kept."""
+def interrupted_after(
+    experiments: Sequence[Experiment], traces: list[Trace], kept: Kept
+) -> Interrupted:
+    """Return an error that says how many runs finished before Ctrl-C, and where they are kept."""
     finished = sum(trace.runs.size for trace in traces)
     wanted = sum(experiment.runs * len(experiment.work) for experiment in experiments)
     where = f", kept in {kept.folder}" if kept.folder else ""
-    complain(f"interrupted: {finished} of {wanted} runs finished{where}")
+    return Interrupted(f"{finished:,} of {wanted:,} runs finished{where}")

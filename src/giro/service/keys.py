@@ -10,7 +10,7 @@ import hmac
 import math
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -84,22 +84,28 @@ def create_key(records: Records, *, secret: str | None = None, **granted: Any) -
 
     `granted` are fields of `Grant`. With `origins` it is for pages, where anybody can read it.
     """
+    grant = grant_of(granted)
+    if secret is not None and len(secret) < _SHORTEST:
+        raise BadParameter(f"a key has at least {_SHORTEST} characters, got {len(secret)}")
+    text = f"giro_{secrets.token_urlsafe(32)}" if secret is None else secret
+    digest = _hash(text)
+    key = Key(digest[:_IDS], digest, time.time(), **grant.granted())
+    records.put(KIND, key.id, msgspec.to_builtins(key))
+    return key, text
+
+
+def grant_of(granted: Mapping[str, Any]) -> Grant:
+    """Return the rights of a key, once they are checked."""
     grant = msgspec.convert(granted, Grant)
     if grant.origins:
         _check_for_pages(grant)
     for scope in grant.scopes:
         if scope not in SCOPES:
             raise BadParameter(f"a scope is one of {', '.join(SCOPES)}, got '{scope}'")
-    if secret is not None and len(secret) < _SHORTEST:
-        raise BadParameter(f"a key has at least {_SHORTEST} characters, got {len(secret)}")
     for name in grant.bandits:
         if set(name.removesuffix("*")) & set("*?["):
             raise BadParameter(f"bandits of a key are NAME, BEGINNING* or *, got '{name}'")
-    text = f"giro_{secrets.token_urlsafe(32)}" if secret is None else secret
-    digest = _hash(text)
-    key = Key(digest[:_IDS], digest, time.time(), **grant.granted())
-    records.put(KIND, key.id, msgspec.to_builtins(key))
-    return key, text
+    return grant
 
 
 def _check_for_pages(grant: Grant) -> None:

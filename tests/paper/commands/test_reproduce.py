@@ -137,7 +137,7 @@ def test_ctrl_c_keeps_the_finished_runs_and_judges_nothing(tmp_path: Path) -> No
     with on_terminal(command, stdout=subprocess.PIPE) as (process, terminal):
         read_until(terminal, rb" [1-9][\d,]* of 2,100,000")
         process.send_signal(signal.SIGINT)
-        read_until(terminal, rb"interrupted: \d+ of 2100000 runs finished, kept in")
+        read_until(terminal, rb"interrupted: [\d,]+ of 2,100,000 runs finished, kept in")
         assert process.stdout is not None
         out = process.stdout.read().decode()
     assert process.returncode == 130

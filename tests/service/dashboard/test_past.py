@@ -42,6 +42,7 @@ def test_a_row_says_whether_a_likelier_arm_was_passed_over() -> None:
         assert chances is not None
         likelier = [arm for arm in chances if chances[arm] > chances[row["arm"]] + 1e-9]
         assert row["explored"] == bool(likelier)
+        assert row["is_even"] == (abs(chances["a"] - chances["b"]) < 1e-9)
         assert not likelier or row["likeliest"] == likelier[0]
 
 

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from giro.cli import options
-from giro.cli.main import INTERRUPTED, app, help_without_command
+from giro.cli.main import app, help_without_command
 from giro.cli.options import option
 from giro.cli.output import check_folder, print_json, tell
-from giro.cli.simulate import Where, check_kept_runs, finished_traces, say_interrupted
+from giro.cli.simulate import Where, check_kept_runs, finished_traces, interrupted_after
 from giro.datasets.dataset import Scale
 from giro.errors import UnknownName
 from giro.paper.studies import bakeoff as bakeoff_study
@@ -89,8 +89,7 @@ def reproduce(study: Study, out: Path, *, json: bool, where: Where | None = None
     else:
         outcome.show()
     if interrupted:
-        say_interrupted(study.experiments, finished, kept)
-        raise typer.Exit(INTERRUPTED)
+        raise interrupted_after(study.experiments, finished, kept)
     for name, records in outcome.tables.items():
         write_csv(out / f"{name}.csv", records, note=str(stamp(command)))
     for name, figure in outcome.figures().items():

@@ -55,6 +55,7 @@ def _row(number: int, known: Any) -> dict[str, Any]:
         "n_arms": len(decision.arms),
         "likeliest": likeliest,
         "likeliest_chance": chances[likeliest] if chances and likeliest else None,
+        "is_even": bool(chances) and max(chances.values()) - min(chances.values()) < 1e-9,
         "explored": bool(
             chances and likeliest and chances[likeliest] > chances[decision.arm] + 1e-9
         ),
