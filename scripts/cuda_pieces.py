@@ -33,7 +33,8 @@ from giro.simulation.simulate import make_setting
 from giro.simulation.trace import Setting, Trace
 from giro.version import __version__
 
-SEED, AT_ONCE, AT_A_TIME = 0, 8, 100
+SEED, AT_ONCE, AT_A_TIME = 0, 12, 100
+KEEP_EVERY = 10_000  # rounds
 MODELS = ("theta", "made", "weights")  # what policies remember, see `giro.kernels.cuda.source`
 ARRAYS = ("runs", "regret", "reward", "best", "pulls", "seconds")
 
@@ -67,9 +68,11 @@ class Arrays:
         self._path, self._lock = path, threading.Lock()
         self._arrays: dict[str, np.ndarray] = {}
 
-    def add(self, key: str, arrays: dict[str, np.ndarray]) -> None:
-        """Write the file again, with these arrays."""
+    def put(self, key: str, arrays: dict[str, np.ndarray]) -> None:
+        """Write the file again, with these arrays in place of those that the key had."""
         with self._lock:
+            others = (name for name in self._arrays if not name.startswith(f"{key}|"))
+            self._arrays = {name: self._arrays[name] for name in others}
             self._arrays |= {f"{key}|{name}": array for name, array in arrays.items()}
             unfinished = self._path.with_suffix(".new.npz")
             np.savez_compressed(unfinished, **self._arrays)
@@ -137,6 +140,7 @@ class Session:
             [Problem.parse(text) for text in {line[1] for line in lines}],
         )
         self._rows = {problem.text: put_rows(device, problem) for problem in problems}
+        device.wait()  # other streams read them
         self._before = dict(np.load(begun)) if begun.exists() else {}
         self._ended, self._under_way = Arrays(pieces), Arrays(begun)
         self._waiting: queue.SimpleQueue[list[str]] = queue.SimpleQueue()
@@ -165,12 +169,18 @@ class Session:
             some.resume({name: array for name, array in before.items() if array is not None})
         while some.played < setting.rounds and time.monotonic() < end:
             some.go_on(min(some.played + AT_A_TIME, setting.rounds))
-        if some.played == setting.rounds:
-            trace = some.trace()
-            self._ended.add(key, {name: getattr(trace, name) for name in ARRAYS})
-        elif some.can_be_kept:
-            self._under_way.add(key, some.kept())
+            is_over = some.played == setting.rounds or time.monotonic() >= end
+            if some.played % KEEP_EVERY == 0 or is_over:
+                self._keep(key, some, setting.rounds)
+
+    def _keep(self, key: str, some: Begun, rounds: int) -> None:
         sys.stderr.write(f"{key}: {some.played} rounds, {some.seconds:.1f} s\n")
+        if some.played == rounds:
+            trace = some.trace()
+            self._ended.put(key, {name: getattr(trace, name) for name in ARRAYS})
+            self._under_way.put(key, {})
+        elif some.can_be_kept:
+            self._under_way.put(key, some.kept())
 
 
 def play(rows: Path, settings: Path, pieces: Path, begun: Path, seconds: str) -> None:

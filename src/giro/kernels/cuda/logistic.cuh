@@ -2,8 +2,10 @@
 //
 // L(θ) = Σ [w log(1 + exp(x'θ)) - z x'θ] + penalty |θ|² / 2 by Newton's method. The gradient is summed in
 // double precision, and it alone decides where θ ends. The Hessian Σ w p (1 - p) x x' + penalty I comes
-// in single precision, and is kept once the Newton decrement is small. A step that goes far beyond the
-// minimum along its line is shortened: by the secant, then by halving the logarithm of its length.
+// in single precision, and is kept once the Newton decrement is small. Only few rows change their
+// weight w p (1 - p) much from step to step: those with a word that few others have. If so, these alone
+// are added again. A step that goes far beyond the minimum along its line is shortened: by the secant,
+// then by halving the logarithm of its length.
 //
 // Mirrors giro.kernels.regression.logistic, which takes other steps to the same minimum.
 
@@ -19,11 +21,21 @@
 #define TOO_FAR 0.5                           // of the slope may be left beyond the minimum,
 #define TOO_NEAR 0.7                          // and before it if the step was shortened
 #define SHORTEST 0.1                          // share of a step that is tried next
+#define MUCH 0.2f                             // change of a weight, as a share of it
+#define FEW_ROWS 64                           // if more change, the Hessian is summed up again
 
 struct Fit {
     double theta[DP], gradient[DP], before[DP], step[DP], inverse[DP];
     double parts[WARPS][DP];
     Scaled scaled[3 * CHUNK];
+    int found[FEW_ROWS], changed[FEW_ROWS];   // rows, as they were found and in their order
+    float change[FEW_ROWS];                   // of their weights
+    u32 n_changed;
+};
+
+struct Weights {  // w p (1 - p) of each row
+    float *now, *summed;                      // of this gradient, and as the Hessian has them
+    double *sum;                              // the Hessian before it is eliminated
 };
 
 __device__ inline double sigmoid(double score)
@@ -41,14 +53,14 @@ __device__ inline double dot(const double *left, const double *right)
 
 // Add the parts of the gradient of a few rows at a time, for the columns of this lane.
 template <class Weigh> __device__ inline void
-gather(const Game &g, const int2 *history, int s, Weigh weigh, const double *theta, double *sums,
-       float *spread)
+gather(const Game &g, const int2 *history, int s, Weigh weigh, Fit &fit, double *sums,
+       float *spread, const float *summed)
 {
     const int mine = threadIdx.x % LANES_EACH, group = threadIdx.x / LANES_EACH;
     double at[4 * QUADS_EACH];
 #pragma unroll
     for (int e = 0; e < 4 * QUADS_EACH; e++) {
-        at[e] = theta[4 * (mine + e / 4 * LANES_EACH) + e % 4];
+        at[e] = fit.theta[4 * (mine + e / 4 * LANES_EACH) + e % 4];
         sums[e] = 0.0;
     }
     const float *contexts = g.contexts;
@@ -83,7 +95,14 @@ gather(const Game &g, const int2 *history, int s, Weigh weigh, const double *the
             for (int distance = 1; distance < LANES_EACH; distance *= 2)
                 score += __shfl_xor_sync(0xffffffffu, score, distance);
             const double p = sigmoid(score), error = weight[m] * p - total[m];
-            if (spread && mine == 0 && i < s) spread[i] = (float)(weight[m] * p * (1.0 - p));
+            if (spread && mine == 0 && i < s) {
+                const float now = (float)(weight[m] * p * (1.0 - p));
+                spread[i] = now;
+                if (summed && fabsf(now - summed[i]) > MUCH * summed[i]) {
+                    const u32 place = atomicAdd(&fit.n_changed, 1u);
+                    if (place < FEW_ROWS) fit.found[place] = i;
+                }
+            }
 #pragma unroll
             for (int e = 0; e < QUADS_EACH; e++) {
                 sums[4 * e] += error * (double)x[m][e].x;
@@ -95,12 +114,16 @@ gather(const Game &g, const int2 *history, int s, Weigh weigh, const double *the
     }
 }
 
-// Set the gradient at θ, and w p (1 - p) of each row if `spread` is given. All threads.
+// Set the gradient at θ, and w p (1 - p) of each row if `spread` is given. If `summed` is given, too,
+// find the rows whose weights are no longer much like that. All threads.
 template <class Weigh> __device__ inline void
-differentiate(const Game &g, const int2 *history, int s, Weigh weigh, Fit &fit, float *spread)
+differentiate(const Game &g, const int2 *history, int s, Weigh weigh, Fit &fit, float *spread,
+              const float *summed)
 {
     double sums[4 * QUADS_EACH];
-    gather(g, history, s, weigh, fit.theta, sums, spread);
+    if (threadIdx.x == 0) fit.n_changed = 0;
+    __syncthreads();
+    gather(g, history, s, weigh, fit, sums, spread, summed);
     const int lane = threadIdx.x & 31;
 #pragma unroll
     for (int e = 0; e < 4 * QUADS_EACH; e++) {
@@ -143,11 +166,52 @@ __device__ inline void set_step(Fit &fit, const double *gram, bool anew)
     }
 }
 
+// Set `gram` to the Hessian that has all rows. All threads.
+__device__ inline void sum_up(const Game &g, const int2 *history, int s, Fit &fit, double *gram,
+                              const Weights &weights)
+{
+    const auto scale = [&](int i) {
+        weights.summed[i] = weights.now[i];
+        return Scaled{history[i].x, (double)sqrtf(weights.now[i]), 0.0};
+    };
+    add_up(g, s, scale, (float *)gram, fit.scaled, gram);
+    for (int i = threadIdx.x; i < D; i += THREADS) gram[i * GRAM + i] += g.penalty;
+    __syncthreads();
+    for (int i = threadIdx.x; i < D * GRAM; i += THREADS) weights.sum[i] = gram[i];
+}
+
+// Set `gram` to the Hessian in which the few rows that were found have their weights of now. Rows are
+// added in their order, whoever found them first. All threads.
+__device__ inline void add_changed(const Game &g, const int2 *history, Fit &fit, double *gram,
+                                   const Weights &weights)
+{
+    const int n = (int)fit.n_changed;
+    for (int k = threadIdx.x; k < n; k += THREADS) {
+        const int i = fit.found[k];
+        int rank = 0;
+        for (int m = 0; m < n; m++) rank += fit.found[m] < i;
+        fit.changed[rank] = history[i].x;
+        fit.change[rank] = weights.now[i] - weights.summed[i];
+        weights.summed[i] = weights.now[i];
+    }
+    __syncthreads();
+    for (int row = threadIdx.x / 32; row < D; row += WARPS) {
+        for (int column = row + (threadIdx.x & 31); column < D; column += 32) {
+            double sum = weights.sum[row * GRAM + column];
+            for (int k = 0; k < n; k++) {
+                const float *x = g.contexts + (size_t)fit.changed[k] * DP;
+                sum += (double)fit.change[k] * (double)x[row] * (double)x[column];
+            }
+            weights.sum[row * GRAM + column] = gram[row * GRAM + column] = sum;
+        }
+    }
+}
+
 // Move fit.theta to the minimum; return whether a Hessian was made. `has_hessian` says that one of
 // rows much like these was eliminated in `gram`. All threads.
 template <class Weigh> __device__ inline bool
 minimise(const Game &g, const int2 *history, int s, Weigh weigh, double tolerance, Fit &fit,
-         double *gram, float *spread, bool has_hessian = false)
+         double *gram, const Weights &weights, bool has_hessian = false)
 {
     double last = has_hessian ? 0.0 : 1e300, earlier = 1e300;
     double length = 1.0, low = -1.0, high = 1.0;  // of the step; low < 0: it was not shortened
@@ -155,7 +219,8 @@ minimise(const Game &g, const int2 *history, int s, Weigh weigh, double toleranc
     for (int pass = 0; pass < MOST_PASSES; pass++) {
         const bool own = made || !has_hessian;
         const bool anew = last > (own ? NEAR : NOT_FAR) || last > (own ? SLOW : NOT_SLOW) * earlier;
-        differentiate(g, history, s, weigh, fit, anew ? spread : (float *)0);
+        differentiate(g, history, s, weigh, fit, anew ? weights.now : (float *)0,
+                      made ? weights.summed : (float *)0);
         if (stepped) {
             const double slope = dot(fit.gradient, fit.step), was = fabs(dot(fit.before, fit.step));
             const bool beyond = slope > TOO_FAR * was;
@@ -171,18 +236,16 @@ minimise(const Game &g, const int2 *history, int s, Weigh weigh, double toleranc
             }
         }
         __syncthreads();  // before the first warp replaces the step that the others look at
-        made = made || anew;
         if (anew) {
-            const auto scale = [&](int i) {
-                return Scaled{history[i].x, (double)sqrtf(spread[i]), 0.0};
-            };
-            add_up(g, s, scale, (float *)gram, fit.scaled, gram);
-            for (int i = threadIdx.x; i < D; i += THREADS) {
-                gram[i * GRAM + i] += g.penalty;
-                gram[i * GRAM + D] = -fit.gradient[i];
-            }
+            if (made && fit.n_changed <= FEW_ROWS)
+                add_changed(g, history, fit, gram, weights);
+            else
+                sum_up(g, history, s, fit, gram, weights);
+            __syncthreads();
+            for (int i = threadIdx.x; i < D; i += THREADS) gram[i * GRAM + D] = -fit.gradient[i];
             __syncthreads();
             eliminate(gram, fit.inverse, D);
+            made = true;
         }
         if (threadIdx.x < 32) set_step(fit, gram, anew);
         __syncthreads();
@@ -199,9 +262,10 @@ minimise(const Game &g, const int2 *history, int s, Weigh weigh, double toleranc
     return made;
 }
 
-__device__ inline float *spread_of(const Game &g, int run, int arm)
+__device__ inline Weights weights_of(const Game &g, int model)
 {
-    return g.spread + ((size_t)run * ARMS + arm) * g.rounds;
+    float *both = g.spread + (size_t)model * 2 * g.rounds;
+    return Weights{both, both + g.rounds, g.sums + (size_t)model * D * GRAM};
 }
 
 __device__ inline void load_theta(Fit &fit, const double *theta)

@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 2) fit_arms(const Game *__
             if (drawn) weight_and_total(__ldcg(counts + i), reward, weight, total);
         };
         const double tolerance = drawn ? g.tolerance : CENTRE;
-        minimise(g, history, s, weigh, tolerance, fit, gram, spread_of(g, run, arm));
+        minimise(g, history, s, weigh, tolerance, fit, gram, weights_of(g, model));
         if (!drawn) {
             keep_theta(fit, centre);
             if (threadIdx.x == 0) g.made[model] = s;

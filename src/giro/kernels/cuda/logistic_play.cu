@@ -64,7 +64,7 @@ play(const Game *__restrict__ game, int first, int last)
         load_theta(fit, theta);
         if (has_hessian) load_hessian(fit, gram, kept);
         if (minimise(g, history_of(g, run, arm), s, once, g.tolerance, fit, gram,
-                     spread_of(g, run, arm), has_hessian)) {
+                     weights_of(g, model), has_hessian)) {
             keep_hessian(fit, gram, kept);
             if (threadIdx.x == 0) g.made[model] = s;
         }

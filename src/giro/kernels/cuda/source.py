@@ -22,7 +22,8 @@ _POINTERS = {
     "ranks": "int *",  # [run, i] the arm with the i-th longest history
     "values": "double *",  # [run, arm] what the round's kernel expects of the arm
     "counts": "u32 *",  # [run, arm, i] of a bootstrap sample, zero between rounds
-    "spread": "float *",  # [run, arm, i] weights of rows in a Hessian
+    "spread": "float *",  # [run, arm, 2, i] weights of rows, now and in the Hessian's sum
+    "sums": "double *",  # [run, arm, D, DP + 1] the Hessian's sum
     "theta": "double *",  # [run, arm, DP]
     "made": "int *",  # [run, arm] rows of the last centre or Hessian
     "hessian": "double *",  # [run, arm, number] the last one, eliminated

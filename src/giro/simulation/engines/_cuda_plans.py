@@ -198,7 +198,8 @@ def _regressions(shape: Shape) -> Arrays:
     return {
         "theta": ((shape.n_arms, padded(shape.width)), _REAL),
         "made": ((shape.n_arms,), _WHOLE),
-        "spread": _rows(shape, _SINGLE),
+        "spread": ((shape.n_arms, 2, shape.rounds), _SINGLE),
+        "sums": ((shape.n_arms, shape.width, padded(shape.width) + 1), _REAL),
     }
 
 

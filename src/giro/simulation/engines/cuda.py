@@ -120,8 +120,11 @@ class Gpu:
 
     def free(self) -> int:
         """Return how many bytes are free, including those that CuPy holds without need."""
-        self._cupy.get_default_memory_pool().free_all_blocks()
-        return int(self._cupy.cuda.Device().mem_info[0])
+        pool = self._cupy.get_default_memory_pool()
+        pool.free_all_blocks()
+        free = int(self._cupy.cuda.Device().mem_info[0])
+        allowed = pool.get_limit() - pool.used_bytes()  # see CUPY_GPU_MEMORY_LIMIT
+        return min(free, allowed) if pool.get_limit() else free
 
 
 @contextmanager
@@ -181,7 +184,13 @@ class Cuda(Engine):
         """Return how many runs the memory holds."""
         each = bytes_per_run(plan, work.setting.rounds)
         self._check_memory(each)
-        return min(runs, max(1, int(_SPARE * self._device.free() / each)))
+        free = self._device.free()
+        at_once = min(runs, max(1, int(_SPARE * free / each)))
+        sys.stderr.write(
+            f"{_name(work, runs)}, {at_once} at once in {at_once * each / 1e9:.1f} of the GPU's "
+            f"{free / 1e9:.1f} GB that are free\n"
+        )
+        return at_once
 
     def _check_memory(self, needed: int) -> None:
         free = self._device.free()
@@ -196,10 +205,14 @@ class _Progress:
     """Writes now and then how many rounds were played, if somebody looks."""
 
     def __init__(self, work: Work, runs: int) -> None:
-        self._text = f"{work.setting.policy} on {work.setting.problem}, {runs} runs"
+        self._text = _name(work, runs)
         self._rounds, self._next = work.setting.rounds, time.monotonic() + _SECONDS
 
     def __call__(self, played: int) -> None:
         if time.monotonic() > self._next and played < self._rounds:
             sys.stderr.write(f"{self._text}: {played} of {self._rounds} rounds\n")
             self._next = time.monotonic() + _SECONDS
+
+
+def _name(work: Work, runs: int) -> str:
+    return f"{work.setting.policy} on {work.setting.problem}, {runs} runs"
