@@ -11,8 +11,8 @@ from giro.kernels.draws.uniform import integer_below
 from giro.offer import Offer
 from giro.problem import Means, Problem
 
-_ORDINARY = 0.2, 0.4  # means of other words are between
-_LIKED, _DISLIKED = 0.9, 0.05  # means of the outlier
+_ORDINARY = 0.02, 0.04  # means of other words are between
+_LIKED, _DISLIKED = 0.3, 0.005  # means of the outlier
 
 
 class _Instance(NamedTuple):
