@@ -53,14 +53,14 @@ class Pair(NamedTuple):
 
 
 PAIRS = (
-    Pair(SDA, "RB_SDA", "sda:block=random", BERNOULLI, "4 √(log r) forced"),
-    Pair(SDA, "RB_SDA", "sda:block=random", BETA, "4 √(log r) forced"),
-    Pair(SDA, "WR_SDA", "sda:block=sample", BERNOULLI, "4 √(log r) forced"),
-    Pair(SDA, "WR_SDA", "sda:block=sample", BETA, "4 √(log r) forced"),
-    Pair(SDA, "LB_SDA", "sda:block=last", BERNOULLI, "4 √(log r) forced"),
-    Pair(SDA, "LB_SDA", "sda:block=last", BETA, "4 √(log r) forced"),
-    Pair(SDA, "SSMC", "sda:block=worst", BERNOULLI, "4 √(log r) forced"),
-    Pair(SDA, "SSMC", "sda:block=worst", BETA, "4 √(log r) forced"),
+    Pair(SDA, "RB_SDA", "sda:block=random", BERNOULLI, "16 √(log r) forced"),
+    Pair(SDA, "RB_SDA", "sda:block=random", BETA, "16 √(log r) forced"),
+    Pair(SDA, "WR_SDA", "sda:block=sample", BERNOULLI, "16 √(log r) forced"),
+    Pair(SDA, "WR_SDA", "sda:block=sample", BETA, "16 √(log r) forced"),
+    Pair(SDA, "LB_SDA", "sda:block=last", BERNOULLI, "16 √(log r) forced"),
+    Pair(SDA, "LB_SDA", "sda:block=last", BETA, "16 √(log r) forced"),
+    Pair(SDA, "SSMC", "sda:block=worst", BERNOULLI, "16 √(log r) forced"),
+    Pair(SDA, "SSMC", "sda:block=worst", BETA, "16 √(log r) forced"),
     Pair(SDA, "non_parametric_TS", "npts", BERNOULLI, "first reward 2"),
     Pair(SDA, "non_parametric_TS", "npts", BETA, "first reward 2"),
     Pair(SDA, "ReBootG", "reboot:r=1,sd=0.5", BERNOULLI, "σ 0.6 for 0.5"),

@@ -116,13 +116,13 @@ def _forced(factor: float) -> Callable[[float], float]:
 
 POLICIES: dict[str, Callable[[], Regret]] = {
     "RB_SDA": lambda: _dueling("RB_SDA"),
-    "RB_SDA-wrong": lambda: _dueling("RB_SDA", explo_func=_forced(4.0)),
+    "RB_SDA-wrong": lambda: _dueling("RB_SDA", explo_func=_forced(16.0)),
     "WR_SDA": lambda: _dueling("WR_SDA"),
-    "WR_SDA-wrong": lambda: _dueling("WR_SDA", explo_func=_forced(4.0)),
+    "WR_SDA-wrong": lambda: _dueling("WR_SDA", explo_func=_forced(16.0)),
     "LB_SDA": lambda: _dueling("LB_SDA", explo_func=_forced(1.0)),
-    "LB_SDA-wrong": lambda: _dueling("LB_SDA", explo_func=_forced(4.0)),
+    "LB_SDA-wrong": lambda: _dueling("LB_SDA", explo_func=_forced(16.0)),
     "SSMC": lambda: _dueling("SSMC", explo_func=_forced(1.0)),
-    "SSMC-wrong": lambda: _dueling("SSMC", explo_func=_forced(4.0)),
+    "SSMC-wrong": lambda: _dueling("SSMC", explo_func=_forced(16.0)),
     "non_parametric_TS": lambda: _dueling("non_parametric_TS", upper_bound=1),
     "non_parametric_TS-wrong": lambda: _dueling("non_parametric_TS", upper_bound=2),
     "ReBootG": lambda: _dueling("ReBootG", sigma=0.5),

@@ -49,11 +49,11 @@ class Outlier(Problem, name="outlier"):
     """Arms with a word each, one of which pays a few readers much and all others little.
 
     In each round the reader is of one of `kinds` kinds. One of the arms, drawn anew, has the last
-    of the `words`, the outlier: rewards 0 and 1 with mean 0.9 for readers of the first kind, and
-    0.05 for all others. Each other arm has one of the other words, drawn anew. Their means are
-    drawn from [0.2, 0.4] before the first round, for each kind and word. Whoever tries the outlier
-    with a few readers finds that it is bad, and has to try it again with others. Kind and word are
-    shown, as columns of their own.
+    of the `words`, the outlier: rewards 0 and 1 with mean 0.3 for readers of the first kind, and
+    0.005 for all others. Each other arm has one of the other words, drawn anew. Their means are
+    drawn from [0.02, 0.04] before the first round, for each kind and word. Rewards are rare, and
+    whoever tries the outlier with a few readers finds that it is bad. It has to be tried again.
+    Kind and word are shown, as columns of their own.
     """
 
     source = "giro's own: what is good for few is not found without exploring"
