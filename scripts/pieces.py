@@ -1,9 +1,12 @@
 """Play settings on a machine that has no polars, and put the runs that come back into a folder.
 
-Two steps, of which the first runs on that machine:
+Three steps, of which the second runs on that machine:
 
-    python scripts/pieces.py play settings.txt pieces.npz 480
+    python scripts/pieces.py rows rows.npz .bakeoff/storms.parquet ...
+    python scripts/pieces.py play settings.txt pieces.npz 480 rows.npz
     python scripts/pieces.py keep results/family pieces.0.npz pieces.1.npz
+
+The first, and its file, are for problems whose rows come from files with a column `class`.
 
 Each line of settings.txt has policy, problem, rounds, seed, checkpoints, their spacing, first run
 and number of runs. Lines are played in this order, one in each of as many processes as there are
@@ -20,14 +23,40 @@ from pathlib import Path
 
 import numpy as np
 
+from giro.datasets.dataset import Dataset, read_dataset
 from giro.policy import Policy
 from giro.problem import Problem
+from giro.problems import classification
 from giro.simulation.kept import Kept
 from giro.simulation.play import Work, timed_run
 from giro.simulation.simulate import make_setting
 from giro.simulation.trace import Setting, Trace, merge
 
 ARRAYS = ("runs", "regret", "reward", "best", "pulls", "seconds")
+
+
+def write_rows(path: Path, *files: str) -> None:
+    """Write the rows of data sets as arrays."""
+    arrays = {}
+    for file in files:
+        data, name = read_dataset(Path(file), label="class"), Path(file).stem
+        arrays[f"{name}|features"], arrays[f"{name}|labels"] = data.features, data.labels
+        arrays[f"{name}|classes"] = np.array(data.classes)
+    np.savez_compressed(path, **arrays)
+
+
+def use_rows(path: Path | None) -> None:
+    """Let this process read data sets from the file of `write_rows`."""
+    if path is not None:
+        content = np.load(path)
+
+        def read(file: Path, label: str) -> Dataset:
+            features, labels, classes = (
+                content[f"{file.stem}|{part}"] for part in ("features", "labels", "classes")
+            )
+            return Dataset(np.asfortranarray(features), labels, tuple(classes.tolist()), ())
+
+        classification.read_dataset = read
 
 
 def setting_of(line: list[str]) -> Setting:
@@ -53,12 +82,13 @@ def played(task: tuple[list[str], float]) -> tuple[list[str], dict[str, np.ndarr
     return line, {name: getattr(trace, name) for name in ARRAYS}
 
 
-def play(settings: Path, pieces: Path, seconds: str) -> None:
+def play(settings: Path, pieces: Path, seconds: str, rows: Path | None = None) -> None:
     """Play the settings in a file until the time is over."""
     end, content = time.time() + float(seconds), dict[str, np.ndarray]()
     lines = [line.split() for line in settings.read_text().splitlines() if line.strip()]
     context = multiprocessing.get_context("spawn")
-    with context.Pool(max((os.cpu_count() or 1) - 2, 1)) as pool:
+    processes = max((os.cpu_count() or 1) - 2, 1)
+    with context.Pool(processes, use_rows, (rows,)) as pool:
         for line, arrays in pool.imap_unordered(played, [(line, end) for line in lines]):
             key = " ".join(line)
             content |= {f"{key}|{name}": array for name, array in arrays.items()}
@@ -92,6 +122,6 @@ def keep(folder: Path, *paths: str) -> None:
 if __name__ == "__main__":
     _, verb, first, *others = sys.argv
     if verb == "play":
-        play(Path(first), Path(others[0]), others[1])
+        play(Path(first), Path(others[0]), others[1], *map(Path, others[2:]))
     else:
-        keep(Path(first), *others)
+        {"rows": write_rows, "keep": keep}[verb](Path(first), *others)
