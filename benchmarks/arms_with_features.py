@@ -2,13 +2,17 @@
 
     python benchmarks/arms_with_features.py [STAGE ...] [--only LIBRARY] [--policies TEXT ...]
 
-Problems are `movielens` and `covertype`, whose seven arms are known by their numbers only; a run is
-of 50,000 rounds. What it reveals does not depend on who plays: results are compared run by run. The
-rates of VW are chosen on the two runs of seed 100, by exploration and interactions; seed 200, five
-runs, judges each with its rate. Policies of giro are played as they are given: choose their
-parameters in the stage `tuning`, and play `judging` then. Those with a hashed model meet each film
-with a column of its own, as VW does; others meet genres and decades only, as their models are
-dense.
+Problems are `movielens` and `covertype`, whose seven arms are known by their numbers only, with
+50,000 rounds a run, and two in which it costs much not to explore, with 20,000: `hits`, articles
+that live for 500 rounds and of which some few are clicked on by far more often than all others, and
+`outlier`, see `giro.problems.outlier`. What is revealed does not depend on who plays: results are
+compared run by run. The rates of VW are chosen on the two runs of seed 100, by exploration and
+interactions; seed 200, five runs, judges each with its rate. In the two problems for exploring, VW
+has the products of the round with the arm only, as nothing can be learned without them, and so many
+rates of exploring are played that the tuning stage chooses one for each of its explorations, and
+for each policy and model of giro. Policies of giro are played as they are given. Those with a
+hashed model meet each film and article with a column of its own, as VW does; others meet genres and
+decades, or topics, only, as their models are dense.
 
 A line for each run is added to results/arms/quality.csv as it ends, and what is there is not played
 again, unless the version of VW or giro has changed; the newest line counts.
@@ -34,9 +38,26 @@ from giro.version import __version__, stamp
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "arms" / "quality.csv"
-PROBLEMS = {"movielens": "movielens", "covertype": "classification:data=covertype"}
-DENSE = {"movielens": "movielens:ids=false"}  # for policies whose models are
 ROUNDS = 50_000
+
+HITS = "news:n_arms=2000,on_offer=10,lifetime=500,drift=0,spread=1.5,constant=-4"
+
+
+class Game(NamedTuple):
+    """A problem, and how it is played."""
+
+    problem: str
+    dense: str  # for policies whose models are
+    explores: bool = False  # whether it is one in which it costs much not to explore
+    rounds: int = ROUNDS
+
+
+GAMES = {
+    "movielens": Game("movielens", "movielens:ids=false"),
+    "covertype": Game("classification:data=covertype", "classification:data=covertype"),
+    "hits": Game(f"{HITS},ids=true", HITS, explores=True, rounds=20_000),
+    "outlier": Game("outlier", "outlier", explores=True, rounds=20_000),
+}
 
 Stage: TypeAlias = Literal["tuning", "judging"]
 SEED: dict[Stage, int] = {"tuning": 100, "judging": 200}
@@ -53,6 +74,13 @@ EXPLORATIONS = (
 )
 INTERACTIONS = ("", "-q UF", "-q ::")  # none; of the round with the arm; all
 RATES = ("-l 0.5", "-l 2", "-l 0.1")  # the first is VW's default
+IN_EXPLORING = (
+    *(f"--{kind} {n}" for kind in ("bag", "cover") for n in (5, 20)),
+    *(f"--squarecb --gamma_scale {scale}" for scale in (10, 100, 1000)),  # 10 is VW's default
+    *(f"--{kind} --mellowness {c}" for kind in ("regcb", "regcbopt") for c in (0.1, 0.01)),
+    *(f"--epsilon {share}" for share in (0, 0.02, 0.05, 0.1)),
+    *(f"--first {rounds}" for rounds in (500, 2000)),
+)
 
 POLICIES = (
     "uniform",
@@ -71,6 +99,21 @@ POLICIES = (
     "epsilon-greedy:epsilon=0.02,model=hashed",
     "greedy:model=hashed",
 )  # contextual-giro, log-phe and the logistic bounds go through all of the past in every round
+EXPLORERS = (
+    "uniform",
+    "default",
+    *(f"greedy:model=[hashed:offset={offset}]" for offset in (0, 1)),
+    *(f"epsilon-greedy:epsilon={share},model=hashed" for share in (0.02, 0.05, 0.1)),
+    *(f"{name}:gamma={g},model=hashed" for name in ("squarecb", "fastcb") for g in (1, 10, 100)),
+    *(f"fastcb:gamma={gamma}" for gamma in (1, 10, 100)),
+    *(f"poisson-bootstrap:model=hashed,replicas=20,spread={s}" for s in (0.1, 0.3, 1)),
+    *(f"giro-ensemble:model=hashed,replicas=20,spread={s}" for s in (0.1, 0.3, 1)),
+    "giro-ensemble:model=hashed,replicas=20,a=1,spread=0.1",
+    *(f"lin-ucb:scale={scale}" for scale in (0.1, 0.3, 1)),
+    *(f"lin-ts:scale={scale}" for scale in (0.1, 0.3, 1)),
+    *(f"rand-ucb:scale={scale}" for scale in (0.3, 1)),
+    "neural-linear",
+)
 
 
 class Line(NamedTuple):
@@ -95,7 +138,8 @@ class Line(NamedTuple):
 def main() -> None:
     """Play what is missing and print the table."""
     options = _options()
-    find_movielens()
+    if "movielens" in options.problems:
+        find_movielens()
     for stage in options.stages or RUNS:
         for name in options.problems:
             for run in range(RUNS[stage]):
@@ -108,25 +152,26 @@ def main() -> None:
 
 def _play_vw(name: str, stage: Stage, run: int, options: argparse.Namespace) -> None:
     """Let VW play the run with all arguments of the stage that it has not played."""
-    lines = _read(options.out)
+    lines, game = _read(options.out), GAMES[name]
+    rounds = options.rounds or game.rounds
     there = {line.key for line in lines}
-    groups = _tuned(lines, name, options.rounds)
+    groups = _tuned(lines, name, rounds)
     if stage == "judging":
         texts = [rates[0] for rates in groups[: options.best]]
     elif run > 0:
         texts = [text for rates in groups[: options.best] for text in rates]
     else:
-        texts = _every_rate()
-    empty = Line(name, "VW", "", SEED[stage], run, options.rounds, 0.0, 0.0, VW.requirements[0])
+        texts = _every_rate(game)
+    empty = Line(name, "VW", "", SEED[stage], run, rounds, 0.0, 0.0, VW.requirements[0])
     missing = [text for text in texts if empty._replace(policy=text).key not in there]
     if not missing:
         return
     with tempfile.TemporaryDirectory() as folder:
-        problem = Problem.parse(PROBLEMS[name])
-        write_rounds(Path(folder), problem, rounds=options.rounds, seed=SEED[stage], run=run)
+        problem = Problem.parse(game.problem)
+        write_rounds(Path(folder), problem, rounds=rounds, seed=SEED[stage], run=run)
         try:
             for outcome in played_by_vw(Path(folder), missing, seed=run):
-                us = 1e6 * outcome.seconds / options.rounds
+                us = 1e6 * outcome.seconds / rounds
                 _append(
                     options.out,
                     empty._replace(
@@ -137,13 +182,13 @@ def _play_vw(name: str, stage: Stage, run: int, options: argparse.Namespace) -> 
             say(f"  left out: {trouble}")
 
 
-def _every_rate() -> list[str]:
+def _every_rate(game: Game) -> list[str]:
     """Return VW's arguments: every exploration with every interaction and rate."""
     return [
         " ".join(filter(None, (exploration, interactions, rate)))
-        for interactions in INTERACTIONS
+        for interactions in (("-q UF",) if game.explores else INTERACTIONS)
         for rate in RATES
-        for exploration in EXPLORATIONS
+        for exploration in (IN_EXPLORING if game.explores else EXPLORATIONS)
     ]
 
 
@@ -167,14 +212,13 @@ def _play_giro(name: str, stage: Stage, run: int, options: argparse.Namespace) -
     """Play the run with the policies that have not played it."""
     there = {line.key for line in _read(options.out)}
     made_with = f"giro-bandits=={__version__}"
-    for text in options.policies:
+    game = GAMES[name]
+    rounds = options.rounds or game.rounds
+    for text in options.policies or (EXPLORERS if game.explores else POLICIES):
         try:
             policy = Policy.parse(text)
-            hashed = "hashed" in policy.text
-            problem = Problem.parse((PROBLEMS if hashed else PROBLEMS | DENSE)[name])
-            line = Line(
-                name, "giro", policy.text, SEED[stage], run, options.rounds, 0.0, 0.0, made_with
-            )
+            problem = Problem.parse(game.problem if "hashed" in policy.text else game.dense)
+            line = Line(name, "giro", policy.text, SEED[stage], run, rounds, 0.0, 0.0, made_with)
             if line.key not in there:
                 _append(options.out, _played(line, policy, problem))
         except GiroError as error:
@@ -208,7 +252,9 @@ def _append(path: Path, line: Line) -> None:
     say(f"{line.problem:<10} seed {line.seed} run {line.run} {line.mean_reward:.4f}  {line.policy}")
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        command = f"python benchmarks/arms_with_features.py --rounds {line.rounds}"
+        of_all = {game.rounds for game in GAMES.values()}
+        command = "python benchmarks/arms_with_features.py"
+        command += "" if line.rounds in of_all else f" --rounds {line.rounds}"
         path.write_text(f"# {stamp(command)}\n{','.join(Line._fields)}\n")
     numbers = f"{line.rounds},{line.mean_reward:.6f},{line.us:.4g}"
     text = ",".join((line.problem, line.library, f'"{line.policy}"', f"{line.seed},{line.run}"))
@@ -267,8 +313,9 @@ def _show(lines: Sequence[Line], options: argparse.Namespace) -> None:
     """Print a table for each stage and problem."""
     for stage in options.stages or RUNS:
         for name in options.problems:
-            rows = rows_of(lines, name, stage, options.rounds)
-            runs = f"{RUNS[stage]} runs of {options.rounds:,} rounds, seed {SEED[stage]}"
+            rounds = options.rounds or GAMES[name].rounds
+            rows = rows_of(lines, name, stage, rounds)
+            runs = f"{RUNS[stage]} runs of {rounds:,} rounds, seed {SEED[stage]}"
             print(f"\n{stage}: {name}, {runs}")
             for row in rows:
                 who = f"{row.library:<5} {row.policy}"
@@ -280,15 +327,15 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("stages", nargs="*", choices=[*RUNS, []], metavar="STAGE")
-    parser.add_argument("--problems", nargs="+", choices=list(PROBLEMS), default=list(PROBLEMS))
+    parser.add_argument("--problems", nargs="+", choices=list(GAMES), default=list(GAMES))
     parser.add_argument("--only", choices=("giro", "vw"))
-    parser.add_argument("--policies", nargs="+", default=POLICIES, metavar="TEXT")
+    parser.add_argument("--policies", nargs="+", metavar="TEXT")
     parser.add_argument("--best", type=int, metavar="N", help="of VW, after a tuning run, play on")
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--rounds", type=int, help="of every problem, for a trial")
     parser.add_argument("--out", type=Path, metavar="FILE")
     options = parser.parse_args()
     trial = ROOT / ".benchmarks" / "arms" / f"{options.rounds}.csv"
-    options.out = options.out or (RESULTS if options.rounds == ROUNDS else trial)
+    options.out = options.out or (trial if options.rounds else RESULTS)
     return options
 
 

@@ -20,13 +20,13 @@ from ratio import say
 from giro import BadFile, Problem
 from giro.datasets.movielens import VARIABLE, read_movielens
 from giro.offer import Offer, SparseRows
-from giro.problem import reveal
+from giro.problem import reveal, reward
 from giro.problem import start as start_problem
 from giro.seeds import stream
 
 PEER = Path(__file__).parent / "peers" / "arms_vw.py"
 RECBOLE = "recbole==1.2.1"
-_PROBLEM_SIDE = 0  # of the streams of a run, see giro.simulation.play
+_PROBLEM_SIDE, _REWARD_SIDE = 0, 2  # of the streams of a run, see giro.simulation.play
 
 
 VW = Library("VW-ADF", ("vowpalwabbit==9.11.9", "numpy==2.4.6"))
@@ -51,14 +51,14 @@ def write_rounds(folder: Path, problem: Problem, *, rounds: int, seed: int, run:
 
     lines.txt has a line for each round: that of the context and those of the arms, tabs between.
     """
-    rng = stream(seed, run, _PROBLEM_SIDE)
+    rng, of_rewards = (stream(seed, run, side) for side in (_PROBLEM_SIDE, _REWARD_SIDE))
     instance = start_problem(problem, rng)
     rewards = []
     with (folder / "lines.txt").open("w") as file:
         for t in range(rounds):
             offer, means, _ = reveal(instance, t, rng)
             file.write("\t".join(lines_of(offer)) + "\n")
-            rewards.append(means[offer.arms])
+            rewards.append([reward(instance, means, int(arm), of_rewards) for arm in offer.arms])
     np.save(folder / "rewards.npy", np.array(rewards))
 
 

@@ -131,6 +131,7 @@ OF_ARMS = "linear:n_arms=3,dimension=4,shared=true"
 SWITCHING = "switching:first=[bernoulli:means=[0.7,0.4]],second=[beta:means=[0.3,0.6]],at=60"
 DELAYED = "delayed:problem=[linear:n_arms=3,dimension=2],lag=7,delay=random"
 NEWS = "news:n_arms=9,on_offer=4,lifetime=6,topics=3,kinds=2,drift=0.5"
+NUMBERED = NEWS + ",spread=1.5,constant=-4,ids=true"
 PLAYED = (
     "bernoulli",
     "beta",
@@ -169,6 +170,7 @@ def all_problems() -> list[Problem]:
         "sleeping:problem=[linear:n_arms=4,dimension=2,shared=true],awake=1",
         "movielens:ids=false",
         NEWS,
+        NUMBERED,
         SWITCHING,
         DELAYED,
         "switching:first=[logistic:n_arms=3,dimension=2],second=[linear:n_arms=3,dimension=2],at=9",

@@ -20,6 +20,7 @@ class Needed(NamedTuple):
     holds: Callable[[Any], bool]
 
 
+FINITE = Needed("a finite {}", math.isfinite)
 POSITIVE = Needed("a finite {} > 0", lambda value: 0.0 < value < math.inf)
 SHARE = Needed("{} in [0, 1]", lambda value: 0.0 <= value <= 1.0)
 LEVEL = Needed("0 < {} < 1", lambda value: 0.0 < value < 1.0)

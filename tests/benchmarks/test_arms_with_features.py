@@ -10,7 +10,7 @@ from rounds_for_vw import lines_of, write_rounds
 
 from giro import Problem
 from giro.offer import Offer, SparseRows
-from giro.problem import reveal, start
+from giro.problem import reveal, reward, start
 from giro.seeds import stream
 
 LINE = arms.Line("movielens", "VW", "--bag 5 -l 2", 100, 0, 50, 0.5, 90.0, "vw==1")
@@ -33,12 +33,13 @@ def test_rounds_are_those_of_the_simulator(text: str, tmp_path: Path, seed: int)
         (tmp_path / "lines.txt").read_text().splitlines(),
         np.load(tmp_path / "rewards.npy"),
     )
-    rng = stream(seed, 3, 0)
+    rng, of_rewards = stream(seed, 3, 0), stream(seed, 3, 2)
     instance = start(problem, rng)
     for t in range(20):
         offer, means, _ = reveal(instance, t, rng)
         assert lines[t].split("\t") == list(lines_of(offer))
-        assert rewards[t].tolist() == means[offer.arms].tolist()
+        drawn = [reward(instance, means, arm, of_rewards) for arm in offer.arms.tolist()]
+        assert rewards[t].tolist() == drawn
 
 
 def test_lines_are_read_as_they_were_written_and_the_newest_counts(tmp_path: Path) -> None:

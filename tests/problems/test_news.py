@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from known import NEWS
+from contract.test_problems import dense
+from known import NEWS, NUMBERED
 from laws import assert_follows, assert_follows_cdf
 from scipy import stats
 
@@ -43,7 +44,8 @@ class Literally:
         while self.after in {article.number for article in self.articles}:
             self.after = (self.after + 1) % self.news.n_arms
         topic = integer_below(self.news.topics, self.rng)
-        self.articles.append(Article(self.after, topic, 0.5 * standard_normal(self.rng)))
+        quality = self.news.spread * standard_normal(self.rng)
+        self.articles.append(Article(self.after, topic, quality))
         self.after = (self.after + 1) % self.news.n_arms
 
     def reveal(self, rng: np.random.Generator) -> tuple[int, dict[int, tuple[int, float, float]]]:
@@ -64,11 +66,13 @@ class Literally:
 
     def seen_by(self, kind: int, article: Article) -> tuple[int, float, float]:
         age = article.age / self.news.lifetime
-        log_odds = self.tastes[kind, article.topic] + article.quality - 2 - age
+        log_odds = self.tastes[kind, article.topic] + article.quality + self.news.constant - age
         return article.topic, age, 1 / (1 + math.exp(-log_odds))
 
 
-@pytest.mark.parametrize("text", ["news", NEWS, "news:n_arms=4,on_offer=4,lifetime=2"])
+@pytest.mark.parametrize(
+    "text", ["news", NEWS, NUMBERED, "news:n_arms=4,on_offer=4,lifetime=2,spread=0,constant=-4"]
+)
 def test_rounds_are_those_of_the_literal_twin(text: str, seed: int) -> None:
     problem = Problem.parse(text)
     assert isinstance(problem, News)
@@ -81,7 +85,11 @@ def test_rounds_are_those_of_the_literal_twin(text: str, seed: int) -> None:
         assert offer.context.tolist() == np.eye(problem.kinds)[kind].tolist()
         topics, ages, wanted = zip(*articles.values(), strict=True)
         one_hot = np.eye(problem.topics)[list(topics)]
-        assert offer.features.tolist() == np.column_stack([one_hot, ages]).tolist()
+        features = np.column_stack([one_hot, ages])
+        if problem.ids:
+            features = np.column_stack([features, np.eye(problem.n_arms)[offer.arms]])
+            assert offer.features.begin[-1] == 3 * problem.on_offer
+        assert dense(offer.features, problem).tolist() == features.tolist()
         np.testing.assert_allclose(means[offer.arms], wanted, rtol=1e-12)
         assert highest == means[offer.arms].max()
         assert np.count_nonzero(means) == problem.on_offer
@@ -147,9 +155,12 @@ def test_bad_parameters_are_refused() -> None:
         ("topics=0", "whole number topics >= 1"),
         ("kinds=1", "whole number kinds >= 2"),
         ("drift=1.5", r"drift in \[0, 1\]"),
+        ("spread=-1", "finite spread >= 0"),
     ):
         with pytest.raises(BadParameter, match=complaint):
             Problem.parse(f"news:{text}")
+    with pytest.raises(BadParameter, match="news needs a finite constant"):
+        News(constant=math.inf)
     for wrapper in ("sleeping:problem=news", "switching:first=news,second=news,at=5"):
         with pytest.raises(BadParameter, match="all arms on offer"):
             Problem.parse(wrapper)

@@ -9,11 +9,17 @@ from giro.checks import check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.giro.history import Rewards, all_binary, no_rewards, remember
+from giro.kernels.giro.lazy_weights import (
+    WeightedArms,
+    add_reward,
+    empty_arms,
+    weighted_argmax,
+)
+from giro.kernels.giro.partial_sample import is_empty
 from giro.kernels.giro.reweight import (
     entries_of,
     exponential_argmax,
     exponential_argmax_probabilities,
-    exponential_mean,
     multinomial_mean,
 )
 from giro.kernels.highest.binomial_argmax import (
@@ -28,8 +34,9 @@ from giro.policy import Case, Offer, Policy, Shape
 
 
 class _State(NamedTuple):
-    rewards: Rewards
-    values: BinomialValues  # while all rewards are 0 or 1 and weights multinomial
+    rewards: Rewards  # if weights are multinomial
+    values: BinomialValues  # of those, while all rewards are 0 or 1
+    weighted: WeightedArms  # rewards, if weights are exponential
     zeros: int  # prior rewards 0 of every arm
     ones: int  # prior rewards 1 of every arm
     exponential: bool  # weights, otherwise multinomial
@@ -38,24 +45,28 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    if all_binary(state.rewards):
-        if not state.exponential:
-            return binomial_argmax(state.values, offer.arms, state.ranking, rng)
+    zeros, ones, ranking = state.zeros, state.ones, state.ranking
+    if state.exponential:
+        if not is_empty(state.weighted.rewards):
+            return weighted_argmax(state.weighted, offer.arms, zeros, ones, ranking, rng)
+        records = state.weighted.rewards.arms
         return exponential_argmax(
-            state.rewards, offer.arms, state.zeros, state.ones, state.ranking, rng
+            records.total, records.pulls, offer.arms, zeros, ones, ranking, rng
         )
+    if all_binary(state.rewards):
+        return binomial_argmax(state.values, offer.arms, ranking, rng)
     values = np.empty(offer.arms.size)
     for i in range(values.size):
-        entries = entries_of(state.rewards, offer.arms[i], state.zeros, state.ones)
-        if state.exponential:
-            values[i] = exponential_mean(entries, rng)
-        else:
-            values[i] = multinomial_mean(entries, rng)
-    return argmax(values, offer.arms, state.ranking, rng)
+        entries = entries_of(state.rewards, offer.arms[i], zeros, ones)
+        values[i] = multinomial_mean(entries, rng)
+    return argmax(values, offer.arms, ranking, rng)
 
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    if state.exponential:
+        add_reward(state.weighted, arm, reward)
+        return
     remember(state.rewards, arm, reward)
     m = state.rewards.history.length[arm] + state.zeros + state.ones
     set_bootstrap(state.values, arm, m, state.rewards.total[arm] + state.ones)
@@ -63,13 +74,17 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 @kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
+    zeros, ones, ranking = state.zeros, state.ones, state.ranking
+    if state.exponential:
+        records = state.weighted.rewards.arms
+        if not is_empty(state.weighted.rewards):
+            return np.empty(0)
+        return exponential_argmax_probabilities(
+            records.total, records.pulls, offer.arms, zeros, ones, ranking
+        )
     if not all_binary(state.rewards):
         return np.empty(0)
-    if not state.exponential:
-        return binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
-    return exponential_argmax_probabilities(
-        state.rewards, offer.arms, state.zeros, state.ones, state.ranking
-    )
+    return binomial_argmax_probabilities(state.values, offer.arms, ranking)
 
 
 @dataclass(frozen=True)
@@ -79,7 +94,7 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
     The prior rewards, `zeros` and `ones` of them, are added once and not per pull as in Giro.
     `multinomial` weights are those of drawing with replacement. `exponential` ones are those of the
     Bayesian bootstrap. With them, rewards 0 and 1 give Thompson sampling under a Beta(ones, zeros)
-    prior.
+    prior, and others cost little more as they grow in number: see `lazy_weights`.
     """
 
     source = "Osband and Van Roy 2015"
@@ -107,11 +122,13 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories and the prior."""
+        exponential = self.weights == "exponential"
         return _State(
-            no_rewards(shape.n_arms, shape.capacity),
+            no_rewards(shape.n_arms, 0 if exponential else shape.capacity),
             prior_values(shape.n_arms, self.zeros, self.ones),
+            empty_arms(shape.n_arms, shape.capacity if exponential else 0),
             self.zeros,
             self.ones,
-            self.weights == "exponential",
+            exponential,
             tie_ranking(self.ties, shape.n_arms, rng),
         )

@@ -16,8 +16,9 @@ class Npts(Policy, name="npts"):
 
     The weights are uniform among those that add up to 1. This is `bootstrap-thompson` with
     exponential weights, a prior reward 1 and none of 0. Rewards 0 and 1 take one beta draw for each
-    arm that could win, others a weight for each reward. For any rewards in [0, 1] the regret
-    reaches the limit of Burnetas and Katehakis.
+    arm that could win. Of others, weights of parts of an arm's rewards are drawn, as fine as it
+    takes (see `lazy_weights`), so that a round costs little more as rewards grow in number. For any
+    rewards in [0, 1] the regret reaches the limit of Burnetas and Katehakis.
     """
 
     source = "Riou and Honda 2020, Algorithm 2"

@@ -36,8 +36,9 @@ class _State(NamedTuple):
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     if state.kind == 0 and all_binary(state.rewards):
+        total, pulls = state.rewards.total, state.rewards.history.length
         return exponential_argmax(
-            state.rewards, offer.arms, state.zeros, state.ones, state.ranking, rng
+            total, pulls, offer.arms, state.zeros, state.ones, state.ranking, rng
         )
     values = np.empty(offer.arms.size)
     for i in range(values.size):
@@ -61,8 +62,9 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
     if state.kind > 0 or not all_binary(state.rewards):
         return np.empty(0)
+    total, pulls = state.rewards.total, state.rewards.history.length
     return exponential_argmax_probabilities(
-        state.rewards, offer.arms, state.zeros, state.ones, state.ranking
+        total, pulls, offer.arms, state.zeros, state.ones, state.ranking
     )
 
 

@@ -17,6 +17,7 @@ from giro.problems.logistic import Logistic
 from giro.problems.low_rank import LowRank
 from giro.problems.movielens import Movielens
 from giro.problems.news import News
+from giro.problems.outlier import Outlier
 from giro.problems.sleeping import Sleeping
 from giro.problems.switching import Switching
 from giro.problems.wheel import Wheel
@@ -33,6 +34,7 @@ __all__ = [
     "LowRank",
     "Movielens",
     "News",
+    "Outlier",
     "Sleeping",
     "Switching",
     "Wheel",

@@ -2,20 +2,20 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import SHARE, at_least, check, whole
-from giro.compiling import kernel
+from giro.checks import FINITE, NOT_NEGATIVE, SHARE, at_least, check, whole
+from giro.compiling import bind, dispatched, inline_kernel, kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.network import clipped_sigmoid
-from giro.offer import Offer
+from giro.offer import Offer, SparseRows
 from giro.problem import Means, Problem
 
-_CONSTANT, _SPREAD = -2.0, 0.5  # log odds of a new average article, deviation of qualities
+_EACH = 3  # features of an article that are not zero, if its number is one of them
 
 
 class _Instance(NamedTuple):
@@ -27,9 +27,11 @@ class _Instance(NamedTuple):
     next: np.ndarray  # [1] the number after that of the newest article
     means: np.ndarray  # [arm] 0 for those that are not on offer
     context: np.ndarray  # [kind] of the present reader
-    features: np.ndarray  # [i, feature]
+    features: Any  # [i, feature], or `SparseRows`
     lifetime: float
     drift: float
+    spread: float
+    constant: float
 
 
 @kernel
@@ -44,17 +46,46 @@ def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offe
     reader = integer_below(kinds, rng)
     instance.context[:] = 0.0
     instance.context[reader] = 1.0
-    instance.features[:] = 0.0
     highest = 0.0
     for i in range(arms.size):
         arm = arms[i]
         age = instance.age[arm] / instance.lifetime
-        instance.features[i, instance.topic[arm]] = 1.0
-        instance.features[i, topics] = age
-        log_odds = _CONSTANT + tastes[reader, instance.topic[arm]] + instance.quality[arm] - age
+        _describe(instance.features, i, instance.topic[arm], age, topics, arm)
+        taste = tastes[reader, instance.topic[arm]]
+        log_odds = instance.constant + taste + instance.quality[arm] - age
         instance.means[arm] = clipped_sigmoid(log_odds)
         highest = max(highest, instance.means[arm])
     return Offer(arms, instance.context, instance.features), instance.means, highest
+
+
+@dispatched
+def _describe(features: Any, i: int, topic: int, age: float, topics: int, arm: int) -> None:
+    """Write the features of an article."""
+    raise TypeError("replaced by dispatch")
+
+
+@inline_kernel
+def _describe_dense(
+    features: np.ndarray, i: int, topic: int, age: float, topics: int, arm: int
+) -> None:
+    features[i, :] = 0.0
+    features[i, topic] = 1.0
+    features[i, topics] = age
+
+
+@inline_kernel
+def _describe_sparse(
+    features: SparseRows, i: int, topic: int, age: float, topics: int, arm: int
+) -> None:
+    end = _EACH * i
+    features.begin[i], features.begin[i + 1] = end, end + _EACH
+    features.column[end], features.value[end] = topic, 1.0
+    features.column[end + 1], features.value[end + 1] = topics, age
+    features.column[end + 2], features.value[end + 2] = topics + 1 + arm, 1.0
+
+
+bind(_describe, np.ndarray, _describe_dense)
+bind(_describe, SparseRows, _describe_sparse)
 
 
 @kernel
@@ -84,7 +115,7 @@ def _publish(instance: _Instance, rng: np.random.Generator) -> int:
     arm %= n_arms
     instance.next[0] = arm + 1
     instance.topic[arm] = integer_below(instance.tastes.shape[1], rng)
-    instance.quality[arm] = _SPREAD * standard_normal(rng)
+    instance.quality[arm] = instance.spread * standard_normal(rng)
     instance.age[arm] = 0
     return int(arm)
 
@@ -99,14 +130,15 @@ class News(Problem, name="news"):
     """Articles that come, grow old and go, and readers who click on the one shown or do not.
 
     In each round `on_offer` articles can be shown. Each is replaced with probability 1 / `lifetime`
-    before the round, by one of age 0 with a topic drawn from `topics` and a quality from N(0, 1/4).
-    The reader is of one of `kinds` kinds, drawn in each round. A click, reward 1, has the log odds
-    taste(kind, topic) + quality - 2 - age / lifetime, where the age is in rounds. Tastes are drawn
-    from N(0, 1) before the first round. Then, in each round, a random one of them becomes
+    before the round, by one of age 0 with a topic drawn from `topics` and a quality from
+    N(0, spread²). The reader is of one of `kinds` kinds, drawn in each round. A click, reward 1,
+    has the log odds constant + taste(kind, topic) + quality - age / lifetime, where the age is in
+    rounds. Tastes are drawn from N(0, 1) before the first round. Then, in each round, a random one of them becomes
     √(1 - drift²) taste + drift z with z from N(0, 1), so that their distribution stays the same.
 
     The context is the kind, as a column of its own. The features of an article are its topic, as a
-    column of its own, and age / lifetime. Quality is not shown. Articles are numbered as they
+    column of its own, age / lifetime and, with `ids`, a column for its number. With `ids` features
+    are sparse. Quality is not shown. Articles are numbered as they
     appear. After number n_arms - 1 comes 0 again, and numbers still on offer are skipped. So a
     number stands for different articles in a long run, about n_arms lifetime / on_offer rounds
     apart. Arms that are not on offer have mean 0.
@@ -123,6 +155,9 @@ class News(Problem, name="news"):
     topics: int = 8
     kinds: int = 4
     drift: float = 0.1
+    spread: float = 0.5
+    constant: float = -2.0
+    ids: bool = False
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -130,6 +165,8 @@ class News(Problem, name="news"):
         check(self.name, whole(2), kinds=self.kinds)
         check(self.name, at_least(1.0), lifetime=self.lifetime)
         check(self.name, SHARE, drift=self.drift)
+        check(self.name, NOT_NEGATIVE, spread=self.spread)
+        check(self.name, FINITE, constant=self.constant)
         if self.on_offer > self.n_arms:
             raise BadParameter(
                 f"news needs a number for each article on offer, got n_arms={self.n_arms} and "
@@ -144,13 +181,19 @@ class News(Problem, name="news"):
     @property
     def n_arm_features(self) -> int:  # type: ignore[override]  # likewise
         """Features of each article."""
-        return self.topics + 1
+        return self.topics + 1 + (self.n_arms if self.ids else 0)
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the tastes and the first articles of one run."""
         tastes = np.empty((self.kinds, self.topics))
         for index in np.ndindex(tastes.shape):
             tastes[index] = standard_normal(rng)
+        features: np.ndarray | SparseRows = np.empty((self.on_offer, self.n_arm_features))
+        if self.ids:
+            entries = _EACH * self.on_offer
+            features = SparseRows(
+                np.zeros(self.on_offer + 1, np.int64), np.empty(entries, np.int64), np.empty(entries)
+            )
         instance = _Instance(
             tastes,
             np.zeros(self.n_arms, np.int64),
@@ -160,9 +203,11 @@ class News(Problem, name="news"):
             np.zeros(1, np.int64),
             np.zeros(self.n_arms),
             np.empty(self.n_features),
-            np.empty((self.on_offer, self.n_arm_features)),
+            features,
             float(self.lifetime),
             float(self.drift),
+            float(self.spread),
+            float(self.constant),
         )
         for i in range(self.on_offer):
             instance.arms[i] = _publish(instance, rng)

@@ -130,15 +130,19 @@ def shifted_mean(entries: Entries, sd: float, rng: np.random.Generator) -> float
 
 @kernel
 def exponential_argmax(
-    rewards: Rewards,
+    total: np.ndarray,
+    pulls: np.ndarray,
     arms: np.ndarray,
     zeros: int,
     ones: int,
     ranking: np.ndarray,
     rng: np.random.Generator,
 ) -> int:
-    """Return the arm with the highest `exponential_mean`, where all rewards are 0 or 1."""
-    alpha, beta_ = _beta_of(rewards, arms, zeros, ones)
+    """Return the arm with the highest `exponential_mean`, where all rewards are 0 or 1.
+
+    `total` is the sum of each arm's rewards.
+    """
+    alpha, beta_ = _beta_of(total, pulls, arms, zeros, ones)
     if min(alpha.min(), beta_.min()) > 0.0:
         return int(arms[beta_argmax(alpha, beta_, rng)])
     values = _certain_values(alpha, beta_)
@@ -151,10 +155,15 @@ def exponential_argmax(
 
 @kernel
 def exponential_argmax_probabilities(
-    rewards: Rewards, arms: np.ndarray, zeros: int, ones: int, ranking: np.ndarray
+    total: np.ndarray,
+    pulls: np.ndarray,
+    arms: np.ndarray,
+    zeros: int,
+    ones: int,
+    ranking: np.ndarray,
 ) -> np.ndarray:
     """Return the probability with which `exponential_argmax` returns each of the arms."""
-    alpha, beta_ = _beta_of(rewards, arms, zeros, ones)
+    alpha, beta_ = _beta_of(total, pulls, arms, zeros, ones)
     if min(alpha.min(), beta_.min()) > 0.0:
         return beta_argmax_probabilities(alpha, beta_)
     values = _certain_values(alpha, beta_)
@@ -168,11 +177,11 @@ def exponential_argmax_probabilities(
 
 @kernel
 def _beta_of(
-    rewards: Rewards, arms: np.ndarray, zeros: int, ones: int
+    total: np.ndarray, pulls: np.ndarray, arms: np.ndarray, zeros: int, ones: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the ones and zeros of these arms, prior ones included."""
-    total, length = of_arms(rewards.total, arms), of_arms(rewards.history.length, arms)
-    return total + ones, length - total + zeros
+    alpha = of_arms(total, arms)
+    return alpha + ones, of_arms(pulls, arms) - alpha + zeros
 
 
 @kernel

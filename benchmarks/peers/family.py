@@ -1,0 +1,144 @@
+"""Public code of the family's authors and others: the regret of each run.
+
+    python family.py FOLDER POLICY PROBLEM ROUNDS RUNS
+
+FOLDER holds checkouts, see benchmarks/family_peers.py. POLICY is a name of `POLICIES`, with
+`-wrong` behind it for the same with one constant changed. PROBLEM is a text of giro's: means of
+Bernoulli or beta arms, or a logistic model with features of arms. A line of JSON is printed.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Regret = Callable[[str, int], float]
+
+
+def _numbers(problem: str, key: str) -> list[float]:
+    """Return the numbers of a parameter of a problem: a list, or one."""
+    text = problem.partition(f"{key}=")[2]
+    return json.loads(text.partition("]")[0] + "]" if text[0] == "[" else f"[{text.split(',')[0]}]")
+
+
+def _arms(problem: str) -> tuple[list[str], list[Any]]:
+    means = _numbers(problem, "means")
+    if problem.startswith("bernoulli"):
+        return ["B"] * len(means), means
+    (v,) = _numbers(problem, "v")
+    return ["beta"] * len(means), [[v * mean, v * (1 - mean)] for mean in means]
+
+
+def _dueling(method: str, **options: Any) -> Regret:
+    """Return a player of DBaudry/Sub-Sampling-Dueling-Algorithms-Neurips20."""
+    sys.path.insert(0, str(FOLDER / "Sub-Sampling-Dueling-Algorithms-Neurips20"))
+    from BernoulliMAB import BetaBernoulliMAB
+    from MAB import GenericMAB
+
+    class Halved(BetaBernoulliMAB):
+        @staticmethod
+        def kl(x: float, y: float) -> float:
+            return 0.5 * BetaBernoulliMAB.kl(x, y)
+
+    halved = options.pop("halved", False)
+
+    def regret(problem: str, rounds: int) -> float:
+        methods, parameters = _arms(problem)
+        if methods[0] == "B":
+            game = (Halved if halved else BetaBernoulliMAB)(parameters)
+        else:
+            game = GenericMAB(methods, parameters)
+        return float(getattr(game, method)(rounds, **options).regret()[-1])
+
+    return regret
+
+
+def _maillard(explore_weight: float) -> Regret:
+    """Return a player of MjolnirT/Kullback-Leibler-Maillard-Sampling."""
+    sys.path.insert(0, str(FOLDER / "Kullback-Leibler-Maillard-Sampling"))
+    from src.BernoulliKLMS import KLMS
+
+    def regret(problem: str, rounds: int) -> float:
+        means = np.array(_numbers(problem, "means"))
+        policy = KLMS(means.size, rounds, explore_weight)
+        total = 0.0
+        for _ in range(rounds):
+            arm = policy.select_arm()
+            policy.update(arm, float(np.random.random() < means[arm]))  # noqa: NPY002, TID251
+            total += means.max() - means[arm]
+        return total
+
+    return regret
+
+
+def _logistic(name: str, delta: float, norm: float) -> Regret:
+    """Return a player of criteo-research/logistic_bandit, where all arms share a model."""
+    sys.path.insert(0, str(FOLDER / "logistic_bandit"))
+    import importlib
+
+    algorithm = getattr(importlib.import_module(f"logbexp.algorithms.{name}"), name.capitalize())
+
+    class Offer:
+        type = "tv_discrete"
+
+        def __init__(self, rows: np.ndarray) -> None:
+            self.rows = rows
+
+        def argmax(self, value: Callable[[np.ndarray], float]) -> np.ndarray:
+            return max(self.rows, key=value)
+
+    def regret(problem: str, rounds: int) -> float:
+        rng = np.random.default_rng(np.random.randint(2**31))  # noqa: NPY002, TID251
+        (k,), (d,), (length,) = (
+            _numbers(problem, key) for key in ("n_arms", "dimension", "strength")
+        )
+        theta = rng.normal(size=d + 1)
+        theta *= length / np.linalg.norm(theta)
+        policy, total = algorithm(norm, 2**0.5, d + 1, delta), 0.0
+        for _ in range(rounds):
+            rows = rng.normal(size=(k, d))
+            rows = np.column_stack([rows / np.linalg.norm(rows, axis=1)[:, None], np.ones(k)])
+            arm = policy.pull(Offer(rows))
+            means = 1 / (1 + np.exp(-np.array([*(rows @ theta), arm @ theta])))
+            policy.learn(arm, float(rng.random() < means[-1]))
+            total += means.max() - means[-1]
+        return total
+
+    return regret
+
+
+def _forced(factor: float) -> Callable[[float], float]:
+    return lambda r: factor * np.sqrt(np.log(r))
+
+
+POLICIES: dict[str, Callable[[], Regret]] = {
+    "RB_SDA": lambda: _dueling("RB_SDA"),
+    "RB_SDA-wrong": lambda: _dueling("RB_SDA", explo_func=_forced(16.0)),
+    "WR_SDA": lambda: _dueling("WR_SDA"),
+    "WR_SDA-wrong": lambda: _dueling("WR_SDA", explo_func=_forced(16.0)),
+    "LB_SDA": lambda: _dueling("LB_SDA", explo_func=_forced(1.0)),
+    "LB_SDA-wrong": lambda: _dueling("LB_SDA", explo_func=_forced(16.0)),
+    "SSMC": lambda: _dueling("SSMC", explo_func=_forced(1.0)),
+    "SSMC-wrong": lambda: _dueling("SSMC", explo_func=_forced(16.0)),
+    "non_parametric_TS": lambda: _dueling("non_parametric_TS", upper_bound=1),
+    "non_parametric_TS-wrong": lambda: _dueling("non_parametric_TS", upper_bound=2),
+    "ReBootG": lambda: _dueling("ReBootG", sigma=0.5),
+    "ReBootG-wrong": lambda: _dueling("ReBootG", sigma=0.6),
+    "IMED": lambda: _dueling("IMED"),
+    "IMED-wrong": lambda: _dueling("IMED", halved=True),
+    "KLMS": lambda: _maillard(1.0),
+    "KLMS-wrong": lambda: _maillard(0.8),
+    "gloc": lambda: _logistic("gloc", 0.05, 1.0),
+    "gloc-wrong": lambda: _logistic("gloc", 0.05, 2.0),
+    "ol2m": lambda: _logistic("ol2m", 0.05, 1.0),
+    "ol2m-wrong": lambda: _logistic("ol2m", 0.05, 2.0),
+}
+
+if __name__ == "__main__":
+    FOLDER = Path(sys.argv[1]).resolve()
+    play, texts = POLICIES[sys.argv[2]](), sys.argv[3:]
+    np.random.seed(0)  # noqa: NPY002, TID251  # theirs draw from it
+    print(json.dumps([play(texts[0], int(texts[1])) for _ in range(int(texts[2]))]))
