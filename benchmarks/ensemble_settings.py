@@ -9,8 +9,8 @@ with the highest mean reward over all sets and orders, those before it chosen al
 after it as they come first in the list. The first value stays unless another is better by at least
 0.001. d is the number of columns, the constant among them. The judging half is not looked at.
 
-When only `a` was played, the machine proved too busy, and candidates were left out: spreads 0.7,
-0.3, 2/√d and 4/√d, Gaussian weights, 20 and 100 replicas, and a second turn through all of them.
+When `a` and four spreads were played, the machine proved too busy, and candidates were left out:
+spreads 2/√d and 4/√d, Gaussian weights, 20 and 100 replicas, and a second turn through all.
 
 Writes a line for each setting and set; lines that are there are not played again.
 """
@@ -36,7 +36,7 @@ FORMS = {  # how a parameter follows from its constant and d
 }
 CHOICES = {
     "a": ("0.3", "0.1", "0.03", "0.1/√d", "0.3/√d", "1/√d", "0.3/d", "1/d", "3/d"),
-    "spread": ("1", "0.5", "3/√d"),
+    "spread": ("1", "0.7", "0.5", "0.3", "3/√d"),
     "weights": ("poisson", "exponential", "double"),
     "replicas": ("50",),
 }
