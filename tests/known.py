@@ -48,6 +48,7 @@ WITH_MODELS = (
     "epsilon-greedy:epsilon=0.1,model=online-logistic",
     "giro-ensemble:model=[hashed:bits=10],replicas=3",
     "squarecb:model=[hashed:bits=10],half_life=7",
+    "cover:model=linear",
 )
 SLOW_WITH_MODELS = (  # the default has a network and trees, too
     "contextual-giro:model=network",
@@ -98,6 +99,7 @@ def each(policies: Iterable[Policy]) -> Any:
 
 # large by default: in plain Python smaller ones do
 SMALLER = {
+    "cover": Policy.parse("cover:model=[hashed:bits=10]"),
     "online-bootstrap": Policy.parse("online-bootstrap:replicas=50"),
     "squarecb": Policy.parse("squarecb:model=[hashed:bits=10]"),
 }

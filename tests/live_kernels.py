@@ -7,7 +7,7 @@ import numpy as np
 
 from giro.compiling.held import hold
 from giro.features import Schema
-from giro.live import LivePolicy, _choose, _draw, _learn, _learn_sparse
+from giro.live import LivePolicy, _choose, _draw, _learn, _learn_of_offer, _learn_sparse
 from giro.offer import Case, Offer, Shape
 from giro.policy import Policy
 from giro.seeds import stream
@@ -58,10 +58,15 @@ def law(held: Any, offer: Offer, form: Form = as_it_is) -> np.ndarray:
     return chances if position >= 0 else np.empty(0)
 
 
-def learn_one(held: Any, case: Case, arm: int, reward: float, form: Form = as_it_is) -> None:
-    """Let a state learn a reward."""
+def learn_one(
+    held: Any, case: Case, arm: int, reward: float, form: Form = as_it_is, *, whole: bool = False
+) -> None:
+    """Let a state learn a reward, with the whole offer if its policy learns from offers."""
+    if whole:
+        form(_learn_of_offer)(held, *case.offer, arm, reward, case.chance)
+        return
     if not isinstance(case.features, np.ndarray):
-        form(_learn_sparse)(held, *case, arm, reward)
+        form(_learn_sparse)(held, case.context, case.features, arm, reward)
         return
     rows = case.context.reshape(1, -1), case.features.reshape(1, -1)
     form(_learn)(held, *rows, np.array([arm]), np.array([reward]))

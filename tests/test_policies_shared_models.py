@@ -193,7 +193,7 @@ def test_one_replica_decides_for_all_arms(
     weights = np.zeros((ROUNDS, 7, 3), np.int32)
     for t in range(ROUNDS):
         learn(state, seen.cases[t], int(seen.arms[t]), float(seen.rewards[t]), rng)
-        draw_weights(weights[t], a, twin)
+        draw_weights(weights[t], 0, a, twin)
     asked, rows = offer()
     favourites = np.zeros(3)
     for replica in range(7):

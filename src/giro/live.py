@@ -23,8 +23,9 @@ from giro.offer import (
     Shape,
     SparseRow,
     SparseRows,
-    case_of,
+    features_at,
     position_of,
+    row_at,
 )
 from giro.policy import (
     Policy,
@@ -119,6 +120,16 @@ class LivePolicy:
     def compiled(self) -> bool:
         """Whether the policy runs as compiled code."""
         return self._functions.compiled
+
+    @property
+    def learns_from_offers(self) -> bool:
+        """Whether a case needs the offer from which its arm was chosen."""
+        return self.played.learns_from_offers
+
+    def case_of(self, offer: Offer, position: int, chance: float = math.nan) -> Case:
+        """Return what the policy learns from, of the arm at a place of an offer."""
+        features = row_at(offer.features, position)
+        return Case(offer.context, features, offer if self.learns_from_offers else None, chance)
 
     def _form(self, function: Function) -> Any:
         return function if self._functions.compiled else plain(function)
@@ -274,8 +285,11 @@ class LivePolicy:
     def learn(self, case: Case, arm: int, reward: float) -> None:
         """Take in one reward in [0, 1]."""
         self.grow_to(self.learned + 1)
-        if self.shape.sparse:
-            self._form(_learn_sparse)(self._held, *case, arm, reward)
+        if self.learns_from_offers:
+            offer = self._usable(_offer_in(case, arm))
+            self._form(_learn_of_offer)(self._held, *offer, arm, reward, float(case.chance))
+        elif self.shape.sparse:
+            self._form(_learn_sparse)(self._held, case.context, case.features, arm, reward)
         else:
             self._one_arm[0], self._one_reward[0] = arm, reward
             rows = _NO_ROWS if self.is_blind else self._usable_rows(*_row_each(case))
@@ -474,6 +488,18 @@ def _row_each(case: Case) -> tuple[np.ndarray, np.ndarray]:
     return case.context.reshape(1, -1), case.features.reshape(1, -1)
 
 
+def _offer_in(case: Case, arm: int) -> Offer:
+    """Return the offer of a case, or that of its arm alone."""
+    if case.offer is not None:
+        return case.offer
+    arms, features = np.array([arm]), case.features
+    if isinstance(features, SparseRow):
+        rows: Any = SparseRows(np.array([0, features.column.size]), *features)
+    else:
+        rows = features.reshape(1, -1) if features.size else NO_FEATURES
+    return Offer(arms, case.context, rows)
+
+
 def _widened(rows: np.ndarray, width: int) -> np.ndarray:
     """Return rows in which columns at the end are missing, or cut off."""
     result = np.full((*rows.shape[:-1], width), np.nan)
@@ -503,7 +529,7 @@ def fingerprint(policy: Policy, schema: Schema) -> str:
         live.stream_of(number)
         arm, reward = live.choose(offer), float(rng.random() < 0.5)
         reward = reward if number < _GAME // 2 else float(rng.random())
-        live.learn(case_of(offer, position_of(offer, arm)), arm, reward)
+        live.learn(live.case_of(offer, position_of(offer, arm)), arm, reward)
         digest.update(f"{arm},".encode())
     return digest.hexdigest()[:16]
 
@@ -627,11 +653,35 @@ def _learn(
 def _seen_case(moments: Any, context: np.ndarray, features: np.ndarray) -> Case:
     """Return a case as the policy sees it, once it is learned."""
     if moments is None:
-        return Case(context, features)
+        return Case(context, features, None, math.nan)
     of_contexts, of_arms = moments
-    return Case(seen(context, of_contexts, True), seen(features, of_arms, True))
+    context, features = seen(context, of_contexts, True), seen(features, of_arms, True)
+    return Case(context, features, None, math.nan)
 
 
 @kernel
 def _learn_sparse(held: Any, context: Any, features: Any, arm: int, reward: float) -> None:
-    learn(borrowed(held.state), Case(context, features), arm, reward, held.learning)
+    case = Case(context, features, None, math.nan)
+    learn(borrowed(held.state), case, arm, reward, held.learning)
+
+
+@kernel
+def _learn_of_offer(
+    held: Any,
+    arms: np.ndarray,
+    context: Any,
+    features: Any,
+    arm: int,
+    reward: float,
+    chance: float,
+) -> None:
+    """Learn with all arms on offer as the policy sees them, once the chosen one is learned."""
+    position = position_of(Offer(arms, context, features), arm)
+    chosen = features_at(features, position)
+    if held.moments is not None:
+        of_contexts, of_arms = held.moments
+        seen(context, of_contexts, True)
+        seen(chosen, of_arms, True)
+    offer = seen_offer(held.moments, arms, context, features)
+    case = Case(offer.context, features_at(offer.features, position), offer, chance)
+    learn(borrowed(held.state), case, arm, reward, held.learning)

@@ -24,7 +24,7 @@ class Sample(NamedTuple):
 
     rows: Rows
     positions: np.ndarray  # [i] numbers of the rows
-    counts: np.ndarray  # [i, kind] see `kernels.giro.pseudo_rewards`
+    counts: np.ndarray  # [i, kind] see `kernels.giro.pseudo_rewards`; may be weights, not whole
     dropped: int = 0  # rows of the arm that are not kept any more, see `Model.most_rows`
     memory: Any = Everything()  # says how much a row still counts; the newest row counts in full
 
@@ -56,6 +56,12 @@ class Model(Named, kind="model", home="giro.models"):
     refits_from_scratch: ClassVar[bool] = (
         False  # a fit does not depend on the one before, to the last bit
     )
+
+    takes_weights: bool = True
+    """Whether the counts of a sample may be any numbers >= 0.
+
+    False if rows are drawn as often as they count, so that counts are whole.
+    """
 
     most_rows: int | None = None
     """How many rows of an arm it can look back to, where it follows its history.
@@ -254,15 +260,15 @@ def _whole_counts(memory: Any, sample: Sample, rng: np.random.Generator) -> np.n
 
 
 def _undrawn(memory: Any, sample: Sample, rng: np.random.Generator) -> np.ndarray:
-    return sample.counts
+    return sample.counts.astype(np.int64)
 
 
 def _drawn(memory: HalfLife, sample: Sample, rng: np.random.Generator) -> np.ndarray:
-    counts = np.zeros_like(sample.counts)
+    counts = np.zeros(sample.counts.shape, np.int64)
     for i in range(sample.positions.size):
         left = left_since(memory, memory.times[sample.positions[i]] + 1)
         for kind in (REAL, ONE, ZERO):
-            for _ in range(sample.counts[i, kind]):
+            for _ in range(int(sample.counts[i, kind])):
                 counts[i, kind] += rng.random() < left
     return counts
 

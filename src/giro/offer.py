@@ -1,6 +1,7 @@
 """Offer: the arms that can be chosen in a round, with the features of the round and the arms."""
 
 import itertools
+import math
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -39,10 +40,16 @@ class Offer(NamedTuple):
 
 
 class Case(NamedTuple):
-    """The features of a round and of the arm chosen in it."""
+    """What is known when a reward is learned: the round, the arm chosen in it, and the others.
+
+    Few policies look at the others. Those who keep cases may leave them out for all but these, see
+    `Policy.learns_from_offers`.
+    """
 
     context: Any  # [feature], or a `SparseRow`
     features: Any  # [feature], or a `SparseRow`; empty without any
+    offer: Any = None  # the `Offer` that the arm was chosen from, or None
+    chance: float = math.nan  # probability with which it was, if it is known
 
 
 class Shape(NamedTuple):
@@ -135,8 +142,8 @@ def position_of(offer: Any, arm: int) -> int:
 
 @inline_kernel
 def case_of(offer: Any, position: int) -> Case:
-    """Return the features of the round and of the arm at a place of the offer."""
-    return Case(offer.context, features_at(offer.features, position))
+    """Return the case of the arm at a place of the offer."""
+    return Case(offer.context, features_at(offer.features, position), offer, math.nan)
 
 
 @dispatched

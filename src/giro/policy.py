@@ -115,6 +115,9 @@ class Policy(Named, kind="policy", home="giro.policies"):
     A bandit then holds such an arm back after some decisions. False if rewards change nothing.
     """
 
+    learns_from_offers: bool = False
+    """Whether `learn` looks at all arms that were on offer: then the case has its offer."""
+
     learns_aside: bool = False
     """Whether learning takes so long that bandits decide meanwhile, by a copy of the state."""
 

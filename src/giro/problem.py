@@ -50,9 +50,18 @@ class Problem(Named, kind="problem", home="giro.problems"):
         raise NotImplementedError("a problem needs a function reward")
 
     def withhold(
-        self, state: Any, shape: Shape, rng: np.random.Generator, *, compiled: bool
+        self,
+        state: Any,
+        shape: Shape,
+        rng: np.random.Generator,
+        *,
+        compiled: bool,
+        whole: bool = False,
     ) -> Any:
-        """Return the state that the loop plays: the policy's, or one that keeps rewards back."""
+        """Return the state that the loop plays: the policy's, or one that keeps rewards back.
+
+        With `whole` offers, as for policies that learn from them.
+        """
         return state
 
     def law(self, instance: Any, arm: int) -> Law:

@@ -106,7 +106,8 @@ def played(
         assert position >= 0, "an arm that is not on offer was chosen"
         arm = int(offer.arms[position])
         reward = float(played_game.rewards[t, arm])
-        learn_one(held, played_game.case(t, arm), arm, reward, form)
+        case, whole = played_game.case(t, arm), policy.learns_from_offers
+        learn_one(held, case, arm, reward, form, whole=whole)
         result.arms.append(arm)
     return result
 

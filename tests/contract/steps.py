@@ -25,6 +25,7 @@ def in_steps(policy: Policy) -> Policy:
 
 class _State(NamedTuple):
     held: Any  # the policy's state; chooses and learns with the generator of the run
+    whole: bool  # whether it learns from offers
 
 
 def _choose_in_step(state: _State, offer: Offer, rng: np.random.Generator) -> int:
@@ -35,7 +36,7 @@ def _choose_in_step(state: _State, offer: Offer, rng: np.random.Generator) -> in
 def _learn_in_step(
     state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
-    learn_one(state.held, case, arm, reward)
+    learn_one(state.held, case, arm, reward, whole=state.whole)
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,16 @@ class _InSteps(Policy):
         return self.policy.uses_arm_features
 
     @property
+    def learns_from_offers(self) -> bool:  # type: ignore[override]  # likewise
+        """Whether the other policy learns from offers."""
+        return self.policy.learns_from_offers
+
+    @property
     def text(self) -> str:
         """The other policy's text, for messages."""
         return f"{self.policy} in steps"
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the other policy's first state, held together with the run's generator."""
-        return _State(hold(start(self.policy, shape, rng), NO_MOMENTS, rng, rng))
+        held = hold(start(self.policy, shape, rng), NO_MOMENTS, rng, rng)
+        return _State(held, self.policy.learns_from_offers)

@@ -38,7 +38,7 @@ def fed(policy: Policy, n_arms: int, rows: int, seed: int, unfed: int = 0):
 @pytest.mark.parametrize("a", [0.0, 0.1, 1.0])
 def test_weights_are_poisson_with_means_one_and_a(a: float, seed: int) -> None:
     weights = np.zeros((20_000, 3), np.int32)
-    draw_weights(weights, a, stream(seed))
+    draw_weights(weights, 0, a, stream(seed))
     for column, mean in zip(weights.T, (1.0, a, a), strict=True):
         most = np.arange(max(int(column.max()) + 1, 3))
         law = stats.poisson.pmf(most, mean)
@@ -58,7 +58,7 @@ def test_a_linear_replica_is_the_ridge_fit_to_its_weights(policy: ReplicaPolicy,
     contexts[:, 2] = 1.0
     for t in range(40):
         taught(state, Case(contexts[t, :2], NO_CONTEXT), 0, rewards[t], rng)
-        draw_weights(weights[t], a, twin)
+        draw_weights(weights[t], 0, a, twin)
     values = []
     for replica in range(3):
         w = weights[:, replica].sum(axis=1)
@@ -124,7 +124,7 @@ def test_an_arm_is_as_likely_as_replicas_prefer_it() -> None:
 
 def test_replicas_take_poisson_weights_of_rewards_and_pseudo_rewards() -> None:
     counts, rng = np.zeros((2000, 3), np.int32), stream(42)
-    draw_weights(counts, 0.3, rng)
+    draw_weights(counts, 0, 0.3, rng)
     assert counts[:, REAL].mean() == pytest.approx(1.0, abs=0.1)
     assert counts[:, 1:].mean() == pytest.approx(0.3, abs=0.05)
 

@@ -6,6 +6,7 @@ again from the log; a snapshot of it saves the time that would take.
 """
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -32,7 +33,7 @@ from giro.checks import is_word
 from giro.errors import BadParameter, GiroError, UnknownName
 from giro.features import Arms, Given, Schema
 from giro.live import LivePolicy
-from giro.offer import NO_CONTEXT, NO_FEATURES, Case, row_at
+from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, row_at
 from giro.policy import Policy
 
 Find: TypeAlias = Callable[[Sequence[str]], Mapping[str, FoundDecision]]
@@ -114,10 +115,11 @@ class BanditState:
         if not self.learns_aside or any(type(event) not in _TAUGHT for event in events):
             return None
         assert self.live is not None
-        decisions = {event.id: _pending(event) for event in events if isinstance(event, Decided)}
+        pending = self._pending_of
+        decisions = {event.id: pending(event) for event in events if isinstance(event, Decided)}
         rewards = [event for event in events if isinstance(event, Rewarded)]
         missing = [each.id for each in rewards if each.id not in self._pending | decisions]
-        decisions |= {id: _pending(each.decision) for id, each in find(missing).items()}
+        decisions |= {id: pending(each.decision) for id, each in find(missing).items()}
         decisions = self._pending | decisions
         if not rewards or any(each.id not in decisions for each in rewards):
             return None
@@ -174,7 +176,7 @@ class BanditState:
         decided = {event.id for event in events if isinstance(event, Decided)}
         rewarded = (event.id for event in events if isinstance(event, Rewarded))
         missing = [id for id in rewarded if id not in self._pending and id not in decided]
-        self._pending |= {id: _pending(each.decision) for id, each in find(missing).items()}
+        self._pending |= {id: self._pending_of(each.decision) for id, each in find(missing).items()}
 
     def _decide(self, event: Decided) -> Pending:
         self.n_decisions += 1
@@ -184,7 +186,10 @@ class BanditState:
             self._under_way.discard(event.id)  # counted when it was made
         else:
             self.cold_start.decided(event.arm)
-        return _pending(event)
+        return self._pending_of(event)
+
+    def _pending_of(self, event: Decided) -> Pending:
+        return _pending(event, whole=self.setting.policy.learns_from_offers)
 
     def _decide_all(self, events: Sequence[Decided]) -> None:
         """Apply decisions as `_decide` does, and count them together."""
@@ -192,7 +197,7 @@ class BanditState:
         if events[0].names:
             pending |= {event.id: self._decide(event) for event in events}
         else:
-            pending |= {event.id: _pending(event) for event in events}
+            pending |= {event.id: self._pending_of(event) for event in events}
             self.n_decisions += len(events)
             self._counts.decided_all(events, self.setting)
             for event in events:
@@ -306,7 +311,8 @@ class BanditState:
         live, to_unit = self.live, self.setting.to_unit
         if live is None:
             raise GiroError("a reward came before the schema of contexts was known")
-        if len(learned) == 1 or not live.compiled or live.schema.is_sparse:
+        one_by_one = not live.compiled or live.schema.is_sparse or live.learns_from_offers
+        if len(learned) == 1 or one_by_one:
             for decision, value in learned:
                 self._learn_one(live, decision, to_unit(value))
             return
@@ -499,17 +505,20 @@ def _cold_start(setting: Setting) -> ColdStart:
     return ColdStart(setting.first_decisions if holds_back else None)
 
 
-def _pending(event: Decided) -> Pending:
+def _pending(event: Decided, *, whole: bool) -> Pending:
+    """Return what is remembered of a decision, the `whole` offer if the policy learns from it."""
     _, time, arm, arms, chances, own, _, context, features, _, names, position, _ = event
     if position < 0:
         position = event.position
-    weight = inverse = 0.0
+    weight, inverse, chance = 0.0, 0.0, math.nan
     if own >= 0.0 and chances.size:  # it is NaN where it is not known
         chance = chances.item(position if chances.size == arms.size else 0)
         weight, inverse = own / chance, 1.0 / chance
     name, case = names[position] if names else "", _NOTHING_KNOWN
     if context is not NO_CONTEXT or features is not NO_FEATURES:
         case = Case(context, row_at(features, position))
+    if whole:
+        case = Case(context, case.features, Offer(arms, context, features), chance)
     return Pending(arm, case, weight, name, time, inverse, position == 0)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from giro.bandit.sampling import sampled
 from giro.live import LivePolicy
-from giro.offer import Case, Offer, row_at
+from giro.offer import Offer
 
 if TYPE_CHECKING:
     from giro.bandit.deciding import Encoded
@@ -52,8 +52,7 @@ def _try_out(
     live.grow_to(0, n_arms=offer.arms.size)
     for number, reward in enumerate(rewards):
         sampled(live, setting, offer, number=number, baseline=0)
-        case = Case(offer.context, row_at(offer.features, 0))
-        live.learn(case, int(offer.arms[0]), reward)
+        live.learn(live.case_of(offer, 0), int(offer.arms[0]), reward)
 
 
 def warm_up(live: LivePolicy, setting: "Setting", offer: Offer) -> None:

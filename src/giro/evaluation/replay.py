@@ -19,7 +19,7 @@ from giro.evaluation.target import (
     live_policy,
     unit_rewards,
 )
-from giro.offer import case_of, position_of
+from giro.offer import position_of
 from giro.policy import Policy
 from giro.progress import shown
 from giro.seeds import stream
@@ -78,7 +78,8 @@ def replayed(policy: Policy, log: Log, learning: Learning, *, rejection: bool) -
             live.stream_of(event)
             arm = live.choose(offer)
             if arm == log.arm[event]:
-                live.learn(case_of(offer, position_of(offer, arm)), arm, float(rewards[event]))
+                case = live.case_of(offer, position_of(offer, arm))
+                live.learn(case, arm, float(rewards[event]))
                 kept.append(event)
             task.advance()
     return np.array(kept, np.int64)

@@ -15,7 +15,7 @@ from giro.model import Model
 from giro.models.estimator import as_model
 from giro.models.hashed import Hashed
 from giro.models.linear import Linear
-from giro.offer import case_of, position_of
+from giro.offer import position_of
 from giro.policies._arm_models import expected
 from giro.policies.greedy import Greedy
 from giro.progress import shown
@@ -95,7 +95,7 @@ def _predict(
     live = LivePolicy(policy, log.schema, n_arms=len(log.arm_names), seed=0, capacity=known.size)
     for event in known.tolist():
         offer, arm = log.offer_of(event), int(log.arm[event])
-        case = case_of(offer, position_of(offer, arm))
+        case = live.case_of(offer, position_of(offer, arm))
         live.learn(case, arm, float((log.reward[event] - by.base) / by.scale))
     untried = float((log.reward[known].mean() - by.base) / by.scale)
     for event in asked.tolist():

@@ -10,7 +10,7 @@ from giro.errors import BadParameter, UnknownName
 from giro.evaluation.log import Log, by_event_and_arm
 from giro.live import LivePolicy, usable_schema
 from giro.named import text_of
-from giro.offer import Offer, case_of, position_of
+from giro.offer import Offer, position_of
 from giro.policy import Policy, policies_with_arm_features
 from giro.progress import shown
 
@@ -62,7 +62,8 @@ def probabilities_in(
                 voted += 1
             probabilities[event, offer.arms] = chances
             arm = int(log.arm[event])
-            live.learn(case_of(offer, position_of(offer, arm)), arm, float(rewards[event]))
+            case = live.case_of(offer, position_of(offer, arm), float(log.probability[event]))
+            live.learn(case, arm, float(rewards[event]))
             task.advance()
     return PolicyProbabilities(probabilities, voted)
 

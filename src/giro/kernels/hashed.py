@@ -347,8 +347,8 @@ def update_table(table: Table, rows: TableRows, reward: float, counts: np.ndarra
 
 
 @inline_kernel
-def _times(counts: np.ndarray, replica: int) -> int:
-    return int(counts[replica, REAL] + counts[replica, ONE] + counts[replica, ZERO])
+def _times(counts: np.ndarray, replica: int) -> float:
+    return float(counts[replica, REAL] + counts[replica, ONE] + counts[replica, ZERO])
 
 
 @inline_kernel
@@ -362,7 +362,7 @@ def _errors(table: Table, rows: TableRows, reward: float, counts: np.ndarray) ->
     for replica in range(errors.size):
         times = _times(counts, replica)
         target = counts[replica, REAL] * reward + counts[replica, ONE]
-        errors[replica] = errors[replica] + target / times if times > 0 else 0.0
+        errors[replica] = errors[replica] + target / times if times > 0.0 else 0.0
     return errors
 
 

@@ -169,6 +169,11 @@ class Auto(Model, name="auto"):
         most = [each.most_rows for each in self.members if each.fitting != "row"]
         return None if None in most else max((each for each in most if each), default=1)
 
+    @property
+    def takes_weights(self) -> bool:  # type: ignore[override]  # known with the members
+        """Whether all members do."""
+        return all(member.takes_weights for member in self.members)
+
     def forgetting(self, *, windowed: bool) -> Model:
         """Return the same with members that forget."""
         members = (member.forgetting(windowed=windowed) for member in self.members)

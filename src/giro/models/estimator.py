@@ -385,6 +385,11 @@ class Estimator(Model, name="estimator"):
             object.__setattr__(self, "fitting", "history")
 
     @property
+    def takes_weights(self) -> bool:  # type: ignore[override]  # known with the estimator
+        """Whether it has a `sample_weight`."""
+        return abilities_of(self.estimator).weighs
+
+    @property
     def text(self) -> str:
         """A text that identifies the estimator, which `parse` cannot read."""
         described = " ".join(repr(self.estimator).split())

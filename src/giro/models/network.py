@@ -81,6 +81,7 @@ class Network(Model, name="network"):
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)
+    takes_weights = False
 
     hidden: int = field(default=10, kw_only=True)
     batch: int = field(default=32, kw_only=True)

@@ -165,6 +165,7 @@ class OnlineNetwork(Model, name="online-network"):
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)
+    takes_weights = False
 
     hidden: int = field(default=32, kw_only=True)
     copies: int = field(default=2, kw_only=True)

@@ -165,6 +165,7 @@ class _Sgd(Model):
     refit = staticmethod(_refit)
     partial_fit = staticmethod(_refit)
     value = staticmethod(_value)
+    takes_weights = False
     logistic = False  # whether the score is that of a logistic model
 
     penalty: float = field(default=1e-4, kw_only=True)

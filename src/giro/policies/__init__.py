@@ -10,6 +10,7 @@ from giro.policies.besa import Besa
 from giro.policies.bootstrap import Bootstrap
 from giro.policies.bootstrap_thompson import BootstrapThompson
 from giro.policies.contextual_giro import ContextualGiro
+from giro.policies.cover import Cover
 from giro.policies.default import Default
 from giro.policies.ensemble import Ensemble
 from giro.policies.epsilon_greedy import EpsilonGreedy
@@ -54,6 +55,7 @@ __all__ = [
     "Bootstrap",
     "BootstrapThompson",
     "ContextualGiro",
+    "Cover",
     "Default",
     "Ensemble",
     "EpsilonGreedy",

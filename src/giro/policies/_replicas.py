@@ -1,12 +1,14 @@
 """Replicas of every arm's model, each fitted to the same observations with its own weights."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from giro.checks import SHARE, at_least, check, optional, whole
-from giro.compiling import inlined, kernel
+from giro.compiling import bind, dispatched, inlined, kernel
+from giro.errors import BadParameter
+from giro.kernels.draws.continuous import standard_exponential, standard_normal
 from giro.kernels.draws.discrete import poisson
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.kernels.hashed import Table, expected_by_replica, pass_time, update_table
@@ -30,6 +32,8 @@ from giro.policies._arm_models import (
 )
 from giro.policy import Case, Functions, Offer, Scores, Shape
 
+Weights = Literal["poisson", "exponential", "gaussian", "double"]
+KINDS = get_args(Weights)
 _SPREAD_OF_TABLES = 0.1
 _EACH_TIME = 8  # rows: up to this many, a model that is not incremental is refitted every time
 
@@ -38,8 +42,8 @@ class _State(NamedTuple):
     rows: Rows  # only the last one, if the model is incremental
     pulls: np.ndarray  # [model] rows that count, see `empty_pulls`
     model: Any  # fitted coefficients in slot model * replicas + replica
-    weights: np.ndarray  # [row, replica, kind] how often the replica uses a row; only the last row,
-    # if the model is incremental
+    drawn: np.ndarray  # [replica, kind] how much the last row counts for a replica
+    weights: np.ndarray  # [row, replica, kind] the same of all rows, if the model is refitted
     counts: np.ndarray  # [i, kind] workspace for the weights of one model's rows
     due: np.ndarray  # [slot] number of rows at which the slot is refitted next
     only: np.ndarray  # [1] number of the only row, 0
@@ -47,6 +51,7 @@ class _State(NamedTuple):
     left: Rows  # only the row that leaves a window
     taken: np.ndarray  # [place, replica, kind] the weights of rows in a window, if incremental
     design: Design
+    kind: int  # of the weights, an index of KINDS
     a: float  # mean weight of pseudo rewards of each kind
     spread: float  # factor of the replicas' distances from their mean
     growth: float  # of an arm's rows from one refit to the next
@@ -57,7 +62,7 @@ class _State(NamedTuple):
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     values, x = np.full(offer.arms.size, np.inf), round_row(state.design, offer.context)
-    replicas, replica = state.weights.shape[1], 0
+    replicas, replica = state.drawn.shape[0], 0
     for i in range(values.size):
         if i == 0 or not state.design.shared:
             replica = int(rng.random() * replicas)
@@ -73,7 +78,7 @@ def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
 @inlined
 def _of_replicas(state: _State, model: int, x: np.ndarray) -> np.ndarray:
     """Return the prediction of each replica of a model for a row."""
-    values = np.empty(state.weights.shape[1])
+    values = np.empty(state.drawn.shape[0])
     for replica in range(values.size):
         values[replica] = value(state.model, model * values.size + replica, x)
     shrink(values, state.spread)
@@ -95,6 +100,21 @@ def shrink(values: np.ndarray, spread: float) -> None:
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
+    draw_weights(state.drawn, state.kind, state.a, rng)
+    take_weighted(state, case, arm, reward, rng)
+
+
+@dispatched
+def take_weighted(
+    state: Any, case: Case, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    """Learn a reward with the weights in `drawn`."""
+    raise TypeError("replaced by dispatch")
+
+
+def _into_models(
+    state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator
+) -> None:
     x, model = case_row(state.design, case), model_of(state.design, arm)
     if state.incremental:
         _learn_row(state, x, model, reward, rng)
@@ -106,8 +126,7 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 def _learn_row(
     state: _State, x: np.ndarray, model: int, reward: float, rng: np.random.Generator
 ) -> None:
-    weights, replicas = state.weights[0], state.weights.shape[1]
-    draw_weights(weights, state.a, rng)
+    weights, replicas = state.drawn, state.drawn.shape[0]
     place = now(state.memory) % max(state.taken.shape[0], 1)
     gone = _count(state, x, model, reward)
     for replica in range(replicas if gone >= 0 else 0):
@@ -126,12 +145,12 @@ def _learn_row(
 def _learn_history(
     state: _State, x: np.ndarray, model: int, reward: float, rng: np.random.Generator
 ) -> None:
-    replicas = state.weights.shape[1]
     _count(state, x, model, reward)
     append_row(state.rows, x, model, reward)
     positions = positions_of(state.rows, model)
     note_row(state.memory, positions[-1])
-    draw_weights(state.weights[positions[-1]], state.a, rng)
+    replicas = state.drawn.shape[0]
+    state.weights[positions[-1]] = state.drawn
     for replica in range(replicas):
         slot = model * replicas + replica
         if positions.size >= state.due[slot]:
@@ -154,12 +173,26 @@ def _count(state: _State, x: np.ndarray, model: int, reward: float) -> int:
 
 
 @kernel
-def draw_weights(weights: np.ndarray, a: float, rng: np.random.Generator) -> None:
-    """Draw weights[replica]: Poisson(1) for the observed reward, Poisson(a) for a 1 and a 0."""
+def draw_weights(weights: np.ndarray, kind: int, a: float, rng: np.random.Generator) -> None:
+    """Draw weights[replica] of the observed reward, with mean 1, and of a 1 and a 0, with mean a.
+
+    Poisson weights have the means 1 and a, others are a times as large for pseudo rewards.
+    """
     for replica in range(weights.shape[0]):
-        weights[replica, REAL] = poisson(1.0, rng)
-        weights[replica, ONE] = poisson(a, rng) if a > 0.0 else 0
-        weights[replica, ZERO] = poisson(a, rng) if a > 0.0 else 0
+        weights[replica, REAL] = _weight(kind, 1.0, rng)
+        weights[replica, ONE] = _weight(kind, a, rng) if a > 0.0 else 0.0
+        weights[replica, ZERO] = _weight(kind, a, rng) if a > 0.0 else 0.0
+
+
+@kernel
+def _weight(kind: int, mean: float, rng: np.random.Generator) -> float:
+    if kind == 0:
+        return float(poisson(mean, rng))
+    if kind == 1:
+        return mean * standard_exponential(rng)
+    if kind == 2:
+        return mean * max(1.0 + standard_normal(rng), 0.0)
+    return mean * (2.0 if rng.random() < 0.5 else 0.0)
 
 
 @kernel
@@ -186,8 +219,8 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
 
     All combinations of replicas are equally likely, or all replicas if arms share a model.
     """
-    values = np.empty((offer.arms.size, state.weights.shape[1]))
-    _put_values(state, offer, values)
+    values = np.empty((offer.arms.size, state.drawn.shape[0]))
+    put_values(state, offer, values)
     return _law(state.design.shared, of_arms(state.ranking, offer.arms), values)
 
 
@@ -212,12 +245,16 @@ def _shares(values: np.ndarray, ranking: np.ndarray) -> np.ndarray:
 
 @kernel
 def _write_values(state: _State, offer: Offer, out: np.ndarray) -> None:
-    _put_values(state, offer, out)
+    put_values(state, offer, out)
 
 
-@inlined
-def _put_values(state: _State, offer: Offer, out: np.ndarray) -> None:
+@dispatched
+def put_values(state: Any, offer: Offer, out: np.ndarray) -> None:
     """Write the prediction of each replica for each arm on offer, [i, replica]."""
+    raise TypeError("replaced by dispatch")
+
+
+def _by_models(state: _State, offer: Offer, out: np.ndarray) -> None:
     x = round_row(state.design, offer.context)
     out[:] = np.inf
     for i in range(offer.arms.size):
@@ -228,8 +265,9 @@ def _put_values(state: _State, offer: Offer, out: np.ndarray) -> None:
 
 class _TableState(NamedTuple):
     table: Table  # of all arms
-    counts: np.ndarray  # [replica, kind] how often it uses the last row
+    drawn: np.ndarray  # [replica, kind] how much the last row counts for it
     memory: Any  # how rows fade
+    kind: int  # of the weights, an index of KINDS
     a: float  # mean weight of pseudo rewards of each kind
     spread: float  # factor of the replicas' distances from their mean
     ranking: np.ndarray  # order of tied arms
@@ -237,7 +275,7 @@ class _TableState(NamedTuple):
 
 @kernel
 def _choose_by_table(state: _TableState, offer: Offer, rng: np.random.Generator) -> int:
-    replica, rows = int(rng.random() * state.counts.shape[0]), offered_rows(state.table, offer)
+    replica, rows = int(rng.random() * state.drawn.shape[0]), offered_rows(state.table, offer)
     values = expected_by_replica(state.table, rows, replica, state.spread)
     return argmax(values, offer.arms, state.ranking, rng)
 
@@ -246,21 +284,31 @@ def _choose_by_table(state: _TableState, offer: Offer, rng: np.random.Generator)
 def _learn_by_table(
     state: _TableState, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
-    draw_weights(state.counts, state.a, rng)
+    draw_weights(state.drawn, state.kind, state.a, rng)
+    take_weighted(state, case, arm, reward, rng)
+
+
+def _into_table(
+    state: _TableState, case: Case, arm: int, reward: float, rng: np.random.Generator
+) -> None:
     exchange(state.memory, 0, reward)
     pass_time(state.table, state.table.seen, state.memory)
-    update_table(state.table, learned_row(state.table, case, arm), reward, state.counts)
+    update_table(state.table, learned_row(state.table, case, arm), reward, state.drawn)
 
 
 @kernel
 def _propensities_by_table(state: _TableState, offer: Offer) -> np.ndarray:
-    values = np.empty((offer.arms.size, state.counts.shape[0]))
-    _write_values_by_table(state, offer, values)
+    values = np.empty((offer.arms.size, state.drawn.shape[0]))
+    put_values(state, offer, values)
     return _chances_by_table(state, offer.arms, values)
 
 
 @kernel
 def _write_values_by_table(state: _TableState, offer: Offer, out: np.ndarray) -> None:
+    put_values(state, offer, out)
+
+
+def _by_table(state: _TableState, offer: Offer, out: np.ndarray) -> None:
     rows = offered_rows(state.table, offer)
     for replica in range(out.shape[1]):
         expected = expected_by_replica(state.table, rows, replica, state.spread)
@@ -270,6 +318,14 @@ def _write_values_by_table(state: _TableState, offer: Offer, out: np.ndarray) ->
 @kernel
 def _chances_by_table(state: _TableState, arms: np.ndarray, values: np.ndarray) -> np.ndarray:
     return _shares(values, of_arms(state.ranking, arms))
+
+
+for _kind, _take, _put in (
+    (_State, _into_models, _by_models),
+    (_TableState, _into_table, _by_table),
+):
+    bind(take_weighted, _kind, _take)
+    bind(put_values, _kind, _put)
 
 
 @dataclass(frozen=True)
@@ -333,34 +389,43 @@ class ReplicaPolicy(ModelPolicy):
         functions = functions._replace(scores=scores)
         return functions if self.compiles else functions.in_python
 
-    def start_replicas(self, a: float, shape: Shape, rng: np.random.Generator) -> Any:
+    def start_replicas(
+        self, a: float, shape: Shape, rng: np.random.Generator, *, weights: Weights = "poisson"
+    ) -> Any:
         """Return empty histories and unfitted replicas, with pseudo rewards of mean weight a."""
         if isinstance(self.model, Hashed):
             ranking = tie_ranking(self.ties, shape.n_arms, rng)
-            counts = np.zeros((self.replicas, 3), np.int32)
             table = self.model.table(self.replicas)
             spread = _SPREAD_OF_TABLES if self.spread is None else float(self.spread)
             return _TableState(
-                table, counts, self.memory(shape, rows=False), float(a), spread, ranking
+                table,
+                np.zeros((self.replicas, 3)),
+                self.memory(shape, rows=False),
+                KINDS.index(weights),
+                float(a),
+                spread,
+                ranking,
             )
         memory = self.memory(shape)
         model = model_for(self.model, memory)
         n_models, incremental = shape.n_models, model.fitting == "row"
         windowed = min(self.window or 0, shape.capacity) if incremental else 0
         ranking = tie_ranking(self.ties, shape.n_arms, rng)
-        kept = 1 if incremental else shape.capacity
+        kept = 0 if incremental else shape.capacity
         return _State(
-            empty_rows(n_models, shape.width, kept),
+            empty_rows(n_models, shape.width, max(kept, 1)),
             empty_pulls(n_models, memory),
             start_model(model, n_models * self.replicas, shape.width, shape.capacity, rng),
-            np.zeros((kept, self.replicas, 3), np.int32),
-            np.empty((kept, 3), np.int32),
+            np.zeros((self.replicas, 3)),
+            np.zeros((kept, self.replicas, 3)),
+            np.empty((kept, 3)),
             np.zeros(n_models * self.replicas, np.int64),
             np.zeros(1, np.int64),
             memory,
             empty_rows(n_models, shape.width, 1),
-            np.zeros((windowed, self.replicas, 3), np.int32),
+            np.zeros((windowed, self.replicas, 3)),
             design_of(shape),
+            KINDS.index(weights),
             float(a),
             1.0 if self.spread is None else float(self.spread),
             float(self.growth),

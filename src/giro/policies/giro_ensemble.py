@@ -1,14 +1,15 @@
 """Giro ensemble: contextual Giro with a fixed number of perturbed histories."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from giro.checks import NOT_NEGATIVE, check
+from giro.errors import BadParameter
 from giro.model import Model
 from giro.models.linear import Linear
-from giro.policies._replicas import ReplicaPolicy
+from giro.policies._replicas import KINDS, ReplicaPolicy, Weights
 from giro.policy import Shape
 
 
@@ -33,12 +34,21 @@ class GiroEnsemble(ReplicaPolicy, name="giro-ensemble"):
     a: float = 0.3
     model: Model = Linear()  # noqa: RUF009  # frozen
     replicas: int = 50
+    weights: Weights = field(default="poisson", kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
         check(self.name, NOT_NEGATIVE, a=self.a)
+        if self.weights not in KINDS:
+            raise BadParameter(f"{self.name} needs weights {', '.join(KINDS)}, got '{self.weights}'")
+        if self.weights != "poisson" and not self.model.takes_weights:
+            raise BadParameter(
+                f"{self.name} with weights={self.weights} needs a model of weighted rows, as "
+                f"linear, logistic, tree or hashed; {self.model} uses rows a whole number of "
+                "times: give weights=poisson, or another model"
+            )
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return empty histories and unfitted replicas."""
-        return self.start_replicas(self.a, shape, rng)
+        return self.start_replicas(self.a, shape, rng, weights=self.weights)

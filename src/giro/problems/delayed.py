@@ -9,8 +9,8 @@ from giro.checks import check, whole
 from giro.compiling import bind, in_python, kernel, plain
 from giro.errors import BadParameter
 from giro.kernels.draws.continuous import standard_exponential
-from giro.offer import Case, Offer, Shape
-from giro.policy import choose, learn
+from giro.offer import Case, Offer, Shape, case_of, position_of
+from giro.policy import choose, learn, propensities
 from giro.problem import Law, Means, Problem, Wrapping
 from giro.problem import reveal as reveal_of
 from giro.problem import reward as reward_of
@@ -65,6 +65,55 @@ def _learn(state: _Withheld, case: Case, arm: int, reward: float, rng: np.random
         counts[1] += 1
 
 
+class _WithheldOffers(NamedTuple):
+    """The same, with all that was on offer, for policies that learn from it."""
+
+    withheld: _Withheld
+    on_offer: np.ndarray  # [round, i] arms
+    sizes: np.ndarray  # [round] number of arms on offer
+    of_arms: np.ndarray  # [round, i, feature]; [round, 0, 0] where arms have none
+    chances: np.ndarray  # [round] with which the arm was pulled
+
+
+@kernel
+def _choose_noting_chances(state: _WithheldOffers, offer: Offer, rng: np.random.Generator) -> int:
+    chances, arm = propensities(state.withheld.policy, offer), choose(state.withheld.policy, offer, rng)
+    position = position_of(offer, arm)
+    if position >= 0:
+        state.chances[state.withheld.counts[0]] = chances[position]
+    return arm
+
+
+@kernel
+def _learn_of_offers(
+    state: _WithheldOffers, case: Case, arm: int, reward: float, rng: np.random.Generator
+) -> None:
+    """Keep the offer and the reward of this round, and hand over those that are due."""
+    held, offer = state.withheld, case.offer
+    t, counts, n = held.counts[0], held.counts, offer.arms.size
+    state.on_offer[t, :n], state.sizes[t] = offer.arms, n
+    if state.of_arms.shape[1] > 0:
+        state.of_arms[t, :n] = offer.features
+    held.contexts[t], held.arms[t], held.rewards[t] = offer.context, arm, reward
+    counts[0] += 1
+    while counts[1] < counts[0] and held.due[counts[1]] <= t:
+        i = held.order[counts[1]]
+        n = state.sizes[i]
+        then = Offer(state.on_offer[i, :n], held.contexts[i], state.of_arms[i, :n])
+        known = case_of(then, position_of(then, held.arms[i]))
+        known = Case(known.context, known.features, then, state.chances[i])
+        learn(held.policy, known, held.arms[i], held.rewards[i], rng)
+        counts[1] += 1
+
+
+def _bound(state: Any, choosing: Any, learning: Any, *, compiled: bool) -> Any:
+    """Return the state, which these functions are to play."""
+    kind = type(state) if compiled else in_python(type(state))
+    bind(choose, kind, choosing if compiled else plain(choosing))
+    bind(learn, kind, learning if compiled else plain(learning))
+    return kind(*state)
+
+
 @dataclass(frozen=True)
 class Delayed(Wrapping, name="delayed"):
     """The rewards of `problem`, which the policy learns `lag` rounds later.
@@ -102,16 +151,18 @@ class Delayed(Wrapping, name="delayed"):
         return _Instance(start_problem(self.problem, rng))
 
     def withhold(
-        self, state: Any, shape: Shape, rng: np.random.Generator, *, compiled: bool
+        self,
+        state: Any,
+        shape: Shape,
+        rng: np.random.Generator,
+        *,
+        compiled: bool,
+        whole: bool = False,
     ) -> Any:
         """Return a state that plays as this one and hands rewards over when they are due."""
         due = self._due(shape.rounds, rng)
         order = np.argsort(due, kind="stable")
-        kind = _Withheld if compiled else in_python(_Withheld)
-        functions = (_choose, _learn) if compiled else (plain(_choose), plain(_learn))
-        bind(choose, kind, functions[0])
-        bind(learn, kind, functions[1])
-        return kind(
+        withheld = _Withheld(
             state,
             np.empty((shape.rounds, shape.n_features)),
             np.empty((shape.rounds, shape.n_arm_features)),
@@ -121,6 +172,17 @@ class Delayed(Wrapping, name="delayed"):
             due[order],
             np.zeros(2, np.int64),
         )
+        if not whole:
+            return _bound(withheld, _choose, _learn, compiled=compiled)
+        rounds, arms, m = shape.rounds, shape.n_arms, shape.n_arm_features
+        offers = _WithheldOffers(
+            withheld,
+            np.empty((rounds, arms), np.int64),
+            np.empty(rounds, np.int64),
+            np.empty((rounds, arms if m else 0, m)),
+            np.empty(rounds),
+        )
+        return _bound(offers, _choose_noting_chances, _learn_of_offers, compiled=compiled)
 
     def law(self, instance: Any, arm: int) -> Law:
         """Return the law of the arm's rewards, whenever they come."""

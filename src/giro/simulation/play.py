@@ -104,7 +104,8 @@ def play_run(
     instance = start_problem(problem, streams.problem)
     shape, compiled = shape_of(problem, rounds or last), is_compiled(policy, problem)
     state = start_policy(policy, shape, streams.policy)
-    state = problem.withhold(state, shape, stream(seed, run, _LATER), compiled=compiled)
+    later, whole = stream(seed, run, _LATER), policy.learns_from_offers
+    state = problem.withhold(state, shape, later, compiled=compiled, whole=whole)
     points = checkpoints.size
     record = Record(
         checkpoints,
