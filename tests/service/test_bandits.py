@@ -13,6 +13,7 @@ from giro.service.about import About
 from giro.service.bandits import bandit_in
 from giro.service.errors import Problem
 from giro.service.messages import NewBandit
+from giro.service.settings import Limits
 
 Served = Callable[..., None]
 
@@ -29,6 +30,34 @@ def test_a_bandit_is_opened_once_and_one_that_is_not_there_is_a_problem(served: 
         assert bandits.running() == [first]
 
     served(game)
+
+
+def test_a_bandit_too_many_is_let_go_and_opened_again(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("giro.service.bandits._PARTING", 0.0)
+
+    async def game(ask: Client) -> None:
+        bandits = ask.service.bandits
+        for name in "xyz":
+            await bandits.create(name, {"arms": ["a", "b"], "policy": "ucb1"}, About())
+        kept, first = await bandits.get("kept"), await bandits.get("x")
+        (decision,) = await first.decide(Ask())
+        await asyncio.gather(bandits.get("y"), bandits.get("z"))
+        await bandits.get("y")
+        while bandits.n_parting:
+            await asyncio.sleep(0.001)
+        assert bandits.running() == [kept, await bandits.get("z"), await bandits.get("y")]
+        with pytest.raises(GiroError, match="closed"):
+            await first.decide(Ask())
+        again = await bandits.get("x")
+        assert again is not first
+        await again.reward(decision.id, 1.0)
+        assert (again.bandit.n_decisions, again.bandit.n_rewards) == (1, 1)
+        assert [running.name for running in bandits.running()] == ["kept", "y", "x"]
+
+    limits, new = Limits(bandits=3), NewBandit(name="kept", arms=["a", "b"], policy="ucb1")
+    served(game, limits=limits, bandits=[new])
 
 
 def test_a_bandit_decides_at_once_and_with_its_policy_when_that_is_compiled(

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from giro.service.errors import Problem
 from giro.service.metrics import Metrics
 
 _LOGGER = logging.getLogger("giro.service")
+_PARTING = 60.0  # seconds for requests that still have a bandit which is let go
 _LONGEST_PREFIX = 200  # characters of a name that ids can begin with: they have 256 at most
 
 
@@ -124,15 +125,27 @@ class Running:
 
 
 class Bandits:
-    """The bandits of a store, in this process."""
+    """The bandits of a store, in this process.
+
+    Those asked for longest ago are let go if too many are open, but never those that are `kept`.
+    """
 
     def __init__(
-        self, store: str, records: Records, pool: Executor, metrics: Metrics, *, queue: int
+        self,
+        store: str,
+        records: Records,
+        pool: Executor,
+        metrics: Metrics,
+        *,
+        queue: int,
+        most: int,
+        kept: Container[str] = (),
     ) -> None:
-        """Begin with none of them open."""
-        self._metrics = metrics
+        """Begin with none of them open. `queue` is the limit of requests that wait for one."""
+        self._metrics, self._most, self._kept = metrics, most, kept
         self.store, self._records, self._pool, self._queue = store, records, pool, queue
-        self._open: dict[str, asyncio.Task[Running]] = {}
+        self._open: dict[str, asyncio.Task[Running]] = {}  # the last one asked for is the last
+        self._parting: dict[asyncio.Task[None], Running] = {}
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
@@ -143,15 +156,40 @@ class Bandits:
 
     async def get(self, name: str) -> Running:
         """Return a bandit, after opening it if need be."""
-        task = self._open.get(name)
-        if task is None:
-            task = self._open[name] = asyncio.create_task(self._call(self._opened, name))
+        task = self._open.pop(name, None) or asyncio.create_task(self._call(self._opened, name))
+        self._open[name] = task
         try:
-            return await asyncio.shield(task)
+            running = await asyncio.shield(task)
         except BaseException:
-            if task.done():
-                self._open.pop(name, None)
+            if task.done() and self._open.get(name) is task:
+                del self._open[name]
             raise
+        self._let_go()
+        return running
+
+    def _let_go(self) -> None:
+        """Forget bandits that are too many, and close them when no request can have them."""
+        while len(self._open) > self._most:
+            idle = (each for each in self.running() if each.name not in self._kept)
+            running = next(idle, None)
+            if running is None:
+                return
+            del self._open[running.name]
+            parting = asyncio.create_task(self._part(running))
+            self._parting[parting] = running
+            parting.add_done_callback(self._parting.pop)
+
+    async def _part(self, running: Running) -> None:
+        await asyncio.sleep(_PARTING)
+        try:
+            await running.close()
+        except GiroError as error:
+            _LOGGER.warning("the bandit %s was let go without a snapshot: %s", running.name, error)
+
+    @property
+    def n_parting(self) -> int:
+        """The number of those that are let go, and not closed yet."""
+        return len(self._parting)
 
     def __contains__(self, name: str) -> bool:
         """Return whether a bandit is open."""
@@ -197,7 +235,10 @@ class Bandits:
 
     async def close(self) -> None:
         """Close all bandits."""
-        for running in self.running():
+        parting = dict(self._parting)
+        for task in parting:
+            task.cancel()
+        for running in [*self.running(), *parting.values()]:
             await running.close()
         self._open.clear()
 

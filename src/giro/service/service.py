@@ -51,7 +51,13 @@ class Service:
         settings = self.settings
         self.records = await self.call(Records, settings.store)
         self.bandits = Bandits(
-            settings.store, self.records, self.pool, self.metrics, queue=settings.limits.queue
+            settings.store,
+            self.records,
+            self.pool,
+            self.metrics,
+            queue=settings.limits.queue,
+            most=settings.limits.bandits,
+            kept={new.name for new in settings.bandits},
         )
         await self.follow_once()
         self._following = asyncio.create_task(self._follow())

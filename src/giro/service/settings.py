@@ -21,6 +21,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     arms: int = 1000  # of a request
     batch: int = 1000  # decisions or rewards of a request
     queue: int = 1000  # requests that wait for one bandit
+    bandits: int = 1000  # in the memory of a process: others are opened again when needed
     rate: float | None = None  # requests a second of a key that says nothing else
     seconds: float = 10.0  # for the rest of a body to come
 

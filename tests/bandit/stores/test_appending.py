@@ -46,3 +46,21 @@ def test_words_of_every_kind_come_back(make: Make) -> None:
     store.append(events[20:])
     assert [row_of(event) for event in store.read(0, 100)] == [row_of(event) for event in events]
     assert store.find(words).keys() == set(words)
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_a_reward_reads_its_decision_and_not_all_that_wait(make: Make) -> None:
+    store = make()
+    store.append([decided(f"d{i}") for i in range(500)])
+    reward = row_of(Rewarded("d7", 3.0, 1.0))
+    columns = [[field] for field in (*reward, None)]
+    parameters = (1, ["d7"], [], [], None, *columns, ["d7"], [1], None)
+    texts = (_appending.array_text(each) if isinstance(each, list) else each for each in parameters)
+    with store.database.pool.one() as connection, connection.transaction():  # type: ignore[attr-defined]
+        (last, *_), *_ = connection.execute(_appending.CALL, list(texts)).fetchall()
+        query = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables"
+        query += " WHERE relname = 'giro_events'"
+        ((n_read,),) = connection.execute(query).fetchall()
+    assert last == 500
+    assert n_read < 10
+    assert store.find(["d7"])["d7"].reward == Rewarded("d7", 3.0, 1.0)

@@ -149,3 +149,12 @@ def test_many_bandits_and_threads_of_a_process_share_eight_connections(
         thread.join()
     query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
     assert stores[0]._query(query)[0][0] <= 8  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", ["postgres"], indirect=True)
+def test_a_plan_that_looks_dear_is_not_compiled(make: Make) -> None:
+    store = make()
+    query = "EXPLAIN ANALYZE SELECT process FROM giro_processes WHERE until > 0"  # has no index
+    plan = " ".join(line for (line,) in store._query(query))  # type: ignore[attr-defined]
+    assert "Seq Scan" in plan
+    assert "JIT" not in plan

@@ -14,22 +14,24 @@ MOST_MISSED = 200  # events of others that come with the answer
 # before (`awaited`) wait, none of its reports with a name is there (`reported`) and, if it has
 # forms, there are as many as it expects. Each statement of a function sees what was committed
 # before it began, so that what is looked up under the lock is the end of the log. Rows are looked
-# up one by one: without statistics PostgreSQL would read all rows of a bandit for `id = ANY`.
+# up one by one: without statistics PostgreSQL would read all rows of a bandit for `id = ANY`. For
+# `reward IS NULL` it would read all decisions that wait, so what is found is looked at here.
 #
 # Its first row has the position before the group. Events behind `known` follow, if they are few. It
 # has no row if nothing was appended. If there are such events, others are appending, too: then the
 # commit does not wait for the disk, because the lock is held until it is done, and the caller makes
 # it durable. Otherwise nobody waits for the lock, and one call does all.
-NAME = "giro_append_1"
+NAME = "giro_append_2"
 FUNCTION = f"""
 CREATE OR REPLACE FUNCTION {NAME}(
     its_bandit bigint, awaited text[], reported text[], report_names bytea[], forms bigint,
     kinds smallint[], ids text[], times double precision[], amounts double precision[],
-    datas bytea[], rewards bigint[], rewarded text[], places bigint[], known bigint, tells boolean
+    datas bytea[], rewards bigint[], rewarded text[], places bigint[], known bigint
 ) RETURNS SETOF giro_events LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     last bigint;
+    its_reward bigint;
 BEGIN
     PERFORM pg_advisory_xact_lock({LOCKS} + its_bandit);
     FOR i IN 1 .. cardinality(kinds) LOOP
@@ -40,9 +42,9 @@ BEGIN
         END IF;
     END LOOP;
     FOR i IN 1 .. cardinality(awaited) LOOP
-        PERFORM 1 FROM giro_events WHERE bandit = its_bandit AND kind = {DECISION}
-        AND id = awaited[i] AND reward IS NULL;
-        IF NOT FOUND THEN RETURN; END IF;
+        SELECT reward INTO its_reward FROM giro_events
+        WHERE bandit = its_bandit AND kind = {DECISION} AND id = awaited[i];
+        IF NOT FOUND OR its_reward IS NOT NULL THEN RETURN; END IF;
     END LOOP;
     FOR i IN 1 .. cardinality(reported) LOOP
         PERFORM 1 FROM giro_events WHERE bandit = its_bandit AND kind = {REPORT}
@@ -63,9 +65,6 @@ BEGIN
         UPDATE giro_events SET reward = last + places[i]
         WHERE bandit = its_bandit AND kind = {DECISION} AND id = rewarded[i];
     END LOOP;
-    IF tells THEN
-        PERFORM pg_notify('giro', its_bandit || ' ' || (last + cardinality(kinds)));
-    END IF;
     IF last > known THEN
         PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
@@ -80,7 +79,7 @@ END $$
 _TYPES = (
     "bigint", "text[]", "text[]", "bytea[]", "bigint", "smallint[]", "text[]",
     "double precision[]", "double precision[]", "bytea[]", "bigint[]", "text[]", "bigint[]",
-    "bigint", "boolean",
+    "bigint",
 )  # fmt: skip
 CALL = "SELECT position, {} FROM {}({})".format(
     EVENT, NAME, ", ".join(f"%s::{kind}" for kind in _TYPES)

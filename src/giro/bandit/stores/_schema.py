@@ -45,6 +45,7 @@ MIGRATIONS: Final = (
     CREATE INDEX giro_records_until ON giro_records (until) WHERE until IS NOT NULL;
     """,
     "",  # the function of PostgreSQL that appends
+    "",  # another one, which looks up decisions that wait by their ids
 )
 VERSION: Final = len(MIGRATIONS)
 

@@ -34,7 +34,10 @@ class Telling:
 
     def take(self) -> dict[int, int]:
         """Return the news that were held back and not told since, and forget them."""
-        held_back, self._held_back = self._held_back, {}
+        held_back = dict[int, int]()
+        while self._held_back:  # threads may add to it
+            bandit, position = self._held_back.popitem()
+            held_back[bandit] = position
         return {
             bandit: position
             for bandit, position in held_back.items()

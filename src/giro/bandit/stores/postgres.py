@@ -50,7 +50,15 @@ _BREATH = 0.005  # seconds between two reports of more events: those of a busy l
 _PATIENCE = 10  # seconds for a connection
 _BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"  # each statement sees what others committed
 _LOCK = "SELECT pg_advisory_xact_lock(%s)"
+# Who notifies holds a lock of the whole database until the commit, so that should not wait for the
+# disk.
+_TELL = "SELECT set_config('synchronous_commit', 'off', true), pg_notify('giro', %s)"
 _FLUSH = "SELECT pg_logical_emit_message(true, 'giro', '')"
+# A plan that is kept was made when the log was short, and would read all of it when it is long, so
+# none reads tables from end to end. That rule makes plans look dear, and those that look dear are
+# compiled, which takes a second on a busy machine. Every query has one good plan, and finding it
+# again takes as long as an append.
+_SESSION = "SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan"
 _OUTSIDE = ("08", "53", "57")  # classes of errors: connection, resources, operator
 
 
@@ -150,7 +158,6 @@ class PostgresDatabase(Database):
         reported = [each for request in group for each in names_of(request.events)]
         bandit = group[0].bandit
         known = max((each.known for each in group if each.known is not None), default=None)
-        tells = self._telling.is_due(bandit)
         parameters = (
             bandit,
             array_text(awaited),
@@ -161,14 +168,18 @@ class PostgresDatabase(Database):
             array_text(rewards),
             array_text(rewards.values()),
             known,
-            tells,
         )
         with self.errors(), self.pool.one() as connection:
             cursor = connection.execute(CALL, parameters)
             answer = cursor.fetchall()
-        if not answer:
-            return False
-        last = answer[0][0]
+            if not answer:
+                return False
+            last = answer[0][0]
+            if self._telling.is_due(bandit):
+                self._tell(connection, bandit, last + len(rows))
+            else:
+                self._telling.held_back(bandit, last + len(rows))
+                self.watch.hurry()
         missed = [event_of(EventRow(*row[1:])) for row in answer[1:]]
         if last - len(missed) != known:  # they are many, or some have left the log
             missed = []
@@ -176,19 +187,19 @@ class PostgresDatabase(Database):
             request.first += last
             request.is_durable = known is None or last <= known
         tell_all(group, last - len(missed), missed)
-        if tells:
-            self._telling.told(bandit, last + len(rows))
-        else:
-            self._telling.held_back(bandit, last + len(rows))
-            self.watch.hurry()
         return True
+
+    def _tell(self, connection: "psycopg.Connection[Any]", bandit: int, position: int) -> None:
+        """Notify followers."""
+        connection.execute(_TELL, (f"{bandit} {position}",))
+        self._telling.told(bandit, position)
 
     def do_chores(self) -> None:
         """Notify followers of news that were held back."""
         clock.sleep(QUIET)
         for bandit, position in self._telling.take().items():
-            self.query("SELECT pg_notify('giro', ?)", f"{bandit} {position}")
-            self._telling.told(bandit, position)
+            with self.errors(), self.pool.one() as connection:
+                self._tell(connection, bandit, position)
 
     def version(self, connection: "psycopg.Connection[Any]") -> int:
         """Return the version in its table."""
@@ -246,11 +257,7 @@ def _connect(url: str) -> "psycopg.Connection[Any]":
 
     connection = psycopg.connect(url, autocommit=True, connect_timeout=_PATIENCE)
     try:
-        # A plan that is kept was made when the log was short, and would read all of it when it is
-        # long.
-        connection.execute("SET enable_seqscan = off")
-        # Every query has one good plan, and finding it again takes as long as an append.
-        connection.execute("SET plan_cache_mode = force_generic_plan")
+        connection.execute(_SESSION)
     except BaseException:
         connection.close()
         raise
