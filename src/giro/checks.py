@@ -94,6 +94,6 @@ def finite_range(bounds: Any) -> tuple[float, float]:
         low, high = (float(bound) for bound in bounds)
     except (TypeError, ValueError):
         raise BadParameter(f"reward_range is a pair of numbers, got {bounds!r}") from None
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+    if not (low < high and math.isfinite(high - low)):
         raise BadParameter(f"reward_range is two finite numbers, low < high, got {bounds!r}")
     return low, high

@@ -482,3 +482,18 @@ def test_policies_without_contexts_still_log_them() -> None:
         bandit.reward(decision.id, 1.0)
     events = bandit.events()
     assert events["context"].drop_nulls().to_list() == [[float(i), 1.0] for i in range(100)]
+
+
+@pytest.mark.parametrize("policy", ["lin-ucb", "squarecb:model=hashed"])
+def test_half_of_a_pair_in_json_is_a_word_like_others(policy: str, tmp_path: Path) -> None:
+    """Valid JSON may hold "\\ud800", which UTF-8 cannot encode."""
+    store = f"sqlite:///{tmp_path}/x.db"
+    context = {"word": "\ud800", "list": ["\udfff", "x"], "\ud801": 1.0}
+    with Bandit(["a", "b"], policy, name="x", store=store) as bandit:
+        decision = bandit.decide(context, id="1")
+        bandit.reward(decision.id, 1.0)
+        assert bandit.decide(context, id="1") == decision
+        bandit.save(tmp_path / "x.giro")
+    with Bandit.open(store, "x") as again:
+        assert again.decide(context, id="1") == decision
+    assert Bandit.load(tmp_path / "x.giro").decide(context, id="1") == decision

@@ -182,7 +182,7 @@ def test_an_id_that_is_taken_leaves_nothing_behind() -> None:
 
 
 def test_many_in_a_store_are_followed_by_others(tmp_path: Any) -> None:
-    where = {"name": "b", "store": f"sqlite:///{tmp_path}/x.db"}
+    where: dict[str, Any] = {"name": "b", "store": f"sqlite:///{tmp_path}/x.db"}
     with Bandit(["a", "b"], "thompson", first_decisions=None, **where) as bandit:
         bandit.reward(bandit.decide().id, 1.0)
         decisions = bandit.decide_many(300)

@@ -48,3 +48,10 @@ def test_parts_of_a_log_are_its_table(where: str | None) -> None:
         assert pl.concat(bandit.event_parts()).equals(bandit.events())
         assert bandit.latest(10_000)[-1][1].decision.id in bandit.events()["id"]
     assert next(iter(Bandit(["a", "b"], "ucb1").event_parts())).height == 3
+
+
+def test_ten_thousand_arms_are_told_in_one_line() -> None:
+    told = repr(Bandit([f"arm {i}" for i in range(10_000)], "ucb1"))
+    assert told.startswith("Bandit(['arm 0', 'arm 1',")
+    assert "more, 'ucb1': 0 decisions, 0 rewards)" in told
+    assert len(told) < 300 and "\n" not in told

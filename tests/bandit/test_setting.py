@@ -20,6 +20,7 @@ from giro.bandit.setting import Setting
         ({"reward_range": (1, 1)}, "low < high"),
         ({"reward_range": 3}, "pair of numbers"),
         ({"reward_range": (0, float("inf"))}, "finite"),
+        ({"reward_range": (-1e308, 1e308)}, "finite"),  # which are too far from each other
         ({"votes": 0}, "a whole number votes >= 1"),
         ({"floor": 1.5}, r"floor in \[0, 1\]"),
         ({"rounds": 0}, "a whole number rounds >= 1"),

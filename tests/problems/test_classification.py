@@ -4,6 +4,7 @@ import os
 import pickle
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -113,6 +114,12 @@ def test_the_text_of_arrays_tells_other_rows_labels_and_names_apart() -> None:
     assert again.text == made[0]
     assert again == Classification.from_arrays([[1.0], [2.0]], [0, 1], scale="none")
     assert again != other
+
+
+def test_a_frame_is_no_name_of_data() -> None:
+    frame: Any = pl.DataFrame({"x": [1.0, 2.0], "y": ["a", "b"]})
+    with pytest.raises(BadParameter, match=r"got a DataFrame: Classification\.from_arrays takes"):
+        Classification(frame, label="y")
 
 
 def test_a_pickled_problem_carries_its_rows_and_still_protects_them(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def write_bandit(path: Path, content: Packed) -> None:
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as parts:
-        parts.writestr("header.json", json.dumps(content.header, ensure_ascii=False))
+        parts.writestr("header.json", json.dumps(content.header))
         parts.writestr("events.parquet", _parquet(content.events))
         parts.writestr("decisions.parquet", _parquet(content.decisions))
         parts.writestr("rewards.parquet", _parquet(content.rewards))

@@ -127,11 +127,14 @@ def target_of(policy: Any, log: Log, learning: Learning) -> Target:
         note = f"probabilities by {votes} votes" if answer.voted else ""
         return _fixed(log, answer.probabilities, policy.text)._replace(note=note)
     if isinstance(policy, Mapping):
+        row = _row(policy, log)
         text = ",".join(f"{arm}={text_of(float(share))}" for arm, share in policy.items())
-        return _fixed(log, np.tile(_row(policy, log), (log.events, 1)), text)
+        return _fixed(log, np.tile(row, (log.events, 1)), text)
     if callable(policy):
         rows = [_row(policy(log.context(event)), log) for event in range(log.events)]
         return _fixed(log, rows, getattr(policy, "__name__", "function"))
+    if isinstance(policy, Sequence) and any(isinstance(each, str | Policy) for each in policy):
+        raise BadParameter(f"evaluate takes one policy at a time, got {len(policy)}")
     if isinstance(policy, np.ndarray | Sequence):
         return _fixed(log, policy, "array")
     raise BadParameter(
@@ -177,5 +180,9 @@ def _row(given: Any, log: Log) -> Any:
     for name, probability in given.items():
         if str(name) not in log.arm_names:
             raise UnknownName("arm", str(name), known=log.arm_names)
+        if not isinstance(probability, int | float | np.number):
+            raise BadParameter(
+                f"a mapping has a probability for each arm, and for '{name}' it has {probability!r}"
+            )
         row[log.arm_names.index(str(name))] = probability
     return row

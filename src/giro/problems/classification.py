@@ -146,6 +146,11 @@ class Classification(Problem, name="classification"):
         if self.scale not in get_args(Scale):
             scales = ", ".join(get_args(Scale))
             raise BadParameter(f"classification needs a scale of {scales}; got '{self.scale}'")
+        if not isinstance(self.data, str):
+            raise BadParameter(
+                f"classification takes the name of a data set or of a file, got a "
+                f"{type(self.data).__name__}: Classification.from_arrays takes rows and labels"
+            )
         if is_file_name(self.data):
             if self.label is None:
                 raise BadParameter(
