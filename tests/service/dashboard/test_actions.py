@@ -58,6 +58,7 @@ def test_the_share_changes_and_an_apprentice_takes_over(served: Served) -> None:
         for text in ("", "-1", "101", "nan", "x"):
             answer = await browser.act("b", "share", share=text)
             assert answer.status_code == 422
+            assert "A share is a number of per cent, from 0 to 100, got" in answer.text
         assert (await ask.get("/v1/bandits/b"))["setting"]["share"] == 1.0
 
     served(game)

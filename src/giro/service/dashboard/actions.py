@@ -1,6 +1,7 @@
 """Actions: the page on which somebody with an admin key changes a bandit."""
 
 import json
+import math
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, TypeAlias
@@ -110,10 +111,12 @@ class Actions:
     async def _share(self, running: Running, form: Mapping[str, str]) -> str:
         text = form.get("share", "")
         try:
-            share = float(text) / 100.0
+            share = float(text)
         except ValueError:
-            raise BadParameter(f"a share is a number of per cent, got '{text}'") from None
-        await running.change(share=share)
+            share = math.nan
+        if not 0.0 <= share <= 100.0:
+            raise BadParameter(f"a share is a number of per cent, from 0 to 100, got '{text}'")
+        await running.change(share=share / 100.0)
         return "shared"
 
     async def _erase(self, running: Running, form: Mapping[str, str]) -> str:

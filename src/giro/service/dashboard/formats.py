@@ -19,6 +19,15 @@ def count(n: Any) -> str:
     return NOTHING if n is None else f"{int(n):,}"
 
 
+def sentence(text: str) -> str:
+    """Return an error's text as a sentence.
+
+    >>> sentence("no arm is called 'x'")
+    "No arm is called 'x'."
+    """
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def decimals(widths: Iterable[Any]) -> int:
     """Return how many decimals numbers need beside intervals of these widths.
 

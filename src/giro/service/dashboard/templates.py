@@ -10,7 +10,17 @@ import jinja2
 import giro
 from giro.service.dashboard import assets, formats
 
-_FILTERS = ("count", "number", "interval", "signed", "percent", "duration", "exact", "machine")
+_FILTERS = (
+    "count",
+    "number",
+    "interval",
+    "signed",
+    "percent",
+    "duration",
+    "exact",
+    "machine",
+    "sentence",
+)
 
 
 @functools.cache
