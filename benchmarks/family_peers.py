@@ -1,4 +1,4 @@
-"""The family against public code of authors and others, run aside: is the regret the same?
+"""The family against public code of authors and others, run aside, by a test of the same regret.
 
     python benchmarks/family_peers.py FOLDER [--only WORD ...]
 
@@ -8,6 +8,7 @@ of its name. Nothing of it is copied. It runs in an environment of its own.
 Each public policy plays a problem, and so does giro's, in runs that share nothing. A two-sample
 test (Welch) compares the mean regrets. That the test notices a mistake is shown by the same public
 policy with one constant changed. A line for each is written to results/family/peers.csv as it ends.
+Regrets of public code are kept in .benchmarks/family, and are not computed again.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from giro.version import stamp
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "family" / "peers.csv"
+KEPT = ROOT / ".benchmarks" / "family"
 THEIRS = Library(
     "family", ("numpy==2.4.6", "numba==0.68.1", "scipy==1.17.1", "bottleneck>=1.6", "tqdm>=4.67")
 )
@@ -131,10 +133,19 @@ def p_of_same_mean(first: np.ndarray, second: np.ndarray) -> float:
 
 def _regrets(pair: Pair, policy: str, folder: Path) -> np.ndarray:
     """Return the regret of each run of public code."""
+    kind = pair.problem.partition(":")[0]
+    kept = KEPT / f"{policy}-{kind}-{pair.rounds}-{pair.runs}.json"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(_played(pair, policy, folder))
+    return np.array(json.loads(kept.read_text()))
+
+
+def _played(pair: Pair, policy: str, folder: Path) -> str:
     script = Path(__file__).parent / "peers" / "family.py"
     command = [environment(THEIRS), "-W", "ignore", script, folder, policy, pair.problem]
     answer = printed([*command, str(pair.rounds), str(pair.runs)], THEIRS, timeout=PATIENCE)
-    return np.array(json.loads(answer.splitlines()[-1]))
+    return answer.splitlines()[-1]
 
 
 def _read(path: Path) -> list[dict[str, str]]:

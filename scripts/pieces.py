@@ -94,7 +94,7 @@ def play(settings: Path, pieces: Path, seconds: str, rows: Path | None = None) -
             content |= {f"{key}|{name}": array for name, array in arrays.items()}
             runs = arrays["runs"].size if arrays else 0
             left, of = end - time.time(), f"{line[0]} on {line[1]:.30}"
-            print(f"{left:5.0f} s left, {runs} of {line[7]} runs of {of}", flush=True)
+            sys.stderr.write(f"{left:5.0f} s left, {runs} of {line[7]} runs of {of}\n")
     for i in range(2):  # files that come back may not be large
         half = {key: array for n, (key, array) in enumerate(content.items()) if n % 12 // 6 == i}
         np.savez_compressed(pieces.with_suffix(f".{i}.npz"), **half)
@@ -115,7 +115,8 @@ def keep(folder: Path, *paths: str) -> None:
         for trace in traces_in(Path(path)):
             kept.put(trace)
             now = kept.present(trace.setting)
-            print(now.runs.size if now else 0, trace.setting.policy, trace.setting.problem)
+            count = now.runs.size if now else 0
+            sys.stderr.write(f"{count} {trace.setting.policy} {trace.setting.problem}\n")
     kept.save()
 
 

@@ -10,6 +10,7 @@ Bernoulli or beta arms, or a logistic model with features of arms. A line of JSO
 import json
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -35,22 +36,21 @@ def _arms(problem: str) -> tuple[list[str], list[Any]]:
 def _dueling(method: str, **options: Any) -> Regret:
     """Return a player of DBaudry/Sub-Sampling-Dueling-Algorithms-Neurips20."""
     sys.path.insert(0, str(FOLDER / "Sub-Sampling-Dueling-Algorithms-Neurips20"))
-    from BernoulliMAB import BetaBernoulliMAB
-    from MAB import GenericMAB
+    bernoulli, generic = import_module("BernoulliMAB").BetaBernoulliMAB, import_module("MAB")
 
-    class Halved(BetaBernoulliMAB):
+    class Halved(bernoulli):
         @staticmethod
         def kl(x: float, y: float) -> float:
-            return 0.5 * BetaBernoulliMAB.kl(x, y)
+            return 0.5 * bernoulli.kl(x, y)
 
     halved = options.pop("halved", False)
 
     def regret(problem: str, rounds: int) -> float:
         methods, parameters = _arms(problem)
         if methods[0] == "B":
-            game = (Halved if halved else BetaBernoulliMAB)(parameters)
+            game = (Halved if halved else bernoulli)(parameters)
         else:
-            game = GenericMAB(methods, parameters)
+            game = generic.GenericMAB(methods, parameters)
         return float(getattr(game, method)(rounds, **options).regret()[-1])
 
     return regret
@@ -59,15 +59,15 @@ def _dueling(method: str, **options: Any) -> Regret:
 def _maillard(explore_weight: float) -> Regret:
     """Return a player of MjolnirT/Kullback-Leibler-Maillard-Sampling."""
     sys.path.insert(0, str(FOLDER / "Kullback-Leibler-Maillard-Sampling"))
-    from src.BernoulliKLMS import KLMS
+    klms = import_module("src.BernoulliKLMS").KLMS
 
     def regret(problem: str, rounds: int) -> float:
         means = np.array(_numbers(problem, "means"))
-        policy = KLMS(means.size, rounds, explore_weight)
+        policy = klms(means.size, rounds, explore_weight)
         total = 0.0
         for _ in range(rounds):
             arm = policy.select_arm()
-            policy.update(arm, float(np.random.random() < means[arm]))  # noqa: NPY002, TID251
+            policy.update(arm, float(np.random.random() < means[arm]))  # noqa: NPY002
             total += means.max() - means[arm]
         return total
 
@@ -77,9 +77,7 @@ def _maillard(explore_weight: float) -> Regret:
 def _logistic(name: str, delta: float, norm: float) -> Regret:
     """Return a player of criteo-research/logistic_bandit, where all arms share a model."""
     sys.path.insert(0, str(FOLDER / "logistic_bandit"))
-    import importlib
-
-    algorithm = getattr(importlib.import_module(f"logbexp.algorithms.{name}"), name.capitalize())
+    algorithm = getattr(import_module(f"logbexp.algorithms.{name}"), name.capitalize())
 
     class Offer:
         type = "tv_discrete"
@@ -140,5 +138,5 @@ POLICIES: dict[str, Callable[[], Regret]] = {
 if __name__ == "__main__":
     FOLDER = Path(sys.argv[1]).resolve()
     play, texts = POLICIES[sys.argv[2]](), sys.argv[3:]
-    np.random.seed(0)  # noqa: NPY002, TID251  # theirs draw from it
+    np.random.seed(0)  # noqa: NPY002  # theirs draw from it
     print(json.dumps([play(texts[0], int(texts[1])) for _ in range(int(texts[2]))]))

@@ -13,15 +13,10 @@ from giro.kernels.giro.lazy_weights import (
     WeightedArms,
     add_reward,
     empty_arms,
-    weighted_argmax,
+    exponential_choice,
+    exponential_probabilities,
 )
-from giro.kernels.giro.partial_sample import is_empty
-from giro.kernels.giro.reweight import (
-    entries_of,
-    exponential_argmax,
-    exponential_argmax_probabilities,
-    multinomial_mean,
-)
+from giro.kernels.giro.reweight import entries_of, multinomial_mean
 from giro.kernels.highest.binomial_argmax import (
     BinomialValues,
     binomial_argmax,
@@ -47,12 +42,7 @@ class _State(NamedTuple):
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     zeros, ones, ranking = state.zeros, state.ones, state.ranking
     if state.exponential:
-        if not is_empty(state.weighted.rewards):
-            return weighted_argmax(state.weighted, offer.arms, zeros, ones, ranking, rng)
-        records = state.weighted.rewards.arms
-        return exponential_argmax(
-            records.total, records.pulls, offer.arms, zeros, ones, ranking, rng
-        )
+        return exponential_choice(state.weighted, offer.arms, zeros, ones, ranking, rng)
     if all_binary(state.rewards):
         return binomial_argmax(state.values, offer.arms, ranking, rng)
     values = np.empty(offer.arms.size)
@@ -74,17 +64,13 @@ def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Ge
 
 @kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    zeros, ones, ranking = state.zeros, state.ones, state.ranking
     if state.exponential:
-        records = state.weighted.rewards.arms
-        if not is_empty(state.weighted.rewards):
-            return np.empty(0)
-        return exponential_argmax_probabilities(
-            records.total, records.pulls, offer.arms, zeros, ones, ranking
+        return exponential_probabilities(
+            state.weighted, offer.arms, state.zeros, state.ones, state.ranking
         )
     if not all_binary(state.rewards):
         return np.empty(0)
-    return binomial_argmax_probabilities(state.values, offer.arms, ranking)
+    return binomial_argmax_probabilities(state.values, offer.arms, state.ranking)
 
 
 @dataclass(frozen=True)

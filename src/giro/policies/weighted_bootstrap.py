@@ -8,15 +8,15 @@ import numpy as np
 from giro.checks import POSITIVE, check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
-from giro.kernels.giro.history import Rewards, all_binary, no_rewards, remember
-from giro.kernels.giro.reweight import (
-    entries_of,
-    exponential_argmax,
-    exponential_argmax_probabilities,
-    exponential_mean,
-    gaussian_mean,
-    shifted_mean,
+from giro.kernels.giro.history import Rewards, no_rewards, remember
+from giro.kernels.giro.lazy_weights import (
+    WeightedArms,
+    add_reward,
+    empty_arms,
+    exponential_choice,
+    exponential_probabilities,
 )
+from giro.kernels.giro.reweight import entries_of, gaussian_mean, shifted_mean
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.policy import Case, Offer, Policy, Shape
 
@@ -24,7 +24,8 @@ _KINDS = ("exponential", "gaussian", "additive")
 
 
 class _State(NamedTuple):
-    rewards: Rewards
+    weighted: WeightedArms  # rewards, if weights are exponential
+    rewards: Rewards  # otherwise
     zeros: int  # pseudo rewards 0 of every arm
     ones: int  # pseudo rewards 1 of every arm
     squares: np.ndarray  # [arm] sum of squared rewards
@@ -35,36 +36,34 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    if state.kind == 0 and all_binary(state.rewards):
-        total, pulls = state.rewards.total, state.rewards.history.length
-        return exponential_argmax(
-            total, pulls, offer.arms, state.zeros, state.ones, state.ranking, rng
-        )
+    zeros, ones, ranking = state.zeros, state.ones, state.ranking
+    if state.kind == 0:
+        return exponential_choice(state.weighted, offer.arms, zeros, ones, ranking, rng)
     values = np.empty(offer.arms.size)
     for i in range(values.size):
-        entries = entries_of(state.rewards, offer.arms[i], state.zeros, state.ones)
-        if state.kind == 0:
-            values[i] = exponential_mean(entries, rng)
-        elif state.kind == 1:
+        entries = entries_of(state.rewards, offer.arms[i], zeros, ones)
+        if state.kind == 1:
             values[i] = gaussian_mean(entries, state.squares[offer.arms[i]], rng)
         else:
             values[i] = shifted_mean(entries, state.sd, rng)
-    return argmax(values, offer.arms, state.ranking, rng)
+    return argmax(values, offer.arms, ranking, rng)
 
 
 @kernel
 def _learn(state: _State, case: Case, arm: int, reward: float, rng: np.random.Generator) -> None:
-    remember(state.rewards, arm, reward)
-    state.squares[arm] += reward * reward
+    if state.kind == 0:
+        add_reward(state.weighted, arm, reward)
+    else:
+        remember(state.rewards, arm, reward)
+        state.squares[arm] += reward * reward
 
 
 @kernel
 def _propensities(state: _State, offer: Offer) -> np.ndarray:
-    if state.kind > 0 or not all_binary(state.rewards):
+    if state.kind > 0:
         return np.empty(0)
-    total, pulls = state.rewards.total, state.rewards.history.length
-    return exponential_argmax_probabilities(
-        total, pulls, offer.arms, state.zeros, state.ones, state.ranking
+    return exponential_probabilities(
+        state.weighted, offer.arms, state.zeros, state.ones, state.ranking
     )
 
 
@@ -110,8 +109,10 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories and the pseudo rewards."""
+        exponential = self.weights == "exponential"
         return _State(
-            no_rewards(shape.n_arms, shape.capacity),
+            empty_arms(shape.n_arms, shape.capacity if exponential else 0),
+            no_rewards(shape.n_arms, 0 if exponential else shape.capacity),
             self.zeros,
             self.ones,
             np.zeros(shape.n_arms),

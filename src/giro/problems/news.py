@@ -133,8 +133,9 @@ class News(Problem, name="news"):
     before the round, by one of age 0 with a topic drawn from `topics` and a quality from
     N(0, spread²). The reader is of one of `kinds` kinds, drawn in each round. A click, reward 1,
     has the log odds constant + taste(kind, topic) + quality - age / lifetime, where the age is in
-    rounds. Tastes are drawn from N(0, 1) before the first round. Then, in each round, a random one of them becomes
-    √(1 - drift²) taste + drift z with z from N(0, 1), so that their distribution stays the same.
+    rounds. Tastes are drawn from N(0, 1) before the first round. Then, in each round, a random one
+    of them becomes √(1 - drift²) taste + drift z with z from N(0, 1), so that their distribution
+    stays the same.
 
     The context is the kind, as a column of its own. The features of an article are its topic, as a
     column of its own, age / lifetime and, with `ids`, a column for its number. With `ids` features
@@ -191,9 +192,8 @@ class News(Problem, name="news"):
         features: np.ndarray | SparseRows = np.empty((self.on_offer, self.n_arm_features))
         if self.ids:
             entries = _EACH * self.on_offer
-            features = SparseRows(
-                np.zeros(self.on_offer + 1, np.int64), np.empty(entries, np.int64), np.empty(entries)
-            )
+            begin, column = np.zeros(self.on_offer + 1, np.int64), np.empty(entries, np.int64)
+            features = SparseRows(begin, column, np.empty(entries))
         instance = _Instance(
             tastes,
             np.zeros(self.n_arms, np.int64),

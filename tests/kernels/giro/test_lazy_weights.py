@@ -6,7 +6,7 @@ from kernels.histories import some_rewards
 from laws import ALPHA, assert_follows, p_value_of_same_counts
 
 from giro.compiling import kernel
-from giro.kernels.giro.lazy_weights import WeightedArms, add_reward, empty_arms, weighted_argmax
+from giro.kernels.giro.lazy_weights import WeightedArms, add_reward, empty_arms, exponential_choice
 from giro.seeds import stream
 
 ALL, SOME = (0, 1, 2, 3), (0, 2, 3)
@@ -34,7 +34,7 @@ def _winners(
 ) -> np.ndarray:
     counts = np.zeros(state.weights.shape[0], np.int64)
     for _ in range(draws):
-        counts[weighted_argmax(state, arms, prior[0], prior[1], ranking, rng)] += 1
+        counts[exponential_choice(state, arms, prior[0], prior[1], ranking, rng)] += 1
     return counts
 
 
@@ -42,9 +42,7 @@ def winners(
     histories: list[np.ndarray], arms: tuple[int, ...], prior: tuple[int, int], seed: int
 ) -> np.ndarray:
     ranking = np.empty(0, np.int64)
-    return _winners(
-        arms_with(histories), np.array(arms), prior, ranking, DRAWS, stream(seed, 51)
-    )
+    return _winners(arms_with(histories), np.array(arms), prior, ranking, DRAWS, stream(seed, 51))
 
 
 def literal_winners(

@@ -10,7 +10,6 @@ from giro.kernels.giro.history import no_rewards, remember
 from giro.kernels.giro.reweight import (
     Entries,
     entries_of,
-    exponential_mean,
     gaussian_mean,
     multinomial_mean,
     shifted_mean,
@@ -36,12 +35,6 @@ def _multinomial(of: Entries, out: np.ndarray, rng: np.random.Generator) -> None
         out[i] = multinomial_mean(of, rng)
 
 
-@kernel
-def _exponential(of: Entries, out: np.ndarray, rng: np.random.Generator) -> None:
-    for i in range(out.size):
-        out[i] = exponential_mean(of, rng)
-
-
 def draws(sampler, of: Entries, seed: int, draws: int = DRAWS) -> np.ndarray:
     out = np.empty(draws)
     sampler(of, out, stream(seed, 0))
@@ -51,11 +44,6 @@ def draws(sampler, of: Entries, seed: int, draws: int = DRAWS) -> np.ndarray:
 def literal_multinomial(of: Entries, seed: int) -> np.ndarray:
     values = everything(of)
     return stream(seed, 1).choice(values, (DRAWS, values.size)).mean(axis=1).round(9)
-
-
-def literal_exponential(of: Entries, seed: int) -> np.ndarray:
-    weights = stream(seed, 1).exponential(size=(DRAWS, everything(of).size))
-    return weights @ everything(of) / weights.sum(axis=1)
 
 
 def test_the_bootstrap_mean_of_zeros_and_ones_is_binomial(seed: int) -> None:
@@ -77,34 +65,15 @@ def test_the_bootstrap_mean_of_real_rewards_is_that_of_drawing_one_by_one(
         assert_same_law(sample, literal_multinomial(entries(REAL, zeros + 1, ones), seed))
 
 
-def test_the_exponential_mean_of_zeros_and_ones_is_beta(seed: int) -> None:
-    sample = draws(_exponential, entries([1, 1, 0, 0, 1], 1, 2), seed)
-    assert_follows_cdf(sample, stats.beta(5, 3).cdf)
-    with pytest.raises(AssertionError, match="p ="):
-        assert_follows_cdf(sample, stats.beta(5, 3.2).cdf)
-
-
-@pytest.mark.parametrize(
-    "of", [entries(REAL, 1, 1), entries(REAL, 0, 2), entries([1, 0, 0], 1, 1), entries(REAL, 0, 0)]
-)
-def test_the_exponential_mean_is_that_of_a_weight_per_entry(seed: int, of: Entries) -> None:
-    sample = draws(_exponential, of, seed)
-    assert_same_law(sample, literal_exponential(of, seed))
-    with pytest.raises(AssertionError, match="p ="):
-        assert_same_law(sample, literal_exponential(of._replace(zeros=of.zeros + 1), seed))
-
-
 def test_entries_that_are_all_equal_have_their_own_value_as_mean() -> None:
     rng = stream(1)
     for of, value in [(entries([0, 0], 1, 0), 0.0), (entries([1], 0, 2), 1.0)]:
         assert multinomial_mean(of, rng) == value
-        assert exponential_mean(of, rng) == value
 
 
 def test_an_arm_without_any_entry_has_an_infinite_mean() -> None:
     rng, none = stream(1), entries([], 0, 0)
     assert multinomial_mean(none, rng) == np.inf
-    assert exponential_mean(none, rng) == np.inf
     assert shifted_mean(none, 0.5, rng) == np.inf
     assert gaussian_mean(none, 0.0, rng) == np.inf
 

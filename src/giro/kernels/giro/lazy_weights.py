@@ -19,12 +19,18 @@ from giro.kernels.giro.partial_sample import (
     Ordered,
     empty_ordered,
     insert,
+    is_empty,
     most_parts,
     part_of,
 )
+from giro.kernels.highest.beta_argmax import beta_argmax
+from giro.kernels.highest.densities import beta_argmax_probabilities
+from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax
+from giro.offer import of_arms
 
 _FEW = 128  # ordered rewards that are quicker drawn one by one
+_DRAWN = -1.0  # in place of a value that is drawn
 _FIRST_LEVEL = 4  # the first sums are those of 2^4 parts
 
 _ARM = np.dtype(
@@ -76,7 +82,7 @@ def add_reward(arms: WeightedArms, arm: int, reward: float) -> None:
 
 
 @kernel
-def weighted_argmax(
+def exponential_choice(
     state: WeightedArms,
     arms: np.ndarray,
     zeros: int,
@@ -88,6 +94,30 @@ def weighted_argmax(
 
     An arm without any of them has the mean infinity.
     """
+    if is_empty(state.rewards):  # all rewards are 0 or 1: none had to be stored
+        return _binary_argmax(state.rewards.arms, arms, zeros, ones, ranking, rng)
+    return _argmax_in_parts(state, arms, zeros, ones, ranking, rng)
+
+
+@kernel
+def exponential_probabilities(
+    state: WeightedArms, arms: np.ndarray, zeros: int, ones: int, ranking: np.ndarray
+) -> np.ndarray:
+    """Return the probability of each choice, or an empty array for rewards other than 0 and 1."""
+    if not is_empty(state.rewards):
+        return np.empty(0)
+    return _binary_probabilities(state.rewards.arms, arms, zeros, ones, ranking)
+
+
+@kernel
+def _argmax_in_parts(
+    state: WeightedArms,
+    arms: np.ndarray,
+    zeros: int,
+    ones: int,
+    ranking: np.ndarray,
+    rng: np.random.Generator,
+) -> int:
     records = state.rewards.arms
     for arm in arms:
         _begin(state, arm, zeros, ones, rng)
@@ -113,9 +143,7 @@ def weighted_argmax(
 
 
 @kernel
-def _begin(
-    state: WeightedArms, arm: int, zeros: int, ones: int, rng: np.random.Generator
-) -> None:
+def _begin(state: WeightedArms, arm: int, zeros: int, ones: int, rng: np.random.Generator) -> None:
     """Draw the arm's weights anew: of prior rewards, of the latest, and of a few parts."""
     record = state.rewards.arms[arm]
     if record.pulls + zeros + ones == 0:
@@ -187,3 +215,72 @@ def _refine(state: WeightedArms, arm: int, rng: np.random.Generator) -> None:
         weights[2 * part], weights[2 * part + 1] = share * weight, (1.0 - share) * weight
     record.level += 1
     _bound(state, arm)
+
+
+# -- rewards 0 and 1 -----------------------------------------------------------------------------
+
+
+@kernel
+def _binary_argmax(
+    records: np.ndarray,
+    arms: np.ndarray,
+    zeros: int,
+    ones: int,
+    ranking: np.ndarray,
+    rng: np.random.Generator,
+) -> int:
+    """Return the arm with the highest mean, where all rewards are 0 or 1.
+
+    Sums of Exp(1) are gamma, so the mean of g ones and f
+    zeros is Beta(g, f).
+    """
+    alpha, beta_ = _beta_of(records, arms, zeros, ones)
+    if min(alpha.min(), beta_.min()) > 0.0:
+        return int(arms[beta_argmax(alpha, beta_, rng)])
+    values = _certain_values(alpha, beta_)
+    if values.max() < 1.0:  # otherwise no draw can win
+        for i in range(values.size):
+            if values[i] == _DRAWN:
+                values[i] = beta(alpha[i], beta_[i], rng)
+    return argmax(values, arms, ranking, rng)
+
+
+@kernel
+def _binary_probabilities(
+    records: np.ndarray, arms: np.ndarray, zeros: int, ones: int, ranking: np.ndarray
+) -> np.ndarray:
+    """Return the probability with which `_binary_argmax` returns each of the arms."""
+    alpha, beta_ = _beta_of(records, arms, zeros, ones)
+    if min(alpha.min(), beta_.min()) > 0.0:
+        return beta_argmax_probabilities(alpha, beta_)
+    values = _certain_values(alpha, beta_)
+    drawn = np.flatnonzero(values == _DRAWN)
+    if values.max() >= 1.0 or drawn.size == 0:
+        return argmax_probabilities(values, of_arms(ranking, arms))
+    law = np.zeros(values.size)
+    law[drawn] = beta_argmax_probabilities(alpha[drawn], beta_[drawn])
+    return law
+
+
+@kernel
+def _beta_of(
+    records: np.ndarray, arms: np.ndarray, zeros: int, ones: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ones and zeros of these arms, prior ones included."""
+    alpha, beta_ = np.empty((2, arms.size))
+    for i in range(arms.size):
+        record = records[arms[i]]
+        alpha[i], beta_[i] = record.total + ones, record.pulls - record.total + zeros
+    return alpha, beta_
+
+
+@kernel
+def _certain_values(ones: np.ndarray, zeros: np.ndarray) -> np.ndarray:
+    """Return infinity for arms without any entry, 1 or 0 where all are that, else `_DRAWN`."""
+    values = np.full(ones.size, _DRAWN)
+    for i in range(ones.size):
+        if zeros[i] == 0.0:
+            values[i] = 1.0 if ones[i] > 0.0 else np.inf
+        elif ones[i] == 0.0:
+            values[i] = 0.0
+    return values
