@@ -38,6 +38,7 @@ ALSO = (
     "lin-ts:window=12",
     "rand-ucb:half_life=7",
     "giro-ensemble:replicas=3,window=12",
+    "giro-ensemble:replicas=3,weights=double",
     "epsilon-greedy:b=5,half_life=7",
 )
 

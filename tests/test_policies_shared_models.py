@@ -183,7 +183,7 @@ def test_a_model_of_the_ensemble_is_a_draw_of_the_posterior_of_one_theta(seed: i
     assert p_value_of_same_counts(counts_of(live, asked), VOTES * favourites) > ALPHA
 
 
-@pytest.mark.parametrize("policy", [GiroEnsemble(replicas=7), PoissonBootstrap(replicas=7)])
+@pytest.mark.parametrize("policy", [GiroEnsemble(0.3, replicas=7), PoissonBootstrap(replicas=7)])
 def test_one_replica_decides_for_all_arms(
     policy: GiroEnsemble | PoissonBootstrap, seed: int
 ) -> None:

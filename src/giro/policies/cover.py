@@ -165,7 +165,7 @@ class Cover(ModelPolicy, name="cover"):
 
     @property
     def _replicas(self) -> GiroEnsemble:
-        return GiroEnsemble(0.0, self.model, self.policies, spread=1.0, ties=self.ties)
+        return GiroEnsemble(0.0, self.model, self.policies, weights="poisson", spread=1.0, ties=self.ties)
 
     @property
     def learns_aside(self) -> bool:  # type: ignore[override]  # as that of replicas

@@ -150,7 +150,10 @@ def _lin_ts(policy: Any, shape: Shape) -> Plan | None:
 
 
 def _replicas(policy: Any, shape: Shape) -> Plan | None:
+    policy = policy.resolved(contextual=shape.contextual)
     if not isinstance(policy.model, Linear) or policy.spread not in (None, 1.0):
+        return None
+    if getattr(policy, "weights", "poisson") != "poisson":
         return None
     numbers = {"a": float(getattr(policy, "a", 0.0))}
     return _ridge(3, policy.model.penalty, numbers, shape, replicas=policy.replicas)
