@@ -7,7 +7,12 @@ bandits, a flag and a loop (`scripts/install_clients.sh` installs it). Before an
 are sent that no such program would make: no HTTP, heads and bodies without an end, bodies that are
 huge, deep or no JSON, wrong keys. Then results/service/fuzz.json has how many requests got which
 status, the slowest answer of a probe meanwhile, and the memory over time. It fails if an answer was
-a 5xx, did not follow the document, or did not come, and if what was refused was not counted.
+a 5xx, did not follow the document, or did not come, if what was refused was not counted, and in a
+long run if memory was not flat: if a line through its second half rises by more than a tenth.
+
+Bandits are made all the while, and a server has few of them in its memory (`bandits` of its
+limits); decisions wait for rewards for a minute. So what may be kept in memory does not grow.
+Policies are compiled by processes of their own, whose memory is not counted.
 """
 
 import argparse
@@ -21,9 +26,11 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 ROOT = Path(__file__).parents[1]
 CLIENTS = ROOT / ".clients" / "python"
@@ -37,26 +44,33 @@ from giro.version import stamp  # noqa: E402
 SETTINGS = """
 [limits]
 seconds = 2.0
+bandits = 12
 
 [[bandits]]
 name = "b"
 arms = ["red", "green"]
 policy = "thompson"
+reward_wait = 60
 
 [[bandits]]
 name = "open"
 policy = "greedy:model=hashed"
 floor = 0.2
+reward_wait = 60
 
 [[bandits]]
 name = "flag"
 arms = ["old", "new"]
 policy = "thompson"
+reward_wait = 60
 payloads = {old = 1, new = 2}
 """
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance"
 CHECKS += ",response_schema_conformance,unsupported_method"
+CYCLES = 10  # of all passes
 SAMPLES = 40  # of the memory
+LONG = 50_000  # requests of a run that decides whether memory is flat
+MOST_RISE = 0.1  # of the memory, in the second half of it
 PATIENCE = 30.0  # seconds for an answer
 _HEAD = f"POST /v1/bandits HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {KEY}\r\n"
 
@@ -70,7 +84,7 @@ class Pass(NamedTuple):
 
 
 NOT_RETIRING = r"^/v1/(bandits|keys|bandits/\{name\}|bandits/\{name\}/evaluations)$"
-PASSES = (  # bandits and keys that are made stay in memory, as they should: so there are few
+PASSES = (
     Pass({"path.name": "b", "path.key": "flag"}, NOT_RETIRING, 0.55),
     Pass({"path.name": "open", "path.key": "open"}, NOT_RETIRING, 0.4),
     Pass({}, "^$", 0.05),
@@ -154,7 +168,7 @@ class Watch(threading.Thread):
         """Prepare."""
         super().__init__(daemon=True)
         self._server, self._is_over = server, threading.Event()
-        self.memory: list[tuple[int, float]] = []  # requests so far, MB
+        self.memory: list[tuple[int, float, int]] = []  # requests so far, MB, open bandits
         self.slowest = 0.0  # seconds
         self.failures: list[str] = []
 
@@ -163,12 +177,13 @@ class Watch(threading.Thread):
         while not self._is_over.wait(1.0):
             begun = time.perf_counter()
             try:
-                counts = asyncio.run(counted(self._server.port))
+                answers, _, bandits = asyncio.run(counted(self._server.port))
             except (OSError, TimeoutError) as error:
                 self.failures.append(f"a probe got no answer: {error!r}")
                 continue
             self.slowest = max(self.slowest, time.perf_counter() - begun)
-            self.memory.append((sum(counts[0].values()), self._server.usage().memory))
+            memory = self._server.memory(self._server.process.pid)
+            self.memory.append((answers.total(), memory, bandits))
 
     def end(self) -> None:
         """Ask no more."""
@@ -176,12 +191,21 @@ class Watch(threading.Thread):
         self.join()
 
 
-async def counted(port: int) -> tuple[Counter[str], Counter[str]]:
-    """Return how many requests the server counts by status, and refused by reason."""
+class Counted(NamedTuple):
+    """What the server counts: requests by status, those refused by reason, and open bandits."""
+
+    answers: Counter[str]
+    refused: Counter[str]
+    bandits: int
+
+
+async def counted(port: int) -> Counted:
+    """Return what the server counts."""
     async with Wire(port) as wire:
         said = await asyncio.wait_for(wire.ask("GET", "/metrics"), PATIENCE)
     text = said.body.decode()
-    return _sums(r'requests_total\{.*status="(\d+)"', text), _sums(r'reason="(\w+)"', text)
+    answers = _sums(r'requests_total\{.*status="(\d+)"', text)
+    return Counted(answers, _sums(r'reason="(\w+)"', text), text.count("\ngiro_ready{"))
 
 
 def _sums(pattern: str, text: str) -> Counter[str]:
@@ -217,6 +241,20 @@ def schemathesis(
 # -- the program ---------------------------------------------------------------------------------
 
 
+def rise_of(memory: Sequence[tuple[int, float, int]]) -> float:
+    """Return by what share a line through the second half of the memory rises.
+
+    >>> rise_of([(n, 100.0 + n / 10, 1) for n in range(101)]), rise_of([(0, 7.0, 1)])
+    (0.047619..., 0.0)
+    """
+    half = [(n, mb) for n, mb, _ in memory if 2 * n >= memory[-1][0]]
+    if len(half) < 2:
+        return 0.0
+    n, mb = np.array(half).T
+    first, last = np.polynomial.Polynomial.fit(n, mb, 1)(n[[0, -1]])
+    return float(last / first - 1.0)
+
+
 class Run:
     """A server, what is sent to it, and what came of that so far."""
 
@@ -224,31 +262,31 @@ class Run:
         """Begin with nothing."""
         self._server, self._folder, self._raw, self._seed = server, folder, raw, seed
         self._watch, self._begun = Watch(server), time.perf_counter()
-        self._before = asyncio.run(counted(server.port))[0]  # 503 until policies were compiled
+        self._before = asyncio.run(counted(server.port)).answers  # 503 until policies were compiled
         self.failures: list[str] = []
 
     def odd_requests(self) -> None:
         """Send all that no client makes, and check that it is counted."""
-        before = asyncio.run(counted(self._server.port))[1]
+        before = asyncio.run(counted(self._server.port)).refused
         sent = asyncio.run(send_all_raw(self._server.port, self._raw))
-        after = asyncio.run(counted(self._server.port))[1]
+        after = asyncio.run(counted(self._server.port)).refused
         if after - before != sent:
             self.failures.append(f"counted {after - before}, not {sent}")
 
     def total(self) -> int:
         """Return how many requests were answered."""
-        return sum(asyncio.run(counted(self._server.port))[0].values())
+        return asyncio.run(counted(self._server.port)).answers.total()
 
-    def play(self, passes: Iterable[Pass], requests: int) -> Iterator[None]:
+    def play(self, passes: Sequence[Pass], requests: int) -> Iterator[None]:
         """Let Schemathesis send requests, and yield now and then."""
         self._watch.start()
-        total = self.total()
-        for number, part in enumerate(passes):
-            until, turn = total + part.share * requests, 0
+        total, cycles = self.total(), 1 if requests < LONG else CYCLES
+        for number, part in enumerate(passes * cycles):
+            until, turn = total + part.share * requests / cycles, 0
             while total < until:
                 how = {"examples": max(2, min(100, int((until - total) / 30)))}
                 how["seed"] = self._seed + 1000 * number + turn
-                phases = "fuzzing" if turn else "coverage,fuzzing"
+                phases = "coverage,fuzzing" if turn == 0 and number < len(passes) else "fuzzing"
                 said = schemathesis(self._server.port, self._folder, part, phases=phases, **how)
                 if said:
                     print(said, flush=True)  # noqa: T201
@@ -260,18 +298,25 @@ class Run:
 
     def found(self) -> dict[str, Any]:
         """Return all that is worth keeping."""
-        answers, refused = asyncio.run(counted(self._server.port))
+        answers, refused, _ = asyncio.run(counted(self._server.port))
         answers -= self._before
         errors = [f"{n} answers {status}" for status, n in answers.items() if status[0] == "5"]
         memory = list(self._watch.memory)
+        rise, is_long = rise_of(memory), answers.total() >= LONG
+        if is_long and rise > MOST_RISE:
+            errors.append(f"memory rose by {rise:.0%}")
         return {
             "seed": self._seed,
-            "requests": sum(answers.values()),
+            "requests": answers.total(),
             "seconds": round(time.perf_counter() - self._begun),
             "answers": dict(sorted(answers.items())),
             "refused": dict(sorted((+refused).items())),
             "slowest_probe_ms": round(1e3 * self._watch.slowest),
-            "memory_MB": [[n, round(mb)] for n, mb in memory[:: max(1, len(memory) // SAMPLES)]],
+            "rise_in_second_half": round(rise, 3) if is_long else None,
+            "requests, MB, open bandits": [
+                [n, round(mb), bandits]
+                for n, mb, bandits in memory[:: max(1, len(memory) // SAMPLES)]
+            ],
             "failures": len(self.failures + self._watch.failures + errors),
         }
 

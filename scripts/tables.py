@@ -497,13 +497,15 @@ def fuzz() -> str:
     """Return how many requests got which answers, and the memory meanwhile."""
     found = content("service/fuzz")
     answers = [[f"answer {status}", f"{n:,}"] for status, n in found["answers"].items()]
-    memory = dict(found["memory_MB"])
+    samples = found.get("requests, MB, open bandits") or found["memory_MB"]  # of a run before it
+    memory, rise = {n: mb for n, mb, *_ in samples}, found.get("rise_in_second_half")
     half = min(memory, key=lambda n: abs(n - found["requests"] / 2))
     rest = [
         ["failures", f"{found['failures']}"],
         ["slowest answer of a probe, ms", f"{found['slowest_probe_ms']:,}"],
         [f"memory after {half:,} requests, MB", f"{memory[half]:,}"],
         ["memory at the end, MB", f"{list(memory.values())[-1]:,}"],
+        *([] if rise is None else [["a line through the second half rises by", f"{rise:.1%}"]]),
     ]
     return markdown(["", f"{found['requests']:,} requests"], [*answers, *rest])
 

@@ -20,7 +20,11 @@ from typing import Any, NamedTuple, Self, cast
 from bandit.stores.postgres import new_database, url_or_reason
 
 KEY = "a key for everything"
-SERVE = (sys.executable, "-c", "from giro.cli.main import main; main()", "serve")
+# A server ends when nobody holds the other end of its standard input: also if a test is killed.
+_END = "os.read(0, 1), os.kill(os.getpid(), signal.SIGTERM)"
+_WATCH = f"threading.Thread(target=lambda: ({_END}), daemon=True).start()"
+_CODE = f"import os, signal, threading; {_WATCH}; from giro.cli.main import main; main()"
+SERVE = (sys.executable, "-c", _CODE, "serve")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 
@@ -74,6 +78,7 @@ class Server:
                 [*program, "--port", str(port)],
                 cwd=folder,
                 env=own,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
@@ -116,11 +121,16 @@ class Server:
                 memory += int(fields[21]) * _PAGE / 1e6
         return Usage(cpu, memory)
 
+    def memory(self, pid: int) -> float:
+        """Return the MB that one of its processes has."""
+        pages = Path(f"/proc/{pid}/statm").read_text("utf-8").split()[1]
+        return int(pages) * _PAGE / 1e6
+
     def kill(self) -> None:
         """End all of its processes at once, as a power cut would."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        self.process.communicate()
 
     def stop(self) -> None:
         """End it well."""

@@ -1,6 +1,7 @@
 """A real server, from its first key to its graceful end."""
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import socket
@@ -14,11 +15,12 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 
 from giro import BadParameter, Bandit, Records
 from giro.service.keys import all_keys, create_key
 from giro.service.messages import NewBandit
-from giro.service.run import make_bandits, tell_of_key
+from giro.service.run import Worker, make_bandits, tell_of_key
 from giro.service.settings import KeySetting, Settings
 
 KEY = "a key for everything"
@@ -167,3 +169,41 @@ def test_a_bandit_that_cannot_be_made_is_told_before_anything_is_served(
     with pytest.raises(BadParameter, match=words):
         make_bandits(Settings(store=store, bandits=[new]))
     assert Bandit.names(store) == ["old"]
+
+
+def test_a_worker_that_dies_does_not_keep_the_server_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    worker = Worker(uvicorn.Config("none"), [])
+    monkeypatch.setattr(
+        worker, "process", multiprocessing.get_context("spawn").Process(target=signal.pause)
+    )
+    worker.start()
+    answers = list[bool]()
+    waiting = threading.Thread(target=lambda: answers.append(worker.is_alive(timeout=600.0)))
+    waiting.start()
+    worker.process.kill()
+    waiting.join(300.0)
+    assert answers == [False]
+
+
+STARTER = """
+import sys, time
+from pathlib import Path
+from servers import SERVE, Server, free_port
+
+server = Server([*SERVE, "--workers", "2"], port=free_port(), folder=Path(sys.argv[1])).ready()
+print(server.process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_server_of_a_test_ends_with_it(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", STARTER, str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment) as starter:
+        assert starter.stdout is not None
+        server = int(starter.stdout.readline())
+        starter.kill()
+    while Path(f"/proc/{server}").exists():  # until the test is too long
+        time.sleep(0.02)

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import uvicorn
+from uvicorn.supervisors import multiprocess
 
 from giro import BadParameter, GiroError, Records
 from giro.service.app import application
@@ -25,6 +26,18 @@ _PATIENCE = 15  # seconds in which requests under way are answered at the end
 _SILENCE = (
     120  # seconds of silence after which a worker is killed: on a busy machine it starts late
 )
+
+
+class Worker(multiprocess.Process):
+    """One of several processes. When it dies, whoever waits for its answer notices.
+
+    uvicorn keeps the worker's end of the pipe open in its own process, and so waits in vain.
+    """
+
+    def start(self) -> None:
+        """Start it, and leave its end of the pipe to it."""
+        super().start()
+        self.child_conn.close()
 
 
 def serve(settings: Settings, tell: Callable[[str], None]) -> None:
@@ -55,6 +68,7 @@ def serve(settings: Settings, tell: Callable[[str], None]) -> None:
         return
     os.environ[_SETTINGS] = json.dumps(msgspec.to_builtins(settings))
     worker = "giro.service.run:application_of_worker"
+    multiprocess.Process = Worker  # type: ignore[misc]  # uvicorn cannot be told
     uvicorn.run(worker, factory=True, workers=settings.workers, **options)
 
 
