@@ -583,6 +583,27 @@ TABLES: dict[str, Callable[[], str]] = {
         | {"decide_p99_ms": "decide p99", "longest_decide_ms": "longest"}
         | {"reward_p99_ms": "reward p99", "longest_reward_ms": "longest", "megabytes": "MB"},
     ),
+    "many": lambda: picked(
+        content("bandit/costs")["many"],
+        {"what": "µs a decision", "store": "where", "contexts": "at once", "alone_us": "alone"}
+        | {"together_us": "together", "share": "share"},
+        words=2,
+    ),
+    "ranks": lambda: picked(
+        content("bandit/costs")["ranks"],
+        {"what": "ms of processor time", "arms": "arms", "one_ms": "one decision"}
+        | {"slots": "slots", "ten_ms": "ranking", "times": "times one"},
+    ),
+    "beside": lambda: picked(
+        content("bandit/costs")["beside"],
+        {"store": "ms", "reward_p50_ms": "a reward, with a fit", "decisions": "decisions meanwhile"}
+        | {"decide_p50_ms": "each", "decide_p99_ms": "p99"},
+    ),
+    "forks": lambda: picked(
+        content("bandit/costs")["forks"],
+        {"store": "where", "forks": "children", "stuck_or_failed": "stuck or failed"}
+        | {"longest_child_s": "longest, s"},
+    ),
     "pauses": lambda: picked(
         content("bandit/costs")["pauses"],
         {"what": "", "ms": "ms", "others_ms": "longest decision meanwhile, ms"},

@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self, TypeVar
@@ -226,7 +227,7 @@ class LivePolicy:
 
     def draw_each(
         self, offer: Offer, numbers: Sequence[int], *, floor: float = 0.0
-    ) -> list[Drawn] | None:
+    ) -> list[tuple[int, np.ndarray, float]] | None:
         """Return the arm that `draw` draws with each of these numbers, on the same offer.
 
         The probabilities are worked out once, and shared.
@@ -236,8 +237,8 @@ class LivePolicy:
             return None
         places = np.empty(len(numbers), np.int64)
         _PLACES.call(known.propensities, self._streams.key, np.array(numbers, np.int64), places)
-        own = known.propensities.tolist()
-        return [Drawn(place, known.propensities, own[place]) for place in places.tolist()]
+        chances, own = known.propensities, known.propensities[places].tolist()
+        return list(zip(places.tolist(), itertools.repeat(chances), own))
 
     def scores(self, offer: Offer) -> np.ndarray | None:
         """Return the scores of the arms, [i, column], by which `draw` chooses among some of them.

@@ -142,7 +142,7 @@ REFUSED = [
 @pytest.mark.parametrize("policy", REFUSED)
 def test_models_that_cannot_take_back_a_reward_refuse_a_window(policy: str) -> None:
     joint = "," if ":" in policy else ":"
-    with pytest.raises(BadParameter, match="leaves a window: give half_life instead"):
+    with pytest.raises(BadParameter, match="since depend on it: give half_life instead"):
         Policy.parse(f"{policy}{joint}window=9")
     assert Policy.parse(f"{policy}{joint}half_life=9").text.endswith("half_life=9")
 

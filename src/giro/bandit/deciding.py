@@ -352,7 +352,7 @@ def _left(
 
 def number_of_draw(id: str) -> int:
     """Return the number of the stream from which a decision draws, of 63 bits."""
-    digest = hashlib.blake2b(id.encode(errors="surrogatepass"), digest_size=8).digest()
+    digest = hashlib.blake2b(id.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
 

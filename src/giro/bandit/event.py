@@ -389,7 +389,9 @@ class Decision:
 
         `names` are those of the arms on offer.
         """
-        self.id, self.time, self.arm = event.id, event.time, names[event.position]
+        place = event.place
+        self.id, self.time = event.id, event.time
+        self.arm = names[event.position if place < 0 else place]
         self._event, self._names = event, names
 
     @property

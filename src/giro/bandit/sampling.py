@@ -77,7 +77,7 @@ def sampled(
 
 def sampled_alike(
     live: LivePolicy, setting: "Setting", offer: Offer, numbers: Sequence[int]
-) -> list[Drawn] | None:
+) -> list[tuple[int, np.ndarray, float]] | None:
     """Return the arms that `sampled` draws for decisions with these numbers, on the same offer.
 
     The probabilities are worked out once. None where they are not known, or a baseline is mixed in.

@@ -4,6 +4,7 @@ import itertools
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn
 
 import numpy as np
 
@@ -135,37 +136,43 @@ class MemoryStore:
 
     def _append_decisions(self, events: Sequence[Decided]) -> None:
         """Append decisions as `_append_decision` does, a column at a time."""
-        first, here = len(self.arm), dict[str, int]()
-        for event in events:
-            id = event.id
-            if not _is_plain(id):
-                check_ids([id])
-            if id in self._decision_of or id in here:
-                raise Taken(event)
-            here[id] = first + len(here)
-        for event in events:
-            if event.context is not NO_CONTEXT or event.features is not NO_FEATURES:
-                self._note_rows(event.context, event.features)
+        first, n = len(self.arm), len(events)
+        ids, times, arms, among, chances, own, seen, contexts, features, asked, names, _, _ = zip(
+            *events, strict=True
+        )
+        if not all(map(_is_plain, ids)):
+            check_ids(ids)
+        here = dict(zip(ids, range(first, first + n), strict=True))
+        if len(here) < n or not self._decision_of.keys().isdisjoint(here):
+            self._refuse_repeated(events)
+        for context, rows in zip(contexts, features, strict=True):
+            if context is not NO_CONTEXT or rows is not NO_FEATURES:
+                self._note_rows(context, rows)
             self.context_at.append(len(self.contexts))
         self._decision_of |= here
-        self.ids += here
-        self.kind.extend([DECISION] * len(events))
+        self.ids += ids
+        self.kind.extend([DECISION] * n)
         self.index.extend(here.values())
-        self.reward_of.extend([PENDING] * len(events))
-        self.names += [event.names for event in events if event.names]
-        self.decided.extend([event.time for event in events])
-        self.arm.extend([event.arm for event in events])
-        self.among.extend([self._set_number(event.arms) for event in events])
-        self.own.extend([event.own for event in events])
-        self.seen.extend([event.seen for event in events])
-        chances = [event.propensities for event in events]
-        self.known.extend(
-            itertools.islice(
-                itertools.accumulate(map(len, chances), initial=len(self.propensities)), 1, None
-            )
-        )
+        self.reward_of.extend([PENDING] * n)
+        self.names += filter(None, names)
+        self.decided.extend(times)
+        self.arm.extend(arms)
+        self.among.extend(map(self._set_number, among))
+        self.own.extend(own)
+        self.seen.extend(seen)
+        ends = itertools.accumulate(map(len, chances), initial=len(self.propensities))
+        self.known.extend(itertools.islice(ends, 1, None))
         self.propensities.frombytes(np.concatenate(chances, dtype=np.float64).tobytes())
-        self.requests |= {here[event.id]: event.request for event in events if event.request}
+        self.requests |= {here[id]: digest for id, digest in zip(ids, asked, strict=True) if digest}
+
+    def _refuse_repeated(self, events: Sequence[Decided]) -> NoReturn:
+        """Raise because of the first decision whose id is taken."""
+        here = set[str]()
+        for event in events:
+            if event.id in self._decision_of or event.id in here:
+                raise Taken(event)
+            here.add(event.id)
+        raise AssertionError("no id is taken")
 
     def _append_reward(self, event: Rewarded) -> None:
         decision = self._decision_of.get(event.id)
