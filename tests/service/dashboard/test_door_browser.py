@@ -1,6 +1,7 @@
 """All pages in a real browser: with data and empty, light, dark and narrow, clicked through."""
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 LONG = f"{NASTY} {'long ' * 30}"
-NAMES = ("played", "empty", "any", "careful", LONG)
+NAMES = ("played", "empty", "any", "careful", "ringing", LONG)
 PATHS = ("bandit", "arms", "decisions", "rewards", "learned", "events", "manage")
 
 
@@ -41,6 +42,11 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with Bandit(["old", "new"], "thompson", name="careful", store=store, share=0.5) as bandit:
         for i in range(60):
             bandit.reward(bandit.decide().id, float(i % 2))
+    now = time.time() - 7200.0
+    with Bandit(["a", "b"], "uniform", name="ringing", store=store, clock=lambda: now) as bandit:
+        bandit.reward_many([(decision.id, 1.0) for decision in bandit.decide_many(100)])
+        now += 7200.0
+        bandit.decide_many(100)  # and no rewards
     with Server(port=free_port(), folder=folder) as server:
         yield server.ready()
         server.stop()
@@ -175,6 +181,18 @@ def test_new_decisions_appear_by_themselves_until_it_is_paused(
     live = page.locator("#live")
     live.click()
     assert live.get_attribute("aria-pressed") == "false"
+
+
+def test_an_alarm_is_seen_in_the_list_and_says_what_to_do(visit: Visit) -> None:
+    page = visit.page
+    visit.go("./")
+    row = page.get_by_role("row").filter(has_text="ringing")
+    row.get_by_text("1 alarm").wait_for(timeout=60_000)  # the bandit is being opened
+    row.get_by_role("link").click()
+    alarm = page.locator(".alarm")
+    assert alarm.locator("strong").inner_text() == "Rewards have stopped coming."
+    assert "of about 100 that were expected" in alarm.inner_text().lower()
+    assert "See whether the program still reports them" in alarm.inner_text()
 
 
 def test_files_of_events_are_downloaded(visit: Visit, tmp_path: Path) -> None:
