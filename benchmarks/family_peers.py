@@ -30,7 +30,15 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "family" / "peers.csv"
 KEPT = ROOT / ".benchmarks" / "family"
 THEIRS = Library(
-    "family", ("numpy==2.4.6", "numba==0.68.1", "scipy==1.17.1", "bottleneck>=1.6", "tqdm>=4.67")
+    "family",
+    (
+        "numpy==2.4.6",
+        "numba==0.68.1",
+        "scipy==1.17.1",
+        "bottleneck>=1.6",
+        "tqdm>=4.67",
+        "matplotlib>=3.9",
+    ),
 )
 PATIENCE, OUR_RUNS, SEED = 7_200.0, 2_000, 300
 
