@@ -22,7 +22,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-
 from typing import TYPE_CHECKING
 
 import numpy as np
