@@ -8,9 +8,9 @@ that live for 500 rounds and of which some few are clicked on by far more often 
 `outlier`, see `giro.problems.outlier`. What is revealed does not depend on who plays: results are
 compared run by run. The rates of VW are chosen on the two runs of seed 100, by exploration and
 interactions; seed 200, five runs, judges each with its rate. In the two problems for exploring, VW
-has the products of the round with the arm only, as nothing can be learned without them, and so many
-rates of exploring are played that the tuning stage chooses one for each of its explorations, and
-for each policy and model of giro. Policies of giro are played as they are given. Those with a
+has the products of the round with the arm only, as nothing can be learned without them, and two
+rates. There the tuning stage also chooses among several widths of exploring, for VW and for each
+policy and model of giro. Policies of giro are played as they are given. Those with a
 hashed model meet each film and article with a column of its own, as VW does; others meet genres and
 decades, or topics, only, as their models are dense.
 
@@ -75,11 +75,15 @@ EXPLORATIONS = (
 INTERACTIONS = ("", "-q UF", "-q ::")  # none; of the round with the arm; all
 RATES = ("-l 0.5", "-l 2", "-l 0.1")  # the first is VW's default
 IN_EXPLORING = (
-    *(f"--{kind} {n}" for kind in ("bag", "cover") for n in (5, 20)),
-    *(f"--squarecb --gamma_scale {scale}" for scale in (10, 100, 1000)),  # 10 is VW's default
-    *(f"--{kind} --mellowness {c}" for kind in ("regcb", "regcbopt") for c in (0.1, 0.01)),
-    *(f"--epsilon {share}" for share in (0, 0.02, 0.05, 0.1)),
-    *(f"--first {rounds}" for rounds in (500, 2000)),
+    "--bag 5",
+    "--cover 5",
+    "--squarecb --gamma_scale 10",  # VW's default
+    "--squarecb --gamma_scale 100",
+    "--regcb --mellowness 0.1",
+    "--regcbopt --mellowness 0.1",
+    "--epsilon 0",
+    "--epsilon 0.05",
+    "--first 500",
 )
 
 POLICIES = (
@@ -187,7 +191,7 @@ def _every_rate(game: Game) -> list[str]:
     return [
         " ".join(filter(None, (exploration, interactions, rate)))
         for interactions in (("-q UF",) if game.explores else INTERACTIONS)
-        for rate in RATES
+        for rate in (RATES[:2] if game.explores else RATES)
         for exploration in (IN_EXPLORING if game.explores else EXPLORATIONS)
     ]
 

@@ -19,10 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 from python_libraries import Library, Trouble, environment, printed
-from ratio import say
+from ratio import cost_of, say
 from scipy import stats
 
 from giro import simulate
+from giro.simulation.trace import Trace
 from giro.tables import write_csv
 from giro.version import stamp
 
@@ -30,7 +31,14 @@ ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "results" / "family" / "peers.csv"
 KEPT = ROOT / ".benchmarks" / "family"
 THEIRS = Library(
-    "family", ("numpy==2.4.6", "numba==0.68.1", "scipy==1.17.1", "bottleneck>=1.6", "tqdm>=4.67")
+    "family",
+    (
+        "numpy==2.4.6",
+        "numba==0.68.1",
+        "scipy==1.17.1",
+        "bottleneck>=1.6",
+        "tqdm>=4.67",
+    ),
 )
 PATIENCE, OUR_RUNS, SEED = 7_200.0, 2_000, 300
 
@@ -51,7 +59,7 @@ class Pair(NamedTuple):
     problem: str
     wrong: str  # the constant that is changed
     rounds: int = 1_000
-    runs: int = 300
+    runs: int = 200
 
 
 PAIRS = (
@@ -97,12 +105,27 @@ def main() -> None:
 
 def compared(pair: Pair, folder: Path) -> dict[str, str]:
     """Return the regrets of both, and of theirs with a wrong constant, and p values."""
-    trace = simulate(
-        pair.ours, pair.problem, rounds=pair.rounds, runs=OUR_RUNS, seed=SEED, progress=False
-    )
+    simulate(pair.ours, pair.problem, rounds=1, runs=1, progress=False)  # compiles
+    traces: list[Trace] = []
+
+    def play() -> None:
+        traces.append(
+            simulate(
+                pair.ours,
+                pair.problem,
+                rounds=pair.rounds,
+                runs=OUR_RUNS,
+                seed=SEED,
+                jobs=1,
+                progress=False,
+            )
+        )
+
+    our_us = 1e6 * cost_of(play).cpu / (pair.rounds * OUR_RUNS)
+    (trace,) = traces
     ours = trace.regret[:, -1]
-    theirs = _regrets(pair, pair.theirs, folder)
-    wrong = _regrets(pair, f"{pair.theirs}-wrong", folder)
+    theirs, us = _regrets(pair, pair.theirs, folder)
+    wrong, _ = _regrets(pair, f"{pair.theirs}-wrong", folder)
     record = {
         "code": pair.code,
         "theirs": pair.theirs,
@@ -117,7 +140,7 @@ def compared(pair: Pair, folder: Path) -> dict[str, str]:
         record[f"{name}_se"] = f"{regrets.std(ddof=1) / regrets.size**0.5:.6g}"
     record["p"] = f"{p_of_same_mean(theirs, ours):.3g}"
     record["wrong_p"] = f"{p_of_same_mean(wrong, ours):.3g}"
-    record["wrong"] = pair.wrong
+    record["wrong"], record["us"], record["our_us"] = pair.wrong, f"{us:.4g}", f"{our_us:.4g}"
     say(f"  {pair.theirs} {pair.problem} p {record['p']} wrong {record['wrong_p']}")
     return record
 
@@ -131,14 +154,15 @@ def p_of_same_mean(first: np.ndarray, second: np.ndarray) -> float:
     return float(stats.ttest_ind(first, second, equal_var=False).pvalue)
 
 
-def _regrets(pair: Pair, policy: str, folder: Path) -> np.ndarray:
-    """Return the regret of each run of public code."""
+def _regrets(pair: Pair, policy: str, folder: Path) -> tuple[np.ndarray, float]:
+    """Return the regret of each run of public code, and µs of a round."""
     kind = pair.problem.partition(":")[0]
     kept = KEPT / f"{policy}-{kind}-{pair.rounds}-{pair.runs}.json"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(_played(pair, policy, folder))
-    return np.array(json.loads(kept.read_text()))
+    found = json.loads(kept.read_text())
+    return np.array(found["regrets"]), float(found["us"])
 
 
 def _played(pair: Pair, policy: str, folder: Path) -> str:

@@ -1,17 +1,19 @@
 """Play settings on a machine that has no polars, and put the runs that come back into a folder.
 
-Three steps, of which the second runs on that machine:
+Four steps, of which the second runs on that machine:
 
     python scripts/pieces.py rows rows.npz .bakeoff/storms.parquet ...
     python scripts/pieces.py play settings.txt pieces.npz 480 rows.npz
     python scripts/pieces.py keep results/family pieces.0.npz pieces.1.npz
+    python scripts/pieces.py judge family results/family --rounds 100000 --runs 100 --seed 0
 
 The first, and its file, are for problems whose rows come from files with a column `class`.
 
 Each line of settings.txt has policy, problem, rounds, seed, checkpoints, their spacing, first run
 and number of runs. Lines are played in this order, one in each of as many processes as there are
 cores, less two. A process begins no run after so many seconds, and runs that have ended are in two
-files. `keep` prints how many runs of each setting the folder has then.
+files. `keep` prints how many runs of each setting the folder has then. `judge` writes the tables
+and figures of `giro reproduce` with the runs that are there, and plays nothing.
 """
 
 import multiprocessing
@@ -20,6 +22,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +34,11 @@ from giro.simulation.kept import Kept
 from giro.simulation.play import Work, timed_run
 from giro.simulation.simulate import make_setting
 from giro.simulation.trace import Setting, Trace, merge
+from giro.tables import write_csv
+from giro.version import stamp
+
+if TYPE_CHECKING:
+    from giro.paper.study import Study
 
 ARRAYS = ("runs", "regret", "reward", "best", "pulls", "seconds")
 
@@ -120,9 +128,51 @@ def keep(folder: Path, *paths: str) -> None:
     kept.save()
 
 
+def judge(name: str, folder: str, *options: str) -> None:
+    """Write a study's tables and figures with the runs in its folder."""
+    given = dict(zip(options[::2], map(int, options[1::2]), strict=True))
+    study = {"family": family_study, "wheel": wheel_study}[name](given)
+    kept, where = Kept(Path(folder)), Path("results") / name
+    traces = [
+        trace.only(experiment.runs)
+        for experiment in study.experiments
+        for work in experiment.work
+        if (trace := kept.newest(work.setting)) is not None
+    ]
+    outcome = study.outcome(traces, True)
+    command = f"python scripts/pieces.py judge {name} results/{name} {' '.join(options)}"
+    for table, records in outcome.tables.items():
+        write_csv(where / f"{table}.csv", records, note=str(stamp(command)))
+    for figure, drawn in outcome.figures().items():
+        plots.save(drawn, where / f"{figure}.png", note=str(stamp(command)))
+
+
+def family_study(given: dict[str, int]) -> "Study":
+    """Return the whole study of the family."""
+    return family.study(
+        rounds=given["--rounds"],
+        runs=given["--runs"],
+        seed=given["--seed"],
+        only=(),
+        policies=(),
+    )
+
+
+def wheel_study(given: dict[str, int]) -> "Study":
+    """Return the whole study of published figures."""
+    return wheel.study(
+        rounds=given["--rounds"], runs=given["--runs"], seed=given["--seed"], only=()
+    )
+
+
 if __name__ == "__main__":
     _, verb, first, *others = sys.argv
-    if verb == "play":
+    if verb == "judge":
+        from giro import plots  # not on that machine
+        from giro.paper.studies import family, wheel
+
+        judge(first, *others)
+    elif verb == "play":
         play(Path(first), Path(others[0]), others[1], *map(Path, others[2:]))
     else:
         {"rows": write_rows, "keep": keep}[verb](Path(first), *others)
