@@ -22,6 +22,7 @@ POLICY_COSTS = {
     "bootstrap": "at most O(K) for rewards 0 and 1, whatever s is; O(t) for others",
     "bootstrap-thompson": "at most O(K) for rewards 0 and 1, whatever s is; O(t) for others",
     "contextual-giro": "K fits to samples of all of the past; with `linear` O(t d² + K d³)",
+    "cover": "N K predictions, for N policies, to choose and again to learn, and N updates",
     "default": "as `giro` without contexts, else as `rand-ucb:model=auto`",
     "ensemble": "O(K) to choose, O(B) to learn; with contexts O(K d²) and O(d² + B d)",
     "epsilon-greedy": "O(K); with a model K predictions, and a fit of the pulled arm to learn",
@@ -160,7 +161,7 @@ MODELS = """
 ## Models
 
 `contextual-giro`, `giro-ensemble`, `poisson-bootstrap`, `greedy`, `epsilon-greedy`, `squarecb`,
-`fastcb` and `rand-ucb` fit a model for each arm, or one for all arms if these have
+`fastcb`, `cover` and `rand-ucb` fit a model for each arm, or one for all arms if these have
 [features](howto/arms-with-features.md). A scikit-learn estimator becomes an `estimator`: [give your
 model exploration](howto/own-model.md).
 

@@ -260,6 +260,12 @@ def tuning() -> str:
     return markdown(["parameter", "mean reward on the tuning half", "chosen"], body, words=3)
 
 
+def ensemble() -> str:
+    """Return what settings of giro-ensemble earned, and where two of them stand."""
+    body = [[f"`{row['setting']}`", *list(row.values())[1:]] for row in rows("bakeoff/ensemble")]
+    return markdown(["setting", "half", "sets", "mean reward", "mean rank"], body, words=2)
+
+
 def width() -> str:
     """Return what each way to choose the width gained."""
     against = ["against constant", "against ε-greedy"]
@@ -530,6 +536,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "bake-off ranking": ranking,
     "bake-off tuning": tuning,
     "bake-off width": width,
+    "bake-off ensemble": ensemble,
     "data sets, tuning": lambda: half("tuning"),
     "data sets, judging": lambda: half("judging"),
     "data sets, small": lambda: data_sets(lambda row: int(row["rows"]) < SMALL),

@@ -183,11 +183,11 @@ def test_a_model_of_the_ensemble_is_a_draw_of_the_posterior_of_one_theta(seed: i
     assert p_value_of_same_counts(counts_of(live, asked), VOTES * favourites) > ALPHA
 
 
-@pytest.mark.parametrize("policy", [GiroEnsemble(0.3, replicas=7), PoissonBootstrap(replicas=7)])
+@pytest.mark.parametrize("policy", [GiroEnsemble(a=0.3, replicas=7), PoissonBootstrap(replicas=7)])
 def test_one_replica_decides_for_all_arms(
     policy: GiroEnsemble | PoissonBootstrap, seed: int
 ) -> None:
-    a = policy.a if isinstance(policy, GiroEnsemble) else 0.0
+    a = 0.3 if isinstance(policy, GiroEnsemble) else 0.0
     seen, twin, rng = past(), stream(seed, 34), stream(seed, 34)
     state, learn = start(policy, SHAPE, stream(seed)), type(policy).learn
     weights = np.zeros((ROUNDS, 7, 3), np.int32)

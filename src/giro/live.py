@@ -491,7 +491,7 @@ def _row_each(case: Case) -> tuple[np.ndarray, np.ndarray]:
 
 def _offer_in(case: Case, arm: int) -> Offer:
     """Return the offer of a case, or that of its arm alone."""
-    if case.offer is not None:
+    if isinstance(case.offer, Offer):
         return case.offer
     arms, features = np.array([arm]), case.features
     if isinstance(features, SparseRow):

@@ -1,6 +1,6 @@
-"""Online cover around ridge regressions, and the coordinate descent that it stands for, in NumPy."""
+"""Online cover around ridge regressions, and the coordinate descent that it stands for."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,13 +19,13 @@ class OnlineCover:
         """Return votes[policy, i] for the arms on offer."""
         votes = np.zeros((len(self.gram), arms.size))
         for policy in range(len(self.gram)):
-            values = [
+            values: list[Any] = [
                 x @ np.linalg.solve(self.gram[policy, arm], self.moment[policy, arm])
                 if self.tried[arm]
                 else np.inf
                 for arm in arms
             ]
-            best = np.array(values) == np.max(values)
+            best = np.asarray(np.array(values, float) == max(map(float, values)))
             votes[policy] = best / best.sum()
         return votes
 
@@ -100,7 +100,7 @@ def program(class_: np.ndarray, past: History, n_arms: int, psi: float) -> Progr
 
 
 def coordinate_descent(problem: Program) -> np.ndarray:
-    """Return weights of policies by Algorithm 2: shrink all, or add to one that explores too little."""
+    """Return weights of policies by Algorithm 2: shrink all, or add to one explored too little."""
     k, bound = problem.n_arms, problem.bound
     weights, t = np.zeros(bound.size), np.arange(problem.chosen.shape[1])
     while True:

@@ -18,6 +18,7 @@ from policies.cover_twin import (
 
 from giro import BadParameter, Policy, simulate
 from giro.live import LivePolicy
+from giro.models.linear import Linear
 from giro.offer import NO_FEATURES, Offer, Shape, offer_of
 from giro.policies.cover import Cover, put_weights
 from giro.seeds import stream
@@ -28,7 +29,7 @@ K, D, ROWS = 4, 3, 60
 
 def beside_a_twin(psi: float, twins_psi: float, *, late: bool, seed: int) -> float:
     """Return the largest difference of two laws in a game in which some arms are on offer."""
-    policy = Cover(psi, "linear", 5)  # type: ignore[arg-type]  # a text is parsed
+    policy = Cover(psi=psi, model=Linear(), policies=5)
     live = live_of(policy, Shape(K, D - 1, 0, ROWS, ROWS), seed=seed)
     twin, rng, off = OnlineCover(K, D, twins_psi, 5), stream(seed, 1), 0.0
     waiting: list[tuple[Offer, np.ndarray, int, float, float]] = []
@@ -113,7 +114,7 @@ def explored(psi: float, seed: int) -> tuple[Program, np.ndarray]:
 
     The votes of a round are too few for the bounds, which hold for their mean over many rounds.
     """
-    policy = Cover(psi, "linear", 16)  # type: ignore[arg-type]  # likewise
+    policy = Cover(psi=psi, model=Linear(), policies=16)
     live = live_of(policy, Shape(3, 2, 0, ROUNDS, ROUNDS), seed=seed)
     past, laws = past_of(live, ROUNDS, seed), np.zeros((2, 3))
     for context in range(2):

@@ -61,11 +61,13 @@ def values_of(policy: GiroEnsemble, seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", KINDS[1:])
 def test_with_other_weights_it_is_mbe(kind: str, seed: int) -> None:
-    policy = GiroEnsemble(0.5, replicas=REPLICAS, weights=kind)  # type: ignore[arg-type]  # a word
+    policy = GiroEnsemble(a=0.5, replicas=REPLICAS, weights=kind)  # type: ignore[arg-type]  # a word
     ours = values_of(policy, seed).round(9)
     assert_same_law(ours, literal_mbe(kind, 0.5, seed).round(9))
     another = literal_mbe(kind, 0.25, seed).round(9)
-    assert stats.ks_2samp(ours, another).pvalue < 1e-6, "another number of pseudo rewards is noticed"
+    assert stats.ks_2samp(ours, another).pvalue < 1e-6, (
+        "another number of pseudo rewards is noticed"
+    )
 
 
 def test_each_kind_of_weights_has_its_law(seed: int) -> None:

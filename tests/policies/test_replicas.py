@@ -46,7 +46,7 @@ def test_weights_are_poisson_with_means_one_and_a(a: float, seed: int) -> None:
         assert_follows(column, law)
 
 
-@pytest.mark.parametrize("policy", [GiroEnsemble(0.3, replicas=3), PoissonBootstrap(replicas=3)])
+@pytest.mark.parametrize("policy", [GiroEnsemble(a=0.3, replicas=3), PoissonBootstrap(replicas=3)])
 def test_a_linear_replica_is_the_ridge_fit_to_its_weights(policy: ReplicaPolicy, seed: int) -> None:
     """Told by a twin that redraws the same weights and solves for each replica at once."""
     a = 0.3 if isinstance(policy, GiroEnsemble) else 0.0

@@ -98,11 +98,11 @@ class Hashed(Model, name="hashed"):
     scale of numbers does not matter. Before anything is learned, the prediction is `offset`: 1 is
     optimistic.
 
-    In `giro-ensemble`, `poisson-bootstrap`, `greedy`, `epsilon-greedy`, `squarecb` and `fastcb` one
-    table holds all arms and replicas. Its features are those of the round, those of the arm (the
-    arm itself if it has none), and the products of both. There, features may be sparse, with names
-    and words instead of columns (see `giro.Bandit`). In other policies it is a model like any
-    other.
+    In `giro-ensemble`, `poisson-bootstrap`, `greedy`, `epsilon-greedy`, `squarecb`, `fastcb` and
+    `cover` one table holds all arms and replicas. Its features are those of the round, those of the
+    arm (the arm itself if it has none), and the products of both. There, features may be sparse,
+    with names and words instead of columns (see `giro.Bandit`). In other policies it is a model
+    like any other.
     With a half-life, the past that steps adapt to fades. There is no window.
     """
 

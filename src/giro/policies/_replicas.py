@@ -7,7 +7,6 @@ import numpy as np
 
 from giro.checks import SHARE, at_least, check, optional, whole
 from giro.compiling import bind, dispatched, inlined, kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.continuous import standard_exponential, standard_normal
 from giro.kernels.draws.discrete import poisson
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO

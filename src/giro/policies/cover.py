@@ -165,7 +165,14 @@ class Cover(ModelPolicy, name="cover"):
 
     @property
     def _replicas(self) -> GiroEnsemble:
-        return GiroEnsemble(0.0, self.model, self.policies, weights="poisson", spread=1.0, ties=self.ties)
+        return GiroEnsemble(
+            a=0.0,
+            model=self.model,
+            replicas=self.policies,
+            weights="poisson",
+            spread=1.0,
+            ties=self.ties,
+        )
 
     @property
     def learns_aside(self) -> bool:  # type: ignore[override]  # as that of replicas

@@ -51,7 +51,9 @@ class GiroEnsemble(ReplicaPolicy, name="giro-ensemble"):
         super().__post_init__()
         check(self.name, optional(NOT_NEGATIVE), a=self.a)
         if self.weights not in (None, *KINDS):
-            raise BadParameter(f"{self.name} needs weights {', '.join(KINDS)}, got '{self.weights}'")
+            raise BadParameter(
+                f"{self.name} needs weights {', '.join(KINDS)}, got '{self.weights}'"
+            )
         if self.weights not in (None, "poisson") and not self.model.takes_weights:
             raise BadParameter(
                 f"{self.name} with weights={self.weights} needs a model of weighted rows, as "
@@ -64,7 +66,7 @@ class GiroEnsemble(ReplicaPolicy, name="giro-ensemble"):
         if self.a is not None:
             return replace(self, weights=self.weights or "poisson")
         in_columns = contextual and not isinstance(self.model, Hashed)
-        default = "exponential" if in_columns and self.model.takes_weights else "poisson"
+        default: Weights = "exponential" if in_columns and self.model.takes_weights else "poisson"
         return replace(self, a=_A_IN_CONTEXT if in_columns else _A, weights=self.weights or default)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:

@@ -77,7 +77,10 @@ class _WithheldOffers(NamedTuple):
 
 @kernel
 def _choose_noting_chances(state: _WithheldOffers, offer: Offer, rng: np.random.Generator) -> int:
-    chances, arm = propensities(state.withheld.policy, offer), choose(state.withheld.policy, offer, rng)
+    chances, arm = (
+        propensities(state.withheld.policy, offer),
+        choose(state.withheld.policy, offer, rng),
+    )
     position = position_of(offer, arm)
     if position >= 0:
         state.chances[state.withheld.counts[0]] = chances[position]

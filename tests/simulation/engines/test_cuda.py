@@ -151,7 +151,9 @@ def test_rows_come_in_the_order_of_the_problem_pass_after_pass() -> None:
 
 @needs_compiler
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["contextual-giro:a=1,model=network", "giro-ensemble:a=1,replicas=3"])
+@pytest.mark.parametrize(
+    "text", ["contextual-giro:a=1,model=network", "giro-ensemble:a=1,replicas=3"]
+)
 def test_rewards_have_the_distribution_of_the_other_engines(text: str) -> None:
     problem, device, runs = some_rows(4), Emulated(), 40
     work = work_of(text, problem, 60)

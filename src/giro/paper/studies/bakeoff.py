@@ -36,6 +36,7 @@ POLICIES = tuple(
         DEFAULT,
         "rand-ucb",
         "giro-ensemble",
+        "giro-ensemble:a=0.3",
         "poisson-bootstrap",
         "lin-ucb",
         "lin-ucb:scale=0.3",

@@ -35,11 +35,11 @@ BEYOND = {  # policies that the paper does not show, and their names in figures
     for text, name in (
         (WIDTH_ONE[0], "LinUCB, width 1"),
         (WIDTH_ONE[1], "LinTS, width 1"),
-        ("giro-ensemble", "Giro ensemble"),
+        ("giro-ensemble:a=0.3", "Giro ensemble"),
         ("lin-phe", "LinPHE"),
         (POISSON, "Poisson bootstrap"),
         ("tree-bootstrap", "Tree bootstrap"),
-        ("giro-ensemble:model=boosting,replicas=5", "Giro ensemble, boosting"),
+        ("giro-ensemble:a=0.3,model=boosting,replicas=5", "Giro ensemble, boosting"),
     )
 }
 
