@@ -304,7 +304,7 @@ def test_long_runs_on_a_gpu_have_the_distribution_of_the_other_engines(text: str
         ("contextual-giro:a=1,model=network", "__umulhi(row_word, s)", "__umulhi(row_word, s) / 2"),
         ("epsilon-greedy:share=0.1,model=logistic", "total = reward;", "total = 0.5 + reward / 4;"),
         ("giro-ensemble:replicas=3", "poisson(1.0,", "poisson(0.5,"),
-        ("lin-ts", "sqrt(-2.0 * log(1.0", "sqrt(-1.0 * log(1.0"),
+        ("lin-ts:scale=1", "sqrt(-2.0 * log(1.0", "sqrt(-1.0 * log(1.0"),
     ],
 )
 def test_a_wrong_kernel_on_a_gpu_is_caught(text: str, right: str, wrong: str) -> None:

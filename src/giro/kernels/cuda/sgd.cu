@@ -1,5 +1,5 @@
-// Linear models by stochastic gradient descent, one for each arm; a block plays one run, a warp has an
-// arm, and all arms are fitted before each choice.
+// Linear models by stochastic gradient descent; a block of one warp fits the model of one arm in one
+// round.
 //
 // Step t takes θ to (1 - η penalty) θ - η (x'θ - y) x with η = 0.01 t^(-1/4), for each entry of the sample
 // in turn, in another order in each pass; see giro.models.sgd for when passes end. Of BATCH entries at a
@@ -8,8 +8,7 @@
 // Mirrors giro.models.sgd, but that within a batch the penalty acts on θ as it was before, and that θ is
 // rounded to single precision for scores: both change as much as rounding does.
 //
-// RULE GIRO: the highest value of models fitted to bootstrap samples; GREEDY: of models fitted to
-// histories, and now and then any arm.
+// RULE GIRO: models fitted to bootstrap samples; GREEDY: to histories.
 
 #define GIRO 0
 #define GREEDY 1
@@ -29,7 +28,7 @@ struct Given {  // of an entry
     float target, rate;
 };
 
-struct Space {  // of one warp
+struct Space {
     float rows[BUFFERS][BATCH * STRIDE];
     float theta[DP];
     float products[32 * EACH];            // x'x of pairs, x'θ, and θ'θ
@@ -241,32 +240,19 @@ __device__ inline double fit_arm(const Game &g, Space &space, const Sample &from
     return warp_sum(score);
 }
 
-extern "C" __global__ void __launch_bounds__(32 * ARMS)
-play(const Game *__restrict__ game, int first, int last)
+extern "C" __global__ void __launch_bounds__(32) fit_arms(const Game *__restrict__ game, int t)
 {
     extern __shared__ __align__(16) unsigned char memory[];
-    __shared__ double values[ARMS];
     const Game &g = *game;
-    const int run = blockIdx.x, arm = threadIdx.x / 32;
-    Space &space = ((Space *)memory)[arm];
-    for (int t = first; t < last; t++) {
-        const float *context = g.contexts + (size_t)g.order[(size_t)run * g.rounds + t] * DP;
-        const u32 s = g.length[run * ARMS + arm];
-        const bool fits = RULE == GREEDY ? s > 0 : !has_untried(g, run);
-        double value = s > 0 ? 0.0 : CUDART_INF;
-        if (fits) {
-            const u32 k = RULE == GIRO ? pseudo_count(g, run, t, arm, s) : 0;
-            const Sample from = {history_of(g, run, arm), g.contexts, run, t, arm, s, k, s + 2 * k};
-            value = fit_arm(g, space, from, context);
-        }
-        if ((threadIdx.x & 31) == 0) values[arm] = value;
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            const int any = RULE == GREEDY ? exploring_arm(g, run, t) : -1;
-            finish_round(g, run, t, any < 0 ? argmax(g, run, t, values) : any);
-        }
-        __syncthreads();
-    }
+    const int run = blockIdx.x % (int)g.runs, arm = g.ranks[run * ARMS + blockIdx.x / (int)g.runs];
+    const u32 s = g.length[run * ARMS + arm];
+    if (s == 0 || (RULE == GIRO && has_untried(g, run))) return;
+
+    const float *context = g.contexts + (size_t)g.order[(size_t)run * g.rounds + t] * DP;
+    const u32 k = RULE == GIRO ? pseudo_count(g, run, t, arm, s) : 0;
+    const Sample from = {history_of(g, run, arm), g.contexts, run, t, arm, s, k, s + 2 * k};
+    const double value = fit_arm(g, *(Space *)memory, from, context);
+    if (threadIdx.x == 0) g.values[run * ARMS + arm] = value;
 }
 
-extern "C" __global__ void needs(int *bytes) { *bytes = ARMS * (int)sizeof(Space); }
+extern "C" __global__ void needs(int *bytes) { *bytes = (int)sizeof(Space); }

@@ -235,11 +235,10 @@ def _sgd(rule: int, model: Any, numbers: dict[str, float], shape: Shape) -> Plan
     """Return the plan of a policy whose kernel fits linear models by stochastic gradient."""
     if not isinstance(model, LinearSgd):
         return None
-    files = ("game.cuh", "copies.cuh", "order.cuh", "columns.cuh", "sgd.cu")
-    step = Step(files, "play", 32 * shape.n_arms, 1, True)
+    step = _fit(("copies.cuh", "order.cuh", "columns.cuh", "sgd.cu"), 32, shape)
     numbers = numbers | {"penalty": model.penalty, "tolerance": model.tolerance}
     arrays: Arrays = {"theta": ((shape.n_arms, padded(shape.width)), _REAL)}
-    return _whole(step, rule, numbers, arrays, {})
+    return _by_values(rule, step, numbers, arrays)
 
 
 def _networks(rule: int, model: Any, numbers: dict[str, float], shape: Shape) -> Plan | None:
