@@ -141,8 +141,6 @@ def test_violations_of_lemmas_are_findings_and_no_errors(giro: Giro) -> None:
     by_claim = {record["claim"]: record for record in done.records["lemmas"]}
     assert by_claim["Lemma 4"]["violations"] == 2 * 4 * 19  # x = 0 and x = n
     assert all("p = 0," in v["where"] for v in done.records["violations"][:3])
-    proofs = {record["claim"]: record["violations"] for record in done.records["proofs"]}
-    assert [claim for claim, count in proofs.items() if count] == ["Theorem 2, counted pulls (+ 2)"]
 
 
 def test_exact_regret_of_both_policies(giro: Giro) -> None:
@@ -175,8 +173,9 @@ def test_everything_goes_into_one_folder(giro: Giro, tmp_path: Path) -> None:
     assert done.status == 0
     assert done.error == f"wrote {len(files)} files to {tmp_path}\n"
     for name in ("bound", "general-bound", "optimism", "moments", "lemmas", "exact-giro"):
-        assert {f"{name}.txt", f"{name}.png"} <= files
-        assert (tmp_path / f"{name}.txt").read_text().startswith("giro theory ")
+        assert f"{name}.png" in files
+    tables = (tmp_path / "tables.txt").read_text()
+    assert len(re.findall(r"^giro theory [a-z-]+ --.* \(giro ", tables, re.MULTILINE)) == 7
     statements = (tmp_path / "statements.csv").read_text().splitlines()
     assert statements[0].startswith("# giro theory all ")
     assert len(statements) == 2 + len(done.out.splitlines()) - 1

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from giro.errors import BadParameter
 from giro.paper.theory.bound import giro_bound
 from giro.paper.theory.exact import exact_giro_regret
-from giro.paper.theory.general_bound import _all_above_zero, best_general_bound, general_bound
+from giro.paper.theory.general_bound import general_bound
 
 PSEUDO = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(1, 2), Fraction(1), Fraction(2)]
 
@@ -105,15 +105,6 @@ def test_bootstrapping_alone_has_a_useless_bound() -> None:
         assert general_bound([0.5, 0.2], n, 1).arms[0].a < 40
 
 
-def test_a_search_for_tau_finds_no_worse_a_bound() -> None:
-    middle = general_bound([0.8, 0.4, 0.3], 200)
-    best = best_general_bound([0.8, 0.4, 0.3], 200, candidates=5)
-    assert [arm.arm for arm in best.arms] == [1, 2]
-    assert best.regret < middle.regret
-    alone = best_general_bound([0.8, 0.4, 0.3], 200, candidates=1)
-    assert alone.regret == pytest.approx(middle.regret)
-
-
 def test_bad_input_is_refused() -> None:
     with pytest.raises(BadParameter, match="rounds"):
         general_bound([0.5, 0.4], 0)
@@ -123,13 +114,3 @@ def test_bad_input_is_refused() -> None:
         general_bound([0.5, 0.4], 5, taus=[0.4, 0.5])
     with pytest.raises(BadParameter, match="only one"):
         general_bound([0.5, 0.5], 5)
-    with pytest.raises(BadParameter, match="candidates"):
-        best_general_bound([0.5, 0.4], 5, candidates=0)
-
-
-def test_an_increase_holds_fails_or_is_undecided() -> None:
-    noise = np.array([-1.0, 1.0] * 20)
-    assert _all_above_zero([noise + 2, noise + 3]) is True
-    assert _all_above_zero([noise + 2, noise - 2]) is False
-    assert _all_above_zero([noise + 2, noise]) is None
-    assert _all_above_zero([np.array([1.0])]) is None  # one run: no uncertainty known

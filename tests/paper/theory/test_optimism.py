@@ -13,14 +13,10 @@ from paper.theory import naive
 from giro.errors import BadParameter
 from giro.paper.theory.bound import log_c
 from giro.paper.theory.optimism import (
-    divergence,
     informal_optimism_checks,
     log_inverse_optimism,
     log_inverse_optimism_above,
     log_optimism,
-    optimism_exponent,
-    smallest_bounded_a,
-    smallest_exponent,
     smallest_optimistic_a,
     variance_condition,
 )
@@ -157,39 +153,8 @@ def test_equation_7_is_right_for_a_fixed_mean_and_many_pulls() -> None:
         assert all(check.holds for check in informal_optimism_checks(s, mean, 1 / 3))
 
 
-def test_the_exponent_is_the_growth_of_w() -> None:
-    """For a = 0.05 the worst history is the one without a one."""
-    observed = np.linspace(0, 0.6, 2001)
-    rate = -optimism_exponent(0.05, 0.61, observed).min()
-    logs = [log_inverse_optimism(n, 0.61, 0.05) for n in (400, 800)]
-    assert rate == pytest.approx((logs[1] - logs[0]) / 400, rel=0.02)
-
-
-def test_the_smallest_exponent_is_found() -> None:
-    mean, share = np.meshgrid(np.linspace(0.01, 0.99, 393), np.linspace(0, 0.99, 397))
-    for a in (0.05, 0.1, 0.2):
-        grid = optimism_exponent(a, mean, mean * share) / (mean - mean * share) ** 2
-        found, at, observed = smallest_exponent(a)
-        assert found == pytest.approx(grid.min(), abs=2e-3)
-        assert found <= grid.min() + 1e-9
-        assert optimism_exponent(a, at, observed) == pytest.approx(found * (at - observed) ** 2)
-
-
-def test_optimism_is_frequent_enough_above_a_ninth_or_so() -> None:
-    threshold = smallest_bounded_a()
-    assert threshold == pytest.approx(0.11465, abs=5e-5)
-    assert smallest_exponent(threshold - 1e-3)[0] < 0 < smallest_exponent(threshold + 1e-3)[0]
-
-
-def test_the_divergence_by_hand() -> None:
-    assert divergence(0.5, 0.25) == pytest.approx(0.5 * math.log(4 / 3))
-    assert divergence(0, 0.5) == pytest.approx(math.log(2))
-
-
 def test_bad_input_of_the_informal_argument_is_refused() -> None:
     with pytest.raises(BadParameter, match="integer"):
         informal_optimism_checks(4, 0.5, 1 / 3)
     with pytest.raises(BadParameter, match="a >= 0"):
         variance_condition(-1)
-    with pytest.raises(BadParameter, match="a > 0"):
-        smallest_exponent(0)

@@ -195,8 +195,6 @@ def _bound(arms: list[SuboptimalArm], log_rounds: float, a: float) -> GiroBound:
 
 # -- the report: term by term, against `a` and against the rounds ----------------------------------
 
-_A = (0.75, 0.8, 1, 2, 3, 5, 7, 10, 20, 50)
-_ROUNDS = tuple(10**k for k in range(1, 7))
 _HIGHEST = 40  # powers of ten drawn; the bound is unlimited as `a` nears 1 / sqrt(2)
 
 
@@ -205,12 +203,7 @@ def bound_report(means: Sequence[float], rounds: int, a: float) -> Report:
     bound = giro_bound(means, rounds, a)
     return Report(
         command=f"giro theory bound --means {listed(means)} --rounds {rounds} --a {text(a)}",
-        tables=(
-            _constants(bound),
-            _arms(bound, means, rounds),
-            _against_a(means, rounds, a),
-            _against_rounds(means, rounds, a),
-        ),
+        tables=(_constants(bound), _arms(bound, means, rounds)),
         statements=_statements(bound, means, rounds, a),
         draw=partial(_draw, means, rounds, a),
     )
@@ -252,29 +245,6 @@ def _arms(bound: GiroBound, means: Sequence[float], rounds: int) -> Table:
     rows.append(("all", *[math.nan] * 5, bound.log_regret))
     title = f"Suboptimal arms, counted from 0, after {rounds} rounds"
     return table("arms", title, columns, rows)
-
-
-def _against_a(means: Sequence[float], rounds: int, a: float) -> Table:
-    columns = (
-        Column("a", show=digits(4)),
-        Column("log_c", "c", power),
-        Column("log_regret", "regret <=", from_log),
-    )
-    values = sorted({*_A, float(a), round(cheapest_a(means, rounds), 2)})
-    bounds = [giro_bound(means, rounds, value) for value in values]
-    rows = [(v, bound.log_c, bound.log_regret) for v, bound in zip(values, bounds, strict=True)]
-    return table("against-a", f"The bound against a, after {rounds} rounds", columns, rows)
-
-
-def _against_rounds(means: Sequence[float], rounds: int, a: float) -> Table:
-    columns = (
-        Column("rounds", show=text),
-        Column("log_regret", "regret <=", from_log),
-        Column("trivial", "rounds x largest gap", digits(6)),
-    )
-    gap = _largest_gap(means)
-    rows = [(n, giro_bound(means, n, a).log_regret, n * gap) for n in sorted({*_ROUNDS, rounds})]
-    return table("against-rounds", f"The bound against the rounds, a = {text(a)}", columns, rows)
 
 
 def _statements(

@@ -22,7 +22,7 @@ from giro.paper.theory.optimism import (
     smallest_optimistic_a,
     variance_condition,
 )
-from giro.paper.theory.report import GREY, Report, Table, digits, look, panels, table, text, yes
+from giro.paper.theory.report import Report, Table, digits, look, panels, table, text
 from giro.paper.theory.terms import (
     Check,
     Floats,
@@ -126,10 +126,8 @@ def _scaled(moments: Moments, length: float) -> Moments:
 
 # -- the report: the moments, the condition on variances, and where Equation 7 fails ---------------
 
-_A = (0.1, 0.25, 0.3, 1 / 3, 1 / 2, 1.0)
 _GRID_A = (1 / 3, 1.0)
 _MEANS = tuple(float(mean) for mean in np.arange(1, 50) / 50)
-_RARE_PULLS = (3, 30, 300)
 _FLOOR = "smallest variance"
 _FORMULAS = {
     "history mean": "(mean + a) s",
@@ -152,22 +150,13 @@ def moments_report(s: int, mean: float, a: float, *, most_pulls: int) -> Report:
         if pulls:
             places = product(pulls, _MEANS)
             grids[each] = [c for k, m in places for c in informal_optimism_checks(k, m, each)]
-    rare = [  # the history without a one, of an arm that rarely gives one
-        informal_optimism_checks(k, 0.9 * (1 - 0.5 ** (1 / k)), each)[0]
-        for each, k in product(_GRID_A, _RARE_PULLS)
-    ]
     return Report(
         command=(
             f"giro theory moments --s {s} --mean {text(mean)} --a {text(a)} "
             f"--most-pulls {most_pulls}"
         ),
-        tables=(
-            _moments(checks, s, mean, a),
-            _condition(a),
-            _equation_7(grids, most_pulls),
-            _rare_table(rare),
-        ),
-        statements=_statements(checks, grids, rare),
+        tables=(_moments(checks, s, mean, a), _equation_7(grids, most_pulls)),
+        statements=_statements(checks, grids),
         draw=partial(_draw, grids),
     )
 
@@ -193,17 +182,6 @@ def _moments(checks: Sequence[Check], s: int, mean: float, a: float) -> Table:
         "samples: v = a s shown, all v compared"
     )
     return table("moments", title, columns, rows)
-
-
-def _condition(a: float) -> Table:
-    columns = (
-        Column("a", show=fixed(4)),
-        Column("ratio", "a (a + 1) / (2a + 1)", fixed(4)),
-        Column("enough", ">= 1/4", yes),
-    )
-    values = sorted({*_A, smallest_optimistic_a(), a})
-    rows = [(v, v * (v + 1) / (2 * v + 1), variance_condition(v + 1e-12)) for v in values]
-    return table("condition", "Condition for normal values to be optimistic", columns, rows)
 
 
 def _equation_7(grids: dict[float, list[Check]], most_pulls: int) -> Table:
@@ -232,33 +210,13 @@ def _equation_7(grids: dict[float, list[Check]], most_pulls: int) -> Table:
     return table("equation-7", title, columns, rows)
 
 
-def _rare_table(rare: Sequence[Check]) -> Table:
-    columns = (
-        Column("a", show=text),
-        Column("s", show=text),
-        Column("mean", show=fixed(5)),
-        Column("optimism", "P(optimistic)", fixed(4)),
-        Column("history", "P(history)", fixed(4)),
-        Column("holds", show=yes),
-    )
-    rows = [
-        (c.at["a"], int(c.at["s"]), c.at["mean"], math.exp(c.lhs), math.exp(c.rhs), c.holds)
-        for c in rare
-    ]
-    title = "Equation 7 for the history without a one, mean = 0.9 (1 - 2^(-1/s))"
-    return table("rare-rewards", title, columns, rows)
-
-
-def _statements(
-    checks: Sequence[Check], grids: dict[float, list[Check]], rare: Sequence[Check]
-) -> tuple[Verdict, ...]:
+def _statements(checks: Sequence[Check], grids: dict[float, list[Check]]) -> tuple[Verdict, ...]:
     exact = [check for check in checks if check.claim != _FLOOR]
     floor = [check for check in checks if check.claim == _FLOOR]
     error = max(abs(check.lhs - check.rhs) for check in exact)
     ratio = min((check.lhs / check.rhs for check in floor if check.rhs > 0), default=math.nan)
     histories = [check for grid in grids.values() for check in grid]
     failures = sum(not check.holds for check in histories)
-    largest = max(rare, key=lambda check: check.at["s"])
     return (
         Verdict(
             "Section 4.2: means and variances of history and sample",
@@ -280,28 +238,20 @@ def _statements(
             failures == 0,
             f"{failures} of {len(histories)} histories fail",
         ),
-        Verdict(
-            "Equation 7 once there are enough pulls, whatever the mean",
-            all(check.holds for check in rare),
-            f"fails after {largest.at['s']:.0f} pulls of an arm with mean "
-            f"{largest.at['mean']:.5f}: P(history) = {math.exp(largest.rhs):.4f}, "
-            f"P(optimistic) = {math.exp(largest.lhs):.4f}",
-        ),
     )
 
 
 def _draw(grids: dict[float, list[Check]]) -> "Figure":
-    """Draw the variance condition against `a`, and a map of failures for each `a`."""
+    """Draw a map of failures for each `a`."""
     from matplotlib.lines import Line2D  # noqa: PLC0415  # quick start
     from matplotlib.patches import Patch  # noqa: PLC0415  # quick start
 
     shown = list(grids.items())[:2]
-    with panels(1 + len(shown)) as (figure, axes):
-        _draw_condition(axes[0], smallest_optimistic_a())
-        for panel, (a, grid) in zip(axes[1:], shown, strict=True):
+    with panels(len(shown)) as (figure, axes):
+        for panel, (a, grid) in zip(axes, shown, strict=True):
             _draw_failures(panel, a, grid)
-        axes[1].set_ylabel("mean of the arm")
-        axes[1].legend(
+        axes[0].set_ylabel("mean of the arm")
+        axes[0].legend(
             handles=[
                 Patch(color=look(1)["color"], alpha=0.55, label="fails for some history"),
                 Line2D([], [], label=r"fails below $1 - 2^{-1/s}$, for any a", **look(0)),
@@ -312,23 +262,6 @@ def _draw(grids: dict[float, list[Check]]) -> "Figure":
             edgecolor="none",
         )
     return figure
-
-
-def _draw_condition(panel: "Axes", root: float) -> None:
-    a = np.linspace(0, 1, 101)
-    panel.plot(a, a * (a + 1) / (2 * a + 1), label=r"$a(a+1)/(2a+1)$", **look(0))
-    panel.axhline(0.25, label="1/4", **look(1))
-    panel.plot([root], [0.25], "o", color=look(0)["color"], markersize=4.5)
-    label = rf"$a = (\sqrt{{5}}-1)/4 \approx {root:.3f}$"
-    panel.annotate(label, (root, 0.25), (8, -13), textcoords="offset points")
-    panel.axvline(1 / 3, color=GREY, linewidth=0.8)
-    panel.annotate("a = 1/3", (1 / 3, 0.02), (4, 0), textcoords="offset points", color=GREY)
-    panel.set_xlim(0, 1)
-    panel.set_ylim(bottom=0)
-    panel.set_xlabel("a, pseudo rewards of each kind per pull")
-    panel.set_ylabel("ratio of variances")
-    panel.set_title("normal values would be optimistic above 1/4")
-    panel.legend(loc="lower right")
 
 
 def _draw_failures(panel: "Axes", a: float, grid: Sequence[Check]) -> None:

@@ -12,15 +12,12 @@ compares two rates of decay (`optimism_exponent`), and needs less than the paper
 
 import math
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.optimize import brentq, minimize
-from scipy.special import logsumexp, rel_entr
+from scipy.special import logsumexp
 
-from giro.checks import POSITIVE, check
 from giro.errors import BadParameter
 from giro.paper.claims import Verdict
 from giro.paper.theory.bound import b_constant, log_c, log_f
@@ -137,63 +134,9 @@ def informal_optimism_checks(s: int, mean: float, a: float) -> list[Check]:
     ]
 
 
-def optimism_exponent(a: float, mean: ArrayLike, observed: ArrayLike) -> Floats:
-    """Return the rate of decay per pull of a bad history minus that of optimism under it.
-
-    After s pulls, a history with a share `observed` of ones has probability about
-    exp(-s d(observed, mean)). Under it the value reaches the arm's limit with probability about
-    exp(-s alpha d((mean + a) / alpha, (observed + a) / alpha)), with the divergence d of Lemma 4.
-    If the difference of the two rates is negative, W grows exponentially with s.
-    """
-    alpha = 2 * a + 1
-    mean, observed = np.asarray(mean, dtype=np.float64), np.asarray(observed, dtype=np.float64)
-    optimism = divergence((mean + a) / alpha, (observed + a) / alpha)
-    return np.asarray(divergence(observed, mean) - alpha * optimism)
-
-
-def divergence(p: ArrayLike, q: ArrayLike) -> Floats:
-    """Return d(p, q), the divergence of Bernoulli distributions (Kveton et al., 2019, Lemma 4)."""
-    p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
-    return np.asarray(rel_entr(p, q) + rel_entr(1 - p, 1 - q))
-
-
-def smallest_exponent(a: float) -> tuple[float, float, float]:
-    """Return the smallest `optimism_exponent` per squared deviation, and its mean and observed.
-
-    It is divided by (mean - observed)^2, because the exponent is 0 if the two are equal.
-    """
-    check("the exponent", POSITIVE, a=a)
-    mean, share = np.meshgrid(np.linspace(0.01, 0.99, 99), np.linspace(0, 0.99, 100))
-    grid = _scaled_exponent(a, mean, share)
-    start = np.unravel_index(grid.argmin(), grid.shape)
-    minimum = minimize(
-        lambda at: float(_scaled_exponent(a, at[0], at[1])),
-        [mean[start], share[start]],
-        bounds=[(0.01, 0.99), (0.0, 0.99)],
-    )
-    return float(minimum.fun), float(minimum.x[0]), float(minimum.x[0] * minimum.x[1])
-
-
-def smallest_bounded_a() -> float:
-    """Return the smallest `a` for which W stays bounded as the pulls grow, about 0.115.
-
-    Below it optimism can be too rare for a good arm with a bad start, most of all for means near
-    0.6: 1 / P(optimistic) then grows faster than bad starts die out. Theorem 2 needs a > 0.707.
-    """
-    return float(brentq(lambda a: smallest_exponent(a)[0], 0.05, 0.3, xtol=1e-6))
-
-
-def _scaled_exponent(a: float, mean: ArrayLike, share: ArrayLike) -> Floats:
-    mean, share = np.asarray(mean), np.asarray(share)
-    return np.asarray(optimism_exponent(a, mean, mean * share) / (mean - mean * share) ** 2)
-
-
 # -- the report: W exactly, against c --------------------------------------------------------------
 
 _QUOTED = {1.0: 24.0, 2.0: 5.7, 3.0: 3.3}  # Section 5.3: f(b) = e^24, e^5.7, e^3.3
-_FEW = (0.05, 0.1, 0.11, 0.12, 0.2, 0.5)  # on both sides of the threshold
-_MANY_PULLS = (100, 200, 400, 800)
-_HIGHEST = 50  # powers of ten drawn; W can grow without limit
 
 
 class _Row(NamedTuple):
@@ -224,7 +167,7 @@ def optimism_report(
         )
     rows = [row for a, n in pairs for row in _rows(a, n, p_values)]
     largest = [max((r for r in rows if (r.a, r.n) == pair), key=_size) for pair in pairs]
-    growth, everywhere = _growth(), p_values is None
+    everywhere = p_values is None
     p_title = "just above p" if everywhere else "p"
     title = "Largest W over all p" if everywhere else "Largest W over the p given"
     return Report(
@@ -234,10 +177,9 @@ def optimism_report(
             _constants(sorted({a for a, _ in pairs}), rows, p_title),
             _largest(largest, title, p_title),
             Table("grid", "", (), [_record(row) for row in rows]),
-            growth,
         ),
-        statements=_statements(rows, growth, p_title),
-        draw=partial(_draw, largest, growth),
+        statements=_statements(rows, p_title),
+        draw=partial(_draw, largest),
     )
 
 
@@ -293,30 +235,7 @@ def _largest(largest: Sequence[_Row], title: str, p_title: str) -> Table:
     return Table("largest", title, columns, [_record(row) for row in largest])
 
 
-@cache
-def _threshold() -> float:
-    return smallest_bounded_a()
-
-
-@cache
-def _growth() -> Table:
-    columns = (
-        Column("a", show=text),
-        Column("exponent", "smallest exponent", fixed(4)),
-        Column("p", "at p", fixed(3)),
-        *(Column(f"log_w_{n}", f"W after {n}", from_log) for n in _MANY_PULLS),
-        Column("bounded", show=yes),
-    )
-    title = "Growth of W with the pulls, at the p where it is fastest"
-    rows = []
-    for a in _FEW:
-        exponent, p, _ = smallest_exponent(a)
-        logs = [log_inverse_optimism(n, p, a) for n in _MANY_PULLS]
-        rows.append((a, exponent, p, *logs, exponent > 0))
-    return table("growth", title, columns, rows)
-
-
-def _statements(rows: Sequence[_Row], growth: Table, p_title: str) -> list[Verdict]:
+def _statements(rows: Sequence[_Row], p_title: str) -> list[Verdict]:
     computed = {a: round(log_f(b_constant(a)), 1) for a in _QUOTED}
     statements = [
         Verdict(
@@ -344,43 +263,25 @@ def _statements(rows: Sequence[_Row], growth: Table, p_title: str) -> list[Verdi
                 f"c is at least {from_log(loose)} times W, closest at a = {text(closest.a)}",
             ),
         ]
-    unbounded = [record for record in growth.records if not record["bounded"]]
-    first, last = (from_log(unbounded[0][f"log_w_{n}"]) for n in (_MANY_PULLS[0], _MANY_PULLS[-1]))
-    statements.append(
-        Verdict(
-            "W stays bounded for every a > 0",
-            not unbounded,
-            f"only for a > {_threshold():.4f}; for a = {text(unbounded[0]['a'])} it is {first} "
-            f"after {_MANY_PULLS[0]} pulls and {last} after {_MANY_PULLS[-1]}",
-        )
-    )
     return statements
 
 
-def _draw(largest: Sequence[_Row], growth: Table) -> "Figure":
-    """Draw W against c for each `a`, and W's growth for small `a`."""
-    with panels(2) as (figure, (left, right)):
+def _draw(largest: Sequence[_Row]) -> "Figure":
+    """Draw W against c for each `a`."""
+    with panels(1) as (figure, (panel,)):
         for i, a in enumerate(dict.fromkeys(row.a for row in largest)):
             group = [row for row in largest if row.a == a]
             label, logs = f"a = {text(a)}", log10([row.log_w for row in group])
-            left.plot([row.n for row in group], logs, marker="o", ms=3, label=label, **look(i))
+            panel.plot([row.n for row in group], logs, marker="o", ms=3, label=label, **look(i))
             if _has_bound(a) and group[0].log_c < 100:
-                _draw_bound(left, float(log10(group[0].log_c)), f"c for {label}", look(i))
-        left.set_xscale("log")
-        left.set_ylim(bottom=0)
-        left.set_ylabel("W, expected 1 / P(optimistic)")
-        left.set_title("largest W over all p, and its bound c")
-        left.legend(loc="upper left", bbox_to_anchor=(0.0, 0.78))
-        for i, record in enumerate(growth.records):
-            label = f"a = {text(record['a'])}, p = {record['p']:.2f}"
-            logs = log10([record[f"log_w_{n}"] for n in _MANY_PULLS])
-            right.plot(_MANY_PULLS, logs, marker="o", ms=3, label=label, **look(i))
-        right.set_ylim(0, _HIGHEST)
-        right.set_title(f"W at its worst p: bounded for a > {_threshold():.4f} only")
-        right.legend(loc="upper right")
-        for panel in (left, right):
-            powers_of_ten(panel)
-            panel.set_xlabel("pulls n")
+                _draw_bound(panel, float(log10(group[0].log_c)), f"c for {label}", look(i))
+        panel.set_xscale("log")
+        panel.set_ylim(bottom=0)
+        panel.set_xlabel("pulls n")
+        panel.set_ylabel("W, expected 1 / P(optimistic)")
+        panel.set_title("largest W over all p, and its bound c")
+        panel.legend(loc="upper left", bbox_to_anchor=(0.0, 0.78))
+        powers_of_ten(panel)
     return figure
 
 

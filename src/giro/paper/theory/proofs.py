@@ -1,38 +1,32 @@
-"""The lemmas and steps of the proofs in Appendices B and C, in numbers (Kveton et al., 2019).
+"""The lemmas of Appendix C in numbers (Kveton et al., 2019).
 
-Each function returns one check for each case, so that a lemma or a step can be tried on a grid and
-its failures listed. We found:
+Each function returns one check for each case, so that a lemma can be tried on a grid and its
+failures listed. We found:
 
 - Lemma 2 fails only for p = 0, where "the smallest integer" i_0 is -1 and the bound is
   e^-2 f(0), while the sum is f(0). With i_0 >= 0 it holds.
 - Lemma 3 holds wherever we tried, though its proof also uses Lemma 4 at y = m for small `a`.
 - Lemma 4 fails for x = 0 and x = n, where its right side is infinite. Stirling's upper bound
   in its proof is 0 at k = 0, while 0! = 1.
-- Every step of the proofs holds but one: the proof of Theorem 2 sums 1 for each of the pulls
-  s = 0..floor(L), L = 8 (2a + 1) / gap^2 log n, as if there were L instead of L + 1. It proves
-  b_i <= L + 3 (`bound.counted_pulls_check`). b_i <= L + 2 is true wherever we computed b_i.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import pairwise, product
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import logsumexp
 from scipy.stats import binom
 
 from giro.checks import LEVEL, POSITIVE, check, whole
 from giro.paper.claims import Verdict
-from giro.paper.theory.bound import b_constant, counted_pulls_check, log_c, log_f
-from giro.paper.theory.optimism import divergence, log_inverse_optimism, log_optimism
+from giro.paper.theory.optimism import log_optimism
 from giro.paper.theory.report import GREY, Report, Table, digits, look, panels, table, text
 from giro.paper.theory.terms import (
     Check,
     check_at_least,
     check_at_most,
-    check_equals,
     check_trials,
     is_whole,
     log_binomial,
@@ -43,7 +37,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LOG_SCALE = 0.5 * math.log(2 * math.pi) - 2  # log of sqrt(2 pi) / e^2
-_FAR = 8  # terms below exp(-8^2) are left out of infinite sums
 
 
 # -- lemmas of Appendix C --------------------------------------------------------------------------
@@ -116,123 +109,12 @@ def stirling_bound(x: int, n: int, p: float) -> float:
     return _LOG_SCALE + 0.5 * math.log(n / (x * (n - x))) - (x - p * n) ** 2 / (p * (1 - p) * n)
 
 
-# -- single steps ----------------------------------------------------------------------------------
-
-
-class OptimismChain(NamedTuple):
-    """The logarithms of the successive bounds on W in the proof of Theorem 4, in growing order."""
-
-    w: float
-    after_history: float  # Lemma 2
-    after_bootstrap: float  # Lemma 3
-    after_shift: float  # the sum, centred at 0 and doubled
-    bound: float  # the sum, replaced by an integral
-
-
-def optimism_chain(n: int, p: float, a: float) -> OptimismChain:
-    """Return the bounds after each step of the proof of Theorem 4 at one place, for p > 0."""
-    b, last = b_constant(a), last_interval(n, p)
-    i = np.arange(last + 1)
-    x = np.maximum(p * n - (i + 1) * math.sqrt(n), 0)
-    tails = np.array([log_optimism(n, p, a, ones) for ones in x])
-    scale = 2 + 0.5 * math.log((2 * a + 1) / (2 * math.pi))
-    return OptimismChain(
-        w=log_inverse_optimism(n, p, a),
-        after_history=float(logsumexp(-2 * i**2 - tails)),
-        after_bootstrap=scale + float(logsumexp(-2 * i**2 + b * (i + 2) ** 2)),
-        after_shift=scale + math.log(2) + log_f(b) + math.log(_gaussian_sum(b, shift=0)),
-        bound=log_c(a),
-    )
-
-
-def square_check(b: float, i: int) -> Check:
-    """Check 2 i^2 - b (i + 2)^2 = (2 - b) (i - 2b / (2 - b))^2 - 8b / (2 - b)."""
-    completed = (2 - b) * (i - 2 * b / (2 - b)) ** 2 - log_f(b)
-    return check_equals("completed square", 2 * i**2 - b * (i + 2) ** 2, completed, b=b, i=i)
-
-
-def shifted_sum_check(b: float) -> Check:
-    """Check that the sum centred at 2b / (2 - b) is at most twice the sum centred at 0.
-
-    The sums are over i >= 0, of exp(-(2 - b) (i - centre)^2).
-    """
-    shifted = _gaussian_sum(b, shift=2 * b / (2 - b))
-    return check_at_most("shifted sum", shifted, 2 * _gaussian_sum(b, shift=0), b=b)
-
-
-def integral_check(b: float) -> Check:
-    """Check that the sum of exp(-(2 - b) i^2), i >= 0, is at most 1 + sqrt(2 pi / (4 - 2b)).
-
-    The integral over u >= 0 is half the root. The paper's last step gives the other half away.
-    """
-    bound = 1 + math.sqrt(2 * math.pi / (4 - 2 * b))
-    return check_at_most("integral", _gaussian_sum(b, shift=0), bound, b=b)
-
-
-def half_integral_check(b: float) -> Check:
-    """Check the same with the sharper 1 + sqrt(2 pi / (4 - 2b)) / 2, the integral's value."""
-    bound = 1 + math.sqrt(2 * math.pi / (4 - 2 * b)) / 2
-    return check_at_most("half integral", _gaussian_sum(b, shift=0), bound, b=b)
-
-
-def floor_of_root_check(n: int) -> Check:
-    """Check floor(sqrt(n)) / sqrt(n) >= 1/2, in the proof of Lemma 3, where n = 3 is closest."""
-    return check_at_least("floor of root", math.isqrt(n) / math.sqrt(n), 0.5, n=n)
-
-
-def small_failure_check(n: int) -> Check:
-    """Check n^2 / (n^2 - 1) - 1 <= 1 / n, in the proof of Theorem 2, for n >= 2."""
-    return check_at_most("small failure", n**2 / (n**2 - 1) - 1, 1 / n, n=n)
-
-
-def divergence_check(p: float, q: float) -> Check:
-    """Check d(p, q) <= (p - q)^2 / (q (1 - q)), in the proof of Lemma 4."""
-    return check_at_most(
-        "divergence", float(divergence(p, q)), (p - q) ** 2 / (q * (1 - q)), p=p, q=q
-    )
-
-
-def history_tail_check(n: int, p: float, i: int) -> Check:
-    """Check Hoeffding's P(X <= p n - i sqrt(n)) <= exp(-2 i^2), in the proof of Lemma 2."""
-    tail = float(binom.cdf(p * n - i * math.sqrt(n), n, p))
-    return check_at_most("history tail", tail, math.exp(-2 * i**2), n=n, p=p, i=i)
-
-
-def deviation_check(s: int, mean: float, gap: float, a: float) -> Check:
-    """Check P(X - mean s > gap s / 4) <= exp(-gap^2 s / (8 alpha)), X ~ B(s, mean).
-
-    It is in the proof of Theorem 2. Hoeffding's inequality gives the smaller exp(-gap^2 s / 8).
-    """
-    tail = float(binom.sf((mean + gap / 4) * s, s, mean))
-    bound = math.exp(-(gap**2) * s / (8 * (2 * a + 1)))
-    return check_at_most("history deviation", tail, bound, s=s, mean=mean, gap=gap, a=a)
-
-
-def sample_deviation_check(m: int, ones: int, distance: float) -> Check:
-    """Check P(U - ones >= distance) <= exp(-2 distance^2 / m), U ~ B(m, ones / m).
-
-    It is in the proof of Theorem 2, with m = alpha s and distance = gap s / 4.
-    """
-    tail = float(binom.sf(math.ceil(ones + distance) - 1, m, ones / m))
-    bound = math.exp(-2 * distance**2 / m)
-    return check_at_most("sample deviation", tail, bound, m=m, ones=ones, distance=distance)
-
-
-def _gaussian_sum(b: float, *, shift: float) -> float:
-    """Return the sum over i >= 0 of exp(-(2 - b) (i - shift)^2), to all digits."""
-    reach = math.ceil(shift + _FAR / math.sqrt(2 - b))
-    i = np.arange(reach + 1)
-    return float(np.exp(-(2 - b) * (i - shift) ** 2).sum())
-
-
 # -- the report: cases, violations, where, smallest margin -----------------------------------------
 
 _P = tuple(float(p) for p in np.linspace(0, 1, 21))
 _INSIDE = _P[1:-1]
 _A = (1 / 3, 1 / 2, 1.0, 2.0, 3.0)
 _SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
-_B = tuple(b_constant(a) for a in (0.75, 1, 2, 3, 10))
-_GAPS = (0.05, 0.1, 0.3, 0.5)
 
 _SHOWN = 3  # violations shown of each statement
 _DRAWN = {
@@ -243,17 +125,14 @@ _DRAWN = {
 
 
 def lemmas_report(most: int) -> Report:
-    """Return the report on the lemmas and steps, for up to `most` trials."""
+    """Return the report on the lemmas, for up to `most` trials."""
     check("a grid", whole(2), n=most)
-    lemmas, proofs = _lemma_checks(most), _proof_checks(most)
+    lemmas = _lemma_checks(most)
     return Report(
         command=f"giro theory lemmas --n {most}",
         tables=(
-            _summary(
-                "lemmas", f"Lemmas of Appendix C, n = 1..{most}; 3 and 4 as logarithms", lemmas
-            ),
-            _summary("proofs", "Steps of the proofs in Appendices B and C", proofs),
-            _violations({**lemmas, **proofs}),
+            _summary(f"Lemmas of Appendix C, n = 1..{most}; 3 and 4 as logarithms", lemmas),
+            _violations(lemmas),
         ),
         statements=[_statement(claim, checks) for claim, checks in lemmas.items()],
         draw=partial(_draw, lemmas),
@@ -280,52 +159,7 @@ def _lemma_checks(most: int) -> dict[str, list[Check]]:
     }
 
 
-def _proof_checks(most: int) -> dict[str, list[Check]]:
-    """Return the steps of the proofs in Appendices B and C, by subject."""
-    trials = range(1, most + 1)
-    rounds = (100, 1000, 10_000, 100_000)
-    counted = [counted_pulls_check(n, gap, 1.0) for n, gap in product(rounds, _GAPS)]
-    return {
-        "Theorem 4, Lemma 2 to the bound": list(_chains(most)),
-        "Theorem 4, completed square": [
-            square_check(b, i) for b, i in product(_B, range(20))
-        ],
-        "Theorem 4, shifted sum": [shifted_sum_check(b) for b in _B],
-        "Theorem 4, integral": [integral_check(b) for b in _B],
-        "Theorem 4, half the integral": [half_integral_check(b) for b in _B],
-        "Lemma 2, Hoeffding": [
-            history_tail_check(n, p, i) for n, p, i in product(trials, _P, range(1, 5))
-        ],
-        "Lemma 3, floor of root": [floor_of_root_check(n) for n in range(1, 10_001)],
-        "Lemma 4, divergence": [
-            divergence_check(p, q) for p, q in product(_P, _INSIDE)
-        ],
-        "Theorem 2, history deviates": [
-            deviation_check(s, mean, gap, a)
-            for s, mean, gap, a in product(trials, _INSIDE, _GAPS, (1.0, 3.0))
-        ],
-        "Theorem 2, sample deviates": [
-            sample_deviation_check(3 * s, ones, gap * s / 4)
-            for s, gap in product(trials, _GAPS)
-            for ones in range(s, 2 * s + 1)
-        ],
-        "Theorem 2, small failure": [small_failure_check(n) for n in range(2, 10_001)],
-        "Theorem 2, counted pulls (+ 2)": counted,
-        "Theorem 2, counted pulls (+ 3)": [
-            check_at_most(check.claim, check.lhs, check.rhs + 1, **check.at) for check in counted
-        ],
-    }  # fmt: skip
-
-
-def _chains(most: int) -> Iterator[Check]:
-    """Yield checks that each bound in the proof of Theorem 4 is at most the next, as logarithms."""
-    for n, p, a in product((1, 2, 5, most), (0.05, 0.3, 0.5, 0.9), (1.0, 2.0, 3.0)):
-        chain = optimism_chain(n, p, a)
-        for i, (smaller, larger) in enumerate(pairwise(chain)):
-            yield check_at_most(chain._fields[i + 1], smaller, larger, n=n, p=p, a=a)
-
-
-def _summary(name: str, title: str, groups: Mapping[str, Sequence[Check]]) -> Table:
+def _summary(title: str, groups: Mapping[str, Sequence[Check]]) -> Table:
     columns = (
         Column("claim", "statement", text),
         Column("cases", show=text),
@@ -340,7 +174,7 @@ def _summary(name: str, title: str, groups: Mapping[str, Sequence[Check]]) -> Ta
         least = min(checks, key=lambda check: check.margin)
         sides = (least.margin, least.lhs, least.rhs, _where(least))
         rows.append((claim, len(checks), len(_failures(checks)), *sides))
-    return table(name, title, columns, rows)
+    return table("lemmas", title, columns, rows)
 
 
 def _failures(checks: Sequence[Check]) -> list[Check]:
