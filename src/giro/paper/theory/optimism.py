@@ -6,8 +6,7 @@ This would be true for normal values if a (a + 1) / (2a + 1) >= 1/4.
 
 Equation 7 as stated is wrong for every `a` and s. With 0 < mean < 1 - 2^(-1/s), the history
 without a one has a probability above 1/2, and optimism under it, P(U > E[U]), has at most 1/2. It
-also fails for larger means while s is small. For a fixed mean and large s the exact condition
-compares two rates of decay (`optimism_exponent`), and needs less than the paper: a > 0.115.
+also fails for larger means while s is small.
 """
 
 import math
