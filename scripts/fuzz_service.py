@@ -239,8 +239,8 @@ class Run:
         """Return how many requests were answered."""
         return sum(asyncio.run(counted(self._server.port))[0].values())
 
-    def play(self, passes: Iterable[Pass], requests: int) -> Iterator[None]:
-        """Let Schemathesis send requests, and yield now and then."""
+    def play(self, passes: Iterable[Pass], requests: int, first: str) -> Iterator[None]:
+        """Let Schemathesis send requests, in phases `first` at first, and yield now and then."""
         self._watch.start()
         total = self.total()
         for number, part in enumerate(passes):
@@ -248,7 +248,7 @@ class Run:
             while total < until:
                 how = {"examples": max(2, min(100, int((until - total) / 30)))}
                 how["seed"] = self._seed + 1000 * number + turn
-                phases = "fuzzing" if turn else "coverage,fuzzing"
+                phases = "fuzzing" if turn else first
                 said = schemathesis(self._server.port, self._folder, part, phases=phases, **how)
                 if said:
                     print(said, flush=True)  # noqa: T201
@@ -284,6 +284,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=100_000)
     parser.add_argument("--raw", type=int, default=50, help="of each kind, before and after")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", default="coverage,fuzzing", help="phases of Schemathesis")
     parser.add_argument("--out", type=Path, default=RESULT)
     options = parser.parse_args()
     words = " ".join(["python scripts/fuzz_service.py", *sys.argv[1:]])
@@ -296,7 +297,7 @@ def main() -> None:
             server.ready(seconds=600.0)
             run = Run(server, folder, raw=options.raw, seed=options.seed)
             run.odd_requests()
-            for _ in run.play(PASSES, options.requests):
+            for _ in run.play(PASSES, options.requests, options.first):
                 keep({"made_by": made_by, **run.found()}, options.out)
             run.odd_requests()
             found = run.found()
