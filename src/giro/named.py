@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import functools
 import importlib
 import inspect
 import math
@@ -102,10 +101,14 @@ class Named:
         return self.text
 
 
-@functools.cache
+_read_hints: dict[type[Named], dict[str, Any]] = {}
+
+
 def _hints(cls: type[Named]) -> dict[str, Any]:
-    """Return the types of the parameters of a registered class."""
-    return typing.get_type_hints(cls)
+    """Return the types of the parameters of a registered class, which take long to read."""
+    if cls not in _read_hints:
+        _read_hints[cls] = typing.get_type_hints(cls)
+    return _read_hints[cls]
 
 
 def defaults(cls: type[Named]) -> dict[str, Any]:
