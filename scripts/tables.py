@@ -260,13 +260,6 @@ def tuning() -> str:
     return markdown(["parameter", "mean reward on the tuning half", "chosen"], body, words=3)
 
 
-def width() -> str:
-    """Return what each way to choose the width gained."""
-    against = ["against constant", "against ε-greedy"]
-    head = ["σ, at most 1", "tuning sets", *against, "derived sets", *against]
-    return markdown(head, [list(row.values()) for row in rows("bakeoff/width")])
-
-
 def data_sets(which: Callable[[Row], bool]) -> str:
     """Return the data sets that are meant, with their sources."""
     heads = {key: key for key in ("set", "rows", "columns", "arms", "reward", "commonest")}
@@ -487,7 +480,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "statements": statements,
     "bake-off ranking": ranking,
     "bake-off tuning": tuning,
-    "bake-off width": width,
     "data sets, tuning": lambda: half("tuning"),
     "data sets, judging": lambda: half("judging"),
     "data sets, small": lambda: data_sets(lambda row: int(row["rows"]) < SMALL),
