@@ -316,14 +316,15 @@ def coverage() -> str:
 def drift() -> str:
     """Return shares of the best arm after a switch, and regret with and without one."""
     shares: dict[tuple[str, int], list[float]] = defaultdict(list)
-    for row in rows("bandit/drift"):
+    found = rows("bandit/drift")
+    for row in found:
         shares[row["policy"], int(row["from"]) // 1_000].append(float(row["share"]))
     blocks = (5, 9, 14)
     body = [
         [f"`{row['policy']}`"]
         + [f"{statistics.mean(shares[row['policy'], block]):.0%}" for block in blocks]
         + [f"{float(row[k]):,.0f} ± {float(row[f'{k}_half']):,.0f}" for k in ("switch", "steady")]
-        for row in rows("bandit/drift-regret")
+        for row in {row["policy"]: row for row in found}.values()
     ]
     head = [f"{block},000–{block + 1},000" for block in blocks]
     return markdown(["policy", *head, "regret", "regret without a switch"], body)
