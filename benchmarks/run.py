@@ -15,7 +15,6 @@ import platform
 from collections.abc import Callable, Iterator
 
 import bandit_costs
-import contextual_giro
 import exact_giro
 import python_libraries
 import warm_start
@@ -26,7 +25,6 @@ from giro.version import __version__, stamp
 SECTIONS: dict[str, Callable[..., Iterator[Ratio]]] = {
     "exact": exact_giro.everything,
     "peers": python_libraries.every_library,
-    "contextual": contextual_giro.everything,
     "start": warm_start.seconds_from_shell,
     "bandit": bandit_costs.everything,
 }

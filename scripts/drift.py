@@ -1,7 +1,7 @@
 """Play worlds that switch, drift or stay: figures and numbers of docs/howto/drift.md.
 
 `python scripts/drift.py` writes docs/pictures/drift.png and drift-contexts.png, and under
-results/bandit drift.csv, drift-regret.csv, drift-contexts.csv and drift-half-lives.csv, from which
+results/bandit drift.csv, drift-contexts.csv and drift-half-lives.csv, from which
 `python scripts/tables.py` writes the tables of the page. `... plain` and `... contexts` write what
 has no contexts, or what has them.
 """
@@ -97,25 +97,21 @@ def figure(traces: Sequence[Trace]) -> Figure:
     return drawn
 
 
-def share_records(traces: Sequence[Trace]) -> Iterator[Record]:
-    """Yield the share of the best arm in each block, with its 95 % interval over runs."""
-    for trace in traces:
-        for i, column in enumerate(shares(trace).T):
-            share = estimate(column)
-            numbers = {"share": share.mean, "low": share.low, "high": share.high}
-            yield {"policy": trace.setting.policy, "from": i * BLOCK, "to": (i + 1) * BLOCK} | {
-                name: f"{number:.4f}" for name, number in numbers.items()
-            }
+def records(switched: Sequence[Trace], steady: Sequence[Trace]) -> Iterator[Record]:
+    """Yield the share of the best arm in each block, and regret with and without a switch.
 
-
-def regret_records(switched: Sequence[Trace], steady: Sequence[Trace]) -> Iterator[Record]:
-    """Yield regret with and without a switch, and half the width of its 95 % interval."""
+    Shares have their 95 % interval over runs, regrets half its width.
+    """
     for pair in zip(switched, steady, strict=True):
-        record: dict[str, object] = {"policy": pair[0].setting.policy}
+        whole: dict[str, object] = {}
         for name, trace in zip(("switch", "steady"), pair, strict=True):
             regret = estimate(trace.regret[:, -1])
-            record |= {name: regret.mean, f"{name}_half": regret.high - regret.mean}
-        yield record
+            whole |= {name: regret.mean, f"{name}_half": regret.high - regret.mean}
+        for i, column in enumerate(shares(pair[0]).T):
+            share = estimate(column)
+            numbers = {"share": share.mean, "low": share.low, "high": share.high}
+            block = {"policy": pair[0].setting.policy, "from": i * BLOCK, "to": (i + 1) * BLOCK}
+            yield block | {name: f"{number:.4f}" for name, number in numbers.items()} | whole
 
 
 # -- with contexts -------------------------------------------------------------------------------
@@ -201,21 +197,19 @@ def main(what: Sequence[str]) -> None:
     if "contexts" not in what:
         write_plain()
     if "plain" not in what:
-        records = list(context_records())
+        found = list(context_records())
         note = str(stamp("python scripts/drift.py"))
-        write_csv(CSV.with_name("drift-contexts.csv"), records, note=note)
+        write_csv(CSV.with_name("drift-contexts.csv"), found, note=note)
         lives = list(half_life_records())
         write_csv(CSV.with_name("drift-half-lives.csv"), lives, note=note)
-        save(context_figure(records), PICTURE.with_name("drift-contexts.png"))
+        save(context_figure(found), PICTURE.with_name("drift-contexts.png"))
 
 
 def write_plain() -> None:
     """Write the files and the picture of worlds without contexts."""
     switched, steady = played(SWITCH), played(ROUNDS)
     note = str(stamp("python scripts/drift.py"))
-    write_csv(CSV, list(share_records(switched)), note=note)
-    regrets = list(regret_records(switched, steady))
-    write_csv(CSV.with_name("drift-regret.csv"), regrets, note=note)
+    write_csv(CSV, list(records(switched, steady)), note=note)
     save(figure(switched), PICTURE)
 
 

@@ -277,8 +277,8 @@ class Run:
         """Return how many requests were answered."""
         return asyncio.run(counted(self._server.port)).answers.total()
 
-    def play(self, passes: Sequence[Pass], requests: int) -> Iterator[None]:
-        """Let Schemathesis send requests, and yield now and then."""
+    def play(self, passes: Sequence[Pass], requests: int, first: str) -> Iterator[None]:
+        """Let Schemathesis send requests, in phases `first` at first, and yield now and then."""
         self._watch.start()
         total, cycles = self.total(), 1 if requests < LONG else CYCLES
         for number, part in enumerate(passes * cycles):
@@ -286,7 +286,7 @@ class Run:
             while total < until:
                 how = {"examples": max(2, min(100, int((until - total) / 30)))}
                 how["seed"] = self._seed + 1000 * number + turn
-                phases = "coverage,fuzzing" if turn == 0 and number < len(passes) else "fuzzing"
+                phases = first if turn == 0 and number < len(passes) else "fuzzing"
                 said = schemathesis(self._server.port, self._folder, part, phases=phases, **how)
                 if said:
                     print(said, flush=True)  # noqa: T201
@@ -329,6 +329,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=100_000)
     parser.add_argument("--raw", type=int, default=50, help="of each kind, before and after")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", default="coverage,fuzzing", help="phases of Schemathesis")
     parser.add_argument("--out", type=Path, default=RESULT)
     options = parser.parse_args()
     words = " ".join(["python scripts/fuzz_service.py", *sys.argv[1:]])
@@ -341,7 +342,7 @@ def main() -> None:
             server.ready(seconds=600.0)
             run = Run(server, folder, raw=options.raw, seed=options.seed)
             run.odd_requests()
-            for _ in run.play(PASSES, options.requests):
+            for _ in run.play(PASSES, options.requests, options.first):
                 keep({"made_by": made_by, **run.found()}, options.out)
             run.odd_requests()
             found = run.found()

@@ -266,13 +266,6 @@ def ensemble() -> str:
     return markdown(["setting", "half", "sets", "mean reward", "mean rank"], body, words=2)
 
 
-def width() -> str:
-    """Return what each way to choose the width gained."""
-    against = ["against constant", "against ε-greedy"]
-    head = ["σ, at most 1", "tuning sets", *against, "derived sets", *against]
-    return markdown(head, [list(row.values()) for row in rows("bakeoff/width")])
-
-
 def data_sets(which: Callable[[Row], bool]) -> str:
     """Return the data sets that are meant, with their sources."""
     heads = {key: key for key in ("set", "rows", "columns", "arms", "reward", "commonest")}
@@ -316,32 +309,6 @@ def arms_quality() -> str:
     return markdown(["", *problems], body)
 
 
-def arms_speed() -> str:
-    """Return µs of a round beside VW's."""
-    rounds = content("arms/speed")["movielens_us_per_round"]
-    vw = next(us for who, us in rounds.items() if "line by line" in who)
-    body = [[who, f"{us:,.3g}", f"{vw / us:.1f}x"] for who, us in rounds.items()]
-    return markdown(["a round of `movielens`", "µs", "VW line by line takes"], body)
-
-
-def arms_growth(against: str) -> str:
-    """Return µs of a round as arms or their features become more."""
-    found = content("arms/speed")
-    head = [f"µs a round, {against}:", *(f"{size:,}" for size in found["sizes"])]
-    lines = found["us_per_round_against"][against].items()
-    return markdown(head, [[who, *map(shown, times)] for who, times in lines])
-
-
-def arms_stream() -> str:
-    """Return how long calls take, and how much memory is used, in a stream of new words."""
-    found = content("arms/stream")
-    memory = list(found["memory_mb"].values())
-    body = [[f"{call}, ms", *map(shown, ms.values())] for call, ms in found["milliseconds"].items()]
-    size = f"{found['arms']:,} arms with {found['words']:,} words of their own"
-    sentence = f"{size}: {memory[0]} MB after a tenth of the rounds, {memory[-1]} MB at the end.\n"
-    return markdown(["", "median", "p99", "longest"], body) + "\n" + sentence
-
-
 def coverage() -> str:
     """Return how often intervals cover the truth."""
     body = [
@@ -355,14 +322,15 @@ def coverage() -> str:
 def drift() -> str:
     """Return shares of the best arm after a switch, and regret with and without one."""
     shares: dict[tuple[str, int], list[float]] = defaultdict(list)
-    for row in rows("bandit/drift"):
+    found = rows("bandit/drift")
+    for row in found:
         shares[row["policy"], int(row["from"]) // 1_000].append(float(row["share"]))
     blocks = (5, 9, 14)
     body = [
         [f"`{row['policy']}`"]
         + [f"{statistics.mean(shares[row['policy'], block]):.0%}" for block in blocks]
         + [f"{float(row[k]):,.0f} ± {float(row[f'{k}_half']):,.0f}" for k in ("switch", "steady")]
-        for row in rows("bandit/drift-regret")
+        for row in {row["policy"]: row for row in found}.values()
     ]
     head = [f"{block},000–{block + 1},000" for block in blocks]
     return markdown(["policy", *head, "regret", "regret without a switch"], body)
@@ -466,20 +434,6 @@ def drift_by_half_life() -> str:
     return markdown(["half-life", "a switch", "drift", "no change"], body)
 
 
-def scaling(first: str, of: Sequence[str], heads: dict[str, tuple[str, str, str]]) -> str:
-    """Return a row for each policy or engine; a column is a name, workers and a unit."""
-    found = {
-        (row["of"], row["what"], row["workers"], row["unit"]): f"{float(row['value']):,.3f}"
-        for row in rows("scaling")
-    }
-    body = [
-        [f"`{one}`", *(f"{found[(one, *column)]} {column[2]}" for column in heads.values())]
-        for one in of
-    ]
-    return markdown([first, *heads], body)
-
-
-MILLION, CHUNK = "of a million runs", "time of an empty chunk"
 STUDIES = ("mab", "linear-regret", "settings", "contextual", "offline")
 
 
@@ -535,7 +489,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "statements": statements,
     "bake-off ranking": ranking,
     "bake-off tuning": tuning,
-    "bake-off width": width,
     "bake-off ensemble": ensemble,
     "data sets, tuning": lambda: half("tuning"),
     "data sets, judging": lambda: half("judging"),
@@ -679,10 +632,6 @@ TABLES: dict[str, Callable[[], str]] = {
         | {"decide_s": "first decision, s", "reward_s": "first reward, s"},
     ),
     "arms quality": arms_quality,
-    "arms speed": arms_speed,
-    "arms on offer": lambda: arms_growth("arms on offer"),
-    "arms features": lambda: arms_growth("features not zero"),
-    "arms stream": arms_stream,
     "drift": drift,
     "delayed": delayed,
     "family command": partial(command, "family/finals"),
@@ -702,27 +651,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "lag": lag,
     "drift-half-lives": drift_by_half_life,
     "coverage": coverage,
-    "scaling policies": lambda: scaling(
-        "policy",
-        ("ucb1", "thompson", "giro:a=1", "kl-ucb"),
-        {f"core time {MILLION}": (f"core time {MILLION}", "1", "h")}
-        | {
-            f"wall time, {n} thread{'s' * (n > 1)}": (f"wall time {MILLION}", str(n), "s")
-            for n in (1, 2)
-        },
-    ),
-    "scaling engines": lambda: scaling(
-        "engine, two local workers",
-        ("threads", "dask", "ray"),
-        {"start, first chunks, compiling": ("start, first chunks, compiling", "2", "s")}
-        | {f"wall {CHUNK}": (f"wall {CHUNK}", "2", "ms")}
-        | {"core time of it, here": (f"core {CHUNK}, here", "2", "ms")},
-    ),
-    "scaling memory": lambda: scaling(
-        "",
-        ("--points 20", "--points 200"),
-        {f"memory {MILLION}": (f"memory {MILLION}", "-", "GB")},
-    ),
 }
 
 

@@ -17,6 +17,11 @@ else:
     gc.set_threshold(400_000)
 
 
+def pytest_sessionfinish() -> None:
+    """Leave them where they are at the end, too: pytest and Python would go through all of them."""
+    gc.freeze()
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seeds", type=int, default=1, help="seeds for random tests")
     parser.addoption("--thorough", action="store_true", help="long versions; results are written")

@@ -1,5 +1,6 @@
 """Every registered policy and problem, ready to play: a new file in policies/ is found here."""
 
+import functools
 import re
 import typing
 from collections.abc import Callable, Iterable, Iterator
@@ -89,7 +90,12 @@ def policies_with_models() -> list[Policy]:
 
 def marks_of(policy: Policy) -> Any:
     """Return the mark of policies that only slow tests judge."""
-    return pytest.mark.slow if policy in map(Policy.parse, SLOW_WITH_MODELS) else ()
+    return pytest.mark.slow if policy in _slow() else ()
+
+
+@functools.cache
+def _slow() -> frozenset[Policy]:
+    return frozenset(map(Policy.parse, SLOW_WITH_MODELS))
 
 
 def each(policies: Iterable[Policy]) -> Any:

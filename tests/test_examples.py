@@ -34,17 +34,22 @@ def service(tmp_path: Path) -> Iterator[str]:
         yield server.ready().url
 
 
-def test_knowing_the_readers_brings_more_clicks_on_the_news(service: str, tmp_path: Path) -> None:
+# of a hundred readers nothing is learned yet; of a few hundred, more clicks may be luck
+@pytest.mark.parametrize("visitors", [100, pytest.param(2000, marks=pytest.mark.slow)])
+def test_knowing_the_readers_brings_more_clicks_on_the_news(
+    service: str, tmp_path: Path, visitors: int
+) -> None:
     out = tmp_path / "news.png"
-    said = printed_by("news.py", "--url", service, "--visitors", "600", "--out", str(out))
-    rate = dict(re.findall(r"^(\S+) +600 +\d+ +(0\.\d+) +0\.\d+$", said, re.MULTILINE))
-    assert len(rate) == 3
-    assert max(rate, key=lambda name: float(rate[name])) == "knows-readers"
+    said = printed_by("news.py", "--url", service, "--visitors", str(visitors), "--out", str(out))
+    line = rf"^(\S+) +{visitors} +(\d+) +(0\.\d+) +0\.\d+$"
+    clicks = {name: int(n) for name, n, _ in re.findall(line, said, re.MULTILINE)}
+    assert len(clicks) == 3 and min(clicks.values()) > 0
+    assert visitors < 2000 or max(clicks, key=lambda name: clicks[name]) == "knows-readers"
     assert out.stat().st_size > 10_000
 
 
 def test_a_router_of_language_models_earns_more_than_each_of_them(service: str) -> None:
-    said = printed_by("llm_router/router.py", "--url", service, "--prompts", "1000")
+    said = printed_by("llm_router/router.py", "--url", service, "--prompts", "500")
     rows = re.findall(r"^(\w[\w ]*?) +(0\.\d+) ", said, re.MULTILINE)
     reward = {name: float(value) for name, value in rows}
     assert reward["the bandit"] > max(reward["small"], reward["coder"], reward["large"])

@@ -36,7 +36,7 @@ def test_bandits_and_simulations_need_no_extra() -> None:
     code = """
 import giro
 from giro.policies.randomized import Randomized
-bandit = giro.Bandit(["red", "green"], "giro-ensemble", seed=7)
+bandit = giro.Bandit(["red", "green"], "lin-ucb", seed=7)
 decision = bandit.decide({"hour": 14, "country": "de"})
 bandit.reward(decision.id, 1.0)
 trace = giro.simulate("giro", "bernoulli", rounds=20, runs=3)

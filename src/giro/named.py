@@ -66,7 +66,7 @@ class Named:
         if name not in known:
             raise UnknownName(cls.kind, name, known=known)
         subclass, given = known[name], _split_parameters(name, parameters)
-        hints, wanted = typing.get_type_hints(subclass), defaults(subclass)
+        hints, wanted = _hints(subclass), defaults(subclass)
         for key in given:
             if key not in wanted:
                 raise UnknownName(f"parameter of {name}", key, known=wanted)
@@ -101,6 +101,16 @@ class Named:
         return self.text
 
 
+_read_hints: dict[type[Named], dict[str, Any]] = {}
+
+
+def _hints(cls: type[Named]) -> dict[str, Any]:
+    """Return the types of the parameters of a registered class, which take long to read."""
+    if cls not in _read_hints:
+        _read_hints[cls] = typing.get_type_hints(cls)
+    return _read_hints[cls]
+
+
 def defaults(cls: type[Named]) -> dict[str, Any]:
     """Return the parameters of a registered class with their defaults, `...` for none."""
     missing = dataclasses.MISSING
@@ -111,7 +121,7 @@ def defaults(cls: type[Named]) -> dict[str, Any]:
 
 def has_text(cls: type[Named]) -> bool:
     """Return whether objects of this class can be made from text (a function cannot be)."""
-    hints = typing.get_type_hints(cls)
+    hints = _hints(cls)
     return all(_is_readable(hints[field.name]) for field in _parameters(cls))
 
 

@@ -99,6 +99,23 @@ def test_loops_with_classes_from_elsewhere_are_not_kept(tmp_path: Path) -> None:
     assert loops_in(tmp_path) == []
 
 
+READ = """
+    import sys
+    read = set()
+    sys.addaudithook(lambda event, given: read.add(str(given[0])) if event == "open" else None)
+    import giro
+    giro.simulate("uniform", "bernoulli", rounds=50, runs=2)
+    print(len([path for path in read if "/play.play-" in path and path.endswith(".nbi")]))
+"""
+
+
+def test_what_others_play_is_not_read(tmp_path: Path) -> None:
+    in_new_process(SIMULATE.replace("bernoulli", "beta:v=4"), tmp_path)
+    in_new_process(SIMULATE, tmp_path)
+    assert len(loops_in(tmp_path)) == 2
+    assert in_new_process(READ, tmp_path).strip() == "1"
+
+
 def test_everything_works_where_no_cache_can_be_written(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()

@@ -132,34 +132,44 @@ class _CacheFiles(caching.CompileResultCacheImpl):  # type: ignore[misc]  # numb
 
 
 class _Cache(caching.FunctionCache):  # type: ignore[misc]  # numba is untyped
-    """numba's cache of one function, in our folder and without foreign classes."""
+    """numba's cache of one function, in our folder and without foreign classes.
+
+    Each signature has an index of its own. To read numba's single one, the modules of all state
+    classes would be imported that any program has played, and of two processes that write it at
+    once one would lose what it has compiled.
+    """
 
     _impl_class = _CacheFiles
 
     def __init__(self, function: Callable[..., Any], form: str) -> None:
         super().__init__(function)
-        name = self._impl.filename_base + form
-        self._cache_file = _Files(self._cache_path, name, self._impl.locator.get_source_stamp())
+        self._form = form
+
+    def _files_of(self, sig: Any) -> _Files:
+        digest = hashlib.sha256(repr(sig).encode()).hexdigest()[:16]
+        name = f"{self._impl.filename_base}{self._form}.{digest}"
+        return _Files(self._cache_path, name, self._impl.locator.get_source_stamp())
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        return None if _is_foreign(sig) else super().load_overload(sig, target_context)
+        if _is_foreign(sig):
+            return None
+        self._cache_file = self._files_of(sig)  # numba compiles in one thread at a time
+        return super().load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if not _is_foreign(sig) and place().writable:
+            self._cache_file = self._files_of(sig)
             super().save_overload(sig, data)
 
     def lock_for(self, sig: Any) -> Path | None:
         """Return the file to lock while this is compiled, or None if it is kept or cannot be."""
         if _is_foreign(sig):
             return None
-        key = self._index_key(sig, cpu_target.target_context.codegen())
-        if key in self._cache_file._load_index():
+        key, files = self._index_key(sig, cpu_target.target_context.codegen()), self._files_of(sig)
+        if key in files._load_index():
             return None
         _explain()
-        name = (
-            f"{self._cache_file._index_name}{hashlib.sha256(repr(sig).encode()).hexdigest()[:16]}"
-        )
-        return Path(self._cache_path) / f"{name}.lock" if place().writable else None
+        return Path(f"{files._index_path}.lock") if place().writable else None
 
 
 class _LaterCache(caching.NullCache):  # type: ignore[misc]  # numba is untyped

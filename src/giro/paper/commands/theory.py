@@ -220,8 +220,8 @@ def everything(
 ) -> None:
     """Write every table and figure, and print every statement with its verdict.
 
-    Each command gets a .txt with its output and a .png. statements.csv has all statements. Every
-    file names the command that repeats it. Exact regret gets 20 times the runs.
+    tables.txt has the output of each command, statements.csv all statements, and each command gets
+    a .png. Every file names the command that repeats it. Exact regret gets 20 times the runs.
 
     \b
     Examples:
@@ -230,17 +230,17 @@ def everything(
     from giro.plots import save  # noqa: PLC0415  # quick start without matplotlib
 
     check_folder(out)
-    statements = []
+    statements, texts = [], []
     reports = _reports(rounds, n, runs, seed)
     for name, make in reports.items():
         report = make()
         made_by = str(stamp(report.command))
-        text = "\n\n".join([made_by, *_paragraphs(report, width=UNLIMITED)]) + "\n"
-        write_whole(out / f"{name}.txt", [text.encode()])
+        texts += [made_by, *_paragraphs(report, width=UNLIMITED)]
         save(report.draw(), out / f"{name}.png", note=made_by)
         statements += [
             {"command": name, **verdict_record(verdict)} for verdict in report.statements
         ]
+    write_whole(out / "tables.txt", ["\n\n".join([*texts, ""]).encode()])
     command = f"giro theory all --out {out} --rounds {rounds} --n {n} --runs {runs} --seed {seed}"
     write_csv(out / "statements.csv", statements, note=str(stamp(command)))
     if json:
@@ -248,7 +248,7 @@ def everything(
     else:
         columns = [Column(key, words=key in ("claim", "figures")) for key in statements[0]]
         print_table(columns, statements)
-    tell(f"wrote {2 * len(reports) + 1} files to {out}")
+    tell(f"wrote {len(reports) + 2} files to {out}")
 
 
 def _reports(rounds: int, n: int, runs: int, seed: int) -> "dict[str, Callable[[], Report]]":
