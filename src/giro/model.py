@@ -75,8 +75,8 @@ class Model(Named, kind="model", home="giro.models"):
         """Return the model itself, or raise because it cannot take back a reward."""
         if windowed:
             raise BadParameter(
-                f"the model {self.name} cannot take back a reward that leaves a window, because all "
-                "steps since depend on it: give half_life instead of window, or another model"
+                f"the model {self.name} cannot take back a reward that leaves a window, because "
+                "all steps since depend on it: give half_life instead of window, or another model"
             )
         return self
 
