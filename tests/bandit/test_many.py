@@ -13,6 +13,7 @@ from bandit.clock import counted
 
 from giro import BadParameter, Bandit, Decision
 from giro.bandit.stores import Taken
+from giro.live import LivePolicy
 from giro.seeds import stream
 
 N = 40
@@ -22,7 +23,7 @@ MAPPINGS = [
 ]
 FRAME = pl.DataFrame(MAPPINGS)
 ROWS = stream(3, 1).normal(size=(N, 3))
-OF_ARMS = {"a": {"size": 1.0}, "b": {"size": 2.0}, "c": {"size": 0.5, "word": "x"}}
+OF_ARMS: dict[str, Any] = {"a": {"size": 1.0}, "b": {"size": 2.0}, "c": {"size": 0.5, "word": "x"}}
 
 CASES: dict[str, tuple[str, Any, dict[str, Any], dict[str, Any]]] = {
     "nothing known": ("thompson", N, {}, {}),
@@ -158,13 +159,13 @@ def test_open_arms_with_hashed_features() -> None:
 def test_what_is_shared_is_worked_out_once(monkeypatch: pytest.MonkeyPatch, batches: int) -> None:
     bandit, _ = twins("thompson", N, {})
     calls = list[int]()
-    draw: Callable[..., Any] = type(bandit._state.live).draw
+    draw: Callable[..., Any] = LivePolicy.draw
 
     def counting(self: Any, *arguments: Any, **rest: Any) -> Any:
         calls.append(1)
         return draw(self, *arguments, **rest)
 
-    monkeypatch.setattr(type(bandit._state.live), "draw", counting)
+    monkeypatch.setattr(LivePolicy, "draw", counting)
     for _ in range(batches):
         bandit.decide_many(500)
     assert len(calls) == batches

@@ -65,4 +65,5 @@ def test_the_first_decision_makes_rewards_ready_too(
         bandit.decide_many([USER] * 3) if many else bandit.decide(USER)
         assert [reward for _, reward in learned] == [1.0, 0.0]
     assert all(live is not bandit._state.live for live, _ in learned), "with a state of its own"
+    assert bandit._state.live is not None
     assert bandit.n_rewards == bandit._state.live.learned == 0
