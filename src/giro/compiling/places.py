@@ -25,8 +25,7 @@ import numpy as np
 from numba.core.registry import cpu_target
 
 _PACKAGE = Path(__file__).parents[1]
-# Rooms that no kernel lives in or can see.
-WITHOUT_KERNELS = ("bandit", "cli", "client", "plots", "service")
+WITHOUT_KERNELS = ("bandit", "cli", "client", "plots", "service")  # no kernel lives there, or sees them
 _MONTH = 30 * 24 * 3600.0
 _ABOUT = "about.json"  # in each folder: for which processor it is
 _BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
