@@ -178,7 +178,7 @@ def saturated(kind: str, workers: int, *, seconds: float, turns: int) -> Iterato
                 own, other = list[Load](), list[Load]()
                 for _ in range(turns):
                     own.append(load(ours, path, body, seconds=seconds, rounds=rounds))
-                    if bandit == STEADY and not rounds:
+                    if bandit == STEADY:
                         other.append(load(theirs, "/decisions", {}, seconds=seconds, rounds=False))
                 about = {"store": kind, "workers": workers, "policy": bandit}
                 what = "decisions and rewards" if rounds else "decisions"
