@@ -485,7 +485,7 @@ def _cold_start(setting: Setting) -> ColdStart:
 
 
 def _pending(event: Decided, *, whole: bool) -> Pending:
-    """Return what is remembered of a decision, the `whole` offer if the policy learns from it."""
+    """Return the memory of a decision, with the `whole` offer if the policy learns from it."""
     own, chances, features, position = event.own, event.propensities, event.features, event.place
     if position < 0:
         position = event.position
