@@ -128,7 +128,7 @@ class LivePolicy:
         return self.played.learns_from_offers
 
     def case_of(self, offer: Offer, position: int, chance: float = math.nan) -> Case:
-        """Return what the policy learns from, of the arm at a place of an offer."""
+        """Return the case of the arm at a place of an offer, as the policy learns from it."""
         features = row_at(offer.features, position)
         return Case(offer.context, features, offer if self.learns_from_offers else None, chance)
 

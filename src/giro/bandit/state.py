@@ -506,7 +506,7 @@ def _cold_start(setting: Setting) -> ColdStart:
 
 
 def _pending(event: Decided, *, whole: bool) -> Pending:
-    """Return what is remembered of a decision, the `whole` offer if the policy learns from it."""
+    """Return the memory of a decision, with the `whole` offer if the policy learns from it."""
     _, time, arm, arms, chances, own, _, context, features, _, names, position, _ = event
     if position < 0:
         position = event.position
