@@ -25,7 +25,7 @@ import numpy as np
 from numba.core.registry import cpu_target
 
 _PACKAGE = Path(__file__).parents[1]
-WITHOUT_KERNELS = ("bandit", "cli", "client", "plots", "service")  # no kernel lives there, or sees them
+WITHOUT_KERNELS = ("bandit", "cli", "client", "plots", "service")  # rooms that kernels cannot see
 _MONTH = 30 * 24 * 3600.0
 _ABOUT = "about.json"  # in each folder: for which processor it is
 _BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
