@@ -25,7 +25,8 @@ import numpy as np
 from numba.core.registry import cpu_target
 
 _PACKAGE = Path(__file__).parents[1]
-WITHOUT_KERNELS = ("bandit", "cli", "client", "plots", "service")  # rooms that kernels cannot see
+# rooms that no kernel lives in or can see
+WITHOUT_KERNELS = ("bandit", "cli", "client", "plots", "service")
 _MONTH = 30 * 24 * 3600.0
 _ABOUT = "about.json"  # in each folder: for which processor it is
 _BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
