@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from live_kernels import learn_one, position_chosen
+from live_kernels import law, learn_one, position_chosen
 
 from giro.compiling.held import hold
 from giro.offer import Case, Offer
@@ -39,12 +39,17 @@ def _learn_in_step(
     learn_one(state.held, case, arm, reward, whole=state.whole)
 
 
+def _law_in_step(state: _State, offer: Offer) -> np.ndarray:
+    return law(state.held, offer)
+
+
 @dataclass(frozen=True)
 class _InSteps(Policy):
     """Chooses and learns as another policy, whose kernels are called one at a time."""
 
     choose = staticmethod(_choose_in_step)
     learn = staticmethod(_learn_in_step)
+    propensities = staticmethod(_law_in_step)  # asked only where a problem withholds offers
 
     policy: Policy
 
