@@ -230,7 +230,7 @@ def schemathesis(
     words += [f"--checks={CHECKS}", f"--max-examples={examples}", f"--seed={seed}", "--no-color"]
     words += [f"--header=Authorization: Bearer {KEY}", f"--request-timeout={PATIENCE:g}"]
     words += ["--exclude-path-regex", part.leave_out, "--suppress-health-check=all"]
-    words += ["--warnings=off", "--continue-on-failure", "--no-shrink", "--workers=1"]
+    words += ["--warnings=off", "--continue-on-failure", "--no-shrink", "--workers=2"]
     environment = os.environ | {"PYTHONPATH": str(CLIENTS), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
         words, env=environment, cwd=folder, capture_output=True, text=True, check=False
