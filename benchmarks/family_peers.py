@@ -72,14 +72,14 @@ PAIRS = (
     Pair(SDA, "LB_SDA", "sda:block=last", BETA, "16 √(log r) forced"),
     Pair(SDA, "SSMC", "sda:block=worst", BERNOULLI, "16 √(log r) forced"),
     Pair(SDA, "SSMC", "sda:block=worst", BETA, "16 √(log r) forced"),
-    Pair(SDA, "non_parametric_TS", "npts", BERNOULLI, "first reward 2"),
-    Pair(SDA, "non_parametric_TS", "npts", BETA, "first reward 2"),
-    Pair(SDA, "ReBootG", "reboot:r=1,sd=0.5", BERNOULLI, "σ 0.6 for 0.5"),
-    Pair(SDA, "ReBootG", "reboot:r=1,sd=0.5", BETA, "σ 0.6 for 0.5"),
-    Pair(SDA, "IMED", "imed", BERNOULLI, "kl / 2"),
-    Pair(KLMS, "KLMS", "maillard", BERNOULLI, "a fifth greedy"),
-    Pair(LOGISTIC, "gloc", "gloc:norm=1,delta=0.05,penalty=5", SHARED, "norm 2 for 1", runs=100),
-    Pair(LOGISTIC, "ol2m", "ol2m:norm=1,delta=0.05,penalty=5", SHARED, "norm 2 for 1", runs=100),
+    Pair(SDA, "non_parametric_TS", "npts", BERNOULLI, "first reward 2", 300, 60),
+    Pair(SDA, "non_parametric_TS", "npts", BETA, "first reward 2", 300, 60),
+    Pair(SDA, "ReBootG", "reboot:r=1,sd=0.5", BERNOULLI, "σ 0.6 for 0.5", runs=100),
+    Pair(SDA, "ReBootG", "reboot:r=1,sd=0.5", BETA, "σ 0.6 for 0.5", runs=100),
+    Pair(SDA, "IMED", "imed", BERNOULLI, "kl / 2", runs=100),
+    Pair(KLMS, "KLMS", "maillard", BERNOULLI, "a fifth greedy", runs=100),
+    Pair(LOGISTIC, "gloc", "gloc:norm=1,delta=0.05,penalty=5", SHARED, "norm 2 for 1", runs=40),
+    Pair(LOGISTIC, "ol2m", "ol2m:norm=1,delta=0.05,penalty=5", SHARED, "norm 2 for 1", runs=40),
 )
 
 

@@ -30,7 +30,12 @@ def arms_with(histories: list[np.ndarray]) -> WeightedArms:
 
 @kernel
 def _winners(
-    state: WeightedArms, arms: np.ndarray, prior: tuple, ranking: np.ndarray, draws: int, rng
+    state: WeightedArms,
+    arms: np.ndarray,
+    prior: tuple[int, int],
+    ranking: np.ndarray,
+    draws: int,
+    rng,
 ) -> np.ndarray:
     counts = np.zeros(state.weights.shape[0], np.int64)
     for _ in range(draws):
