@@ -15,7 +15,7 @@ import argparse
 import csv
 import json
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from python_libraries import Library, Trouble, environment, printed
@@ -41,6 +41,7 @@ THEIRS = Library(
     ),
 )
 PATIENCE, OUR_RUNS, SEED = 7_200.0, 2_000, 300
+FEW = 5  # runs that show what a round costs
 
 SDA = "DBaudry/Sub-Sampling-Dueling-Algorithms-Neurips20@c362488"
 KLMS = "MjolnirT/Kullback-Leibler-Maillard-Sampling@817f4d3"
@@ -59,7 +60,7 @@ class Pair(NamedTuple):
     problem: str
     wrong: str  # the constant that is changed
     rounds: int = 1_000
-    runs: int = 200
+    runs: int = 300
 
 
 PAIRS = (
@@ -71,14 +72,14 @@ PAIRS = (
     Pair(SDA, "LB_SDA", "sda:block=last", BETA, "16 √(log r) forced"),
     Pair(SDA, "SSMC", "sda:block=worst", BERNOULLI, "16 √(log r) forced"),
     Pair(SDA, "SSMC", "sda:block=worst", BETA, "16 √(log r) forced"),
-    Pair(SDA, "non_parametric_TS", "npts", BERNOULLI, "first reward 2"),
-    Pair(SDA, "non_parametric_TS", "npts", BETA, "first reward 2"),
-    Pair(SDA, "ReBootG", "reboot:r=1,sd=0.5", BERNOULLI, "σ 0.6 for 0.5"),
-    Pair(SDA, "ReBootG", "reboot:r=1,sd=0.5", BETA, "σ 0.6 for 0.5"),
-    Pair(SDA, "IMED", "imed", BERNOULLI, "kl / 2"),
-    Pair(KLMS, "KLMS", "maillard", BERNOULLI, "a fifth greedy"),
-    Pair(LOGISTIC, "gloc", "gloc:norm=1,delta=0.05,penalty=5", SHARED, "norm 2 for 1", runs=100),
-    Pair(LOGISTIC, "ol2m", "ol2m:norm=1,delta=0.05,penalty=5", SHARED, "norm 2 for 1", runs=100),
+    Pair(SDA, "non_parametric_TS", "npts", BERNOULLI, "first reward 2", 300, 60),
+    Pair(SDA, "non_parametric_TS", "npts", BETA, "first reward 2", 300, 60),
+    Pair(SDA, "ReBootG", "reboot:r=1,sd=0.5", BERNOULLI, "σ 0.6 for 0.5", runs=100),
+    Pair(SDA, "ReBootG", "reboot:r=1,sd=0.5", BETA, "σ 0.6 for 0.5", runs=100),
+    Pair(SDA, "IMED", "imed", BERNOULLI, "kl / 2", runs=100),
+    Pair(KLMS, "KLMS", "maillard", BERNOULLI, "a fifth greedy", runs=100),
+    Pair(LOGISTIC, "gloc", "gloc:norm=1,delta=0.05,penalty=5", SHARED, "norm 2 for 1", runs=40),
+    Pair(LOGISTIC, "ol2m", "ol2m:norm=1,delta=0.05,penalty=5", SHARED, "norm 2 for 1", runs=40),
 )
 
 
@@ -124,8 +125,9 @@ def compared(pair: Pair, folder: Path) -> dict[str, str]:
     our_us = 1e6 * cost_of(play).cpu / (pair.rounds * OUR_RUNS)
     (trace,) = traces
     ours = trace.regret[:, -1]
-    theirs, us = _regrets(pair, pair.theirs, folder)
-    wrong, _ = _regrets(pair, f"{pair.theirs}-wrong", folder)
+    theirs = _regrets(pair, pair.theirs, folder)
+    wrong = _regrets(pair, f"{pair.theirs}-wrong", folder)
+    us = float(_played(pair, pair.theirs, folder, FEW)["us"])
     record = {
         "code": pair.code,
         "theirs": pair.theirs,
@@ -154,22 +156,22 @@ def p_of_same_mean(first: np.ndarray, second: np.ndarray) -> float:
     return float(stats.ttest_ind(first, second, equal_var=False).pvalue)
 
 
-def _regrets(pair: Pair, policy: str, folder: Path) -> tuple[np.ndarray, float]:
-    """Return the regret of each run of public code, and µs of a round."""
+def _regrets(pair: Pair, policy: str, folder: Path) -> np.ndarray:
+    """Return the regret of each run of public code."""
     kind = pair.problem.partition(":")[0]
     kept = KEPT / f"{policy}-{kind}-{pair.rounds}-{pair.runs}.json"
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(_played(pair, policy, folder))
-    found = json.loads(kept.read_text())
-    return np.array(found["regrets"]), float(found["us"])
+        kept.write_text(json.dumps(_played(pair, policy, folder, pair.runs)["regrets"]))
+    return np.array(json.loads(kept.read_text()))
 
 
-def _played(pair: Pair, policy: str, folder: Path) -> str:
+def _played(pair: Pair, policy: str, folder: Path, runs: int) -> dict[str, Any]:
+    """Return regrets of runs of public code, and µs of a round."""
     script = Path(__file__).parent / "peers" / "family.py"
     command = [environment(THEIRS), "-W", "ignore", script, folder, policy, pair.problem]
-    answer = printed([*command, str(pair.rounds), str(pair.runs)], THEIRS, timeout=PATIENCE)
-    return answer.splitlines()[-1]
+    answer = printed([*command, str(pair.rounds), str(runs)], THEIRS, timeout=PATIENCE)
+    return dict(json.loads(answer.splitlines()[-1]))
 
 
 def _read(path: Path) -> list[dict[str, str]]:

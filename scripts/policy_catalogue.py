@@ -20,7 +20,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "policies.md"
 POLICY_COSTS = {
     "besa": "K - 1 duels: O(1) each for rewards 0 and 1, else O(s) of the shorter history",
     "bootstrap": "at most O(K) for rewards 0 and 1, whatever s is; O(t) for others",
-    "bootstrap-thompson": "at most O(K) for rewards 0 and 1, whatever s is; O(t) for others",
+    "bootstrap-thompson": "at most O(K) for rewards 0 and 1, whatever s is; for others O(t), or "
+    "with `exponential` weights as `npts`",
     "contextual-giro": "K fits to samples of all of the past; with `linear` O(t d² + K d³)",
     "cover": "N K predictions, for N policies, to choose and again to learn, and N updates",
     "default": "as `giro` without contexts, else as `rand-ucb:model=auto`",
@@ -45,7 +46,8 @@ POLICY_COSTS = {
     "neural-linear": "O(d h + K h²), for h hidden units; every 50 rewards some steps, and O(t h²)",
     "neural-ts": "O(K d h) for h hidden units, and a few steps to learn, whatever s is",
     "neural-ucb": "as `neural-ts`",
-    "npts": "at most O(K) for rewards 0 and 1, whatever s is; O(t) for others",
+    "npts": "at most O(K) for rewards 0 and 1, whatever s is; for others O(s) up to s = 128, above "
+    "that O(√s) on average",
     "ol2m": "as `gloc`",
     "online-bootstrap": "O(K) to choose, O(B) to learn",
     "phe": "at most O(K), whatever s is",
@@ -63,12 +65,17 @@ POLICY_COSTS = {
     "ucb-glm": "O(K d²) to choose; a fit to the arm's past, starting from the last, to learn",
     "ucb1": "O(K)",
     "uniform": "O(1)",
-    "weighted-bootstrap": "O(K), whatever s is; O(t) for `exponential` weights of rewards other "
-    "than 0 and 1",
+    "weighted-bootstrap": "O(K), whatever s is; for `exponential` weights of rewards other than 0 "
+    "and 1 as `npts`",
 }
 
 # What is proven of the regret after n rounds. "limit": that of Lai and Robbins.
+LINEAR, LOGISTIC = "√n where means are linear", "√n where log odds are linear"
 GUARANTEES = {
+    **dict.fromkeys(("lin-phe", "lin-reboot", "lin-ts", "lin-ucb", "rand-ucb"), LINEAR),
+    **dict.fromkeys(("glm-ucb", "gloc", "ol2m", "ucb-glm"), LOGISTIC),
+    "fastcb": "√n if the model can be right, less where the best arms hardly ever lose",
+    "squarecb": "√n if the model can be right",
     "besa": "logarithmic for two arms",
     "bootstrap": "linear: it can fail for ever",
     "epsilon-greedy": "logarithmic with `b`",
@@ -121,16 +128,16 @@ WHICH = """
 | no idea | `default` | it is `giro` without contexts, and weighs several models with them |
 | clicks or sales, no contexts | `thompson`, `maillard` | near the [limit](family.md), and exact \
 propensities at little cost |
-| ratings, revenue: rewards inside (0, 1) | `giro:a=1/10`, `sda`, `npts` | they use the whole \
-distribution of rewards; `npts` is slow in long runs |
+| ratings, revenue: rewards inside (0, 1) | `npts`, `giro:a=1/10`, `sda` | they use the whole \
+distribution of rewards; `npts` reaches the [limit](family.md) for all |
 | rewards that come late or in batches | `giro`, `thompson`, `maillard` | they go on exploring \
 [meanwhile](production.md#rewards-that-come-late); `ucb1`, `kl-ucb` and `imed` repeat one arm |
 | a choice that anybody can repeat by hand | `imed`, `kl-ucb` | no randomness but in ties |
 | a world that changes | `thompson`, `default`, `rand-ucb`, `lin-ucb` with a `half_life` | they \
 [forget](howto/drift.md) |
 | contexts in columns | `default`, `rand-ucb`, `lin-ucb` | best in the [bake-off](bakeoff.md) |
-| arms with features, words, arms that come and go | `default`, `giro-ensemble:model=hashed` | \
-one model of [all arms](howto/arms-with-features.md) |
+| arms with features, words, arms that come and go | `default`, \
+`poisson-bootstrap:model=hashed,spread=0.3` | one model of [all arms](howto/arms-with-features.md) |
 | your own model | `epsilon-greedy`, `giro-ensemble`, `contextual-giro` | they \
 [wrap](howto/own-model.md) any estimator |
 | your own way to explore | `randomized` | a function of the rewards of an arm |
@@ -150,8 +157,9 @@ one over that number is logged. With `votes=100`, a `floor` or a `share`, the pr
 arms are estimated instead.
 
 Costs are those of a round with K arms, s rewards of an arm and t of all arms so far, d features and
-B replicas or models. **Regret** is what is proven of its growth for policies without contexts: see
-[how far from the limit](family.md) they are.
+B replicas or models. **Regret** is what is proven of its growth over n rounds: see [how far from
+the limit](family.md) policies without contexts are. With contexts it is proven for the widths of
+the theory, which explore more than the defaults, up to factors of log n.
 
 | policy | contexts | features of arms | propensities | regret | cost of a round |
 | --- | --- | --- | --- | --- | --- |

@@ -298,7 +298,7 @@ def arms_quality() -> str:
     newest = {tuple(list(row.values())[:5]): row for row in rows("arms/quality")}
     found: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in newest.values():
-        if row["seed"] == judging:
+        if row["seed"] == judging and row["problem"] in problems:
             who = f"{row['library']} `{re.sub(r' -l [0-9.]+', '', row['policy'])}`"
             found[who][row["problem"]].append(float(row["mean_reward"]))
     means = {who: sum(map(statistics.mean, its.values())) for who, its in found.items()}
@@ -385,6 +385,121 @@ def family(key: str, error: str, arms: str) -> str:
         return f"{text} ± {float(row[error]):,.{digits}f}" if error else text
 
     return crossed(found, cell, lambda problem: problem.rpartition(",")[0])
+
+
+def family_costs(arms: str) -> str:
+    """Return ns of a round of each policy, in short and in long runs."""
+    kinds = ("bernoulli", "beta, v = 4", "discrete")
+    found: dict[str, dict[str, list[str]]] = defaultdict(dict)
+    for row in rows("family/costs"):
+        kind, _, size = row["problem"].rpartition(", ")
+        if size == f"{arms} arms":
+            cells = [f"{float(row[f'ns_{rounds}']):,.0f}" for rounds in (10_000, 100_000)]
+            found[row["policy"]][kind] = cells
+    head = ["", *(f"{kind}, {n} rounds" for kind in kinds for n in ("10,000", "100,000"))]
+    body = [
+        [f"`{short(policy)}`", *(cell for kind in kinds for cell in cells.get(kind, ["", ""]))]
+        for policy, cells in found.items()
+    ]
+    return markdown(head, body)
+
+
+def family_peers() -> str:
+    """Return the regret of public code beside that of giro, and p values."""
+    body = []
+    for row in rows("family/peers"):
+        regrets = [
+            f"{float(row[name]):.1f} ± {float(row[f'{name}_se']):.1f}"
+            for name in ("regret", "our_regret", "wrong_regret")
+        ]
+        body.append(
+            [
+                row["code"].rpartition("/")[2].partition("@")[0],
+                f"`{row['theirs']}`",
+                f"`{short(row['ours'])}`",
+                row["problem"].partition(":")[0],
+                *regrets[:2],
+                f"{float(row['p']):.2g}",
+                f"{row['wrong']}: {regrets[2]}",
+                f"{float(row['wrong_p']):.1g}",
+                f"{float(row['us']) / float(row['our_us']):,.0f}x",
+            ]
+        )
+    head = ["code", "its", "giro's", "rewards", "its regret", "giro's regret", "p"]
+    return markdown([*head, "its, wrong on purpose", "p of that", "quicker"], body, words=4)
+
+
+def arms_exploring() -> str:
+    """Return mean rewards where exploring pays, each kind of policy with its tuned width.
+
+    Behind the mean is how much less that is than the best, run by run.
+    """
+    tuning, judging, problems = "100", "200", ("outlier", "hits")
+    found: dict[tuple[str, str, str], dict[str, float]] = defaultdict(dict)
+    for row in rows("arms/quality"):
+        who = f"{row['library']} {row['policy']}"
+        found[row["problem"], row["seed"], who][row["run"]] = float(row["mean_reward"])
+    chosen: dict[tuple[str, str], str] = {}  # kind and problem
+    for problem, seed, who in list(found):
+        kind = kind_of(*who.split(" ", 1))
+        if seed == tuning and len(found[problem, judging, who]) == 5:
+            best = chosen.setdefault((kind, problem), who)
+            rewards = (
+                statistics.mean(found[problem, tuning, each].values()) for each in (who, best)
+            )
+            if next(rewards) > next(rewards):
+                chosen[kind, problem] = who
+    judged = {key: found[key[1], judging, who] for key, who in chosen.items() if key[1] in problems}
+    means = {key: statistics.mean(rewards.values()) for key, rewards in judged.items()}
+    most = {
+        p: judged[max((k for k in means if k[1] == p), key=means.__getitem__)] for p in problems
+    }
+
+    def cell(kind: str, problem: str) -> str:
+        key = kind, problem
+        if key not in judged:
+            return "–"
+        less = [judged[key][run] - reward for run, reward in most[problem].items()]
+        behind = f", {spread(less)}" if any(less) else ""
+        width = width_of(chosen[key])
+        return f"{means[key]:.4f}{behind}" + (f" `{width}`" if width else "")
+
+    kinds = dict.fromkeys(kind for kind, _ in judged)
+    order = sorted(kinds, key=lambda kind: -sum(means.get((kind, p), 0.0) for p in problems))
+    return markdown(["", *problems], [[kind, *(cell(kind, p) for p in problems)] for kind in order])
+
+
+def kind_of(library: str, policy: str) -> str:
+    """Return what a policy is called apart from its width of exploring.
+
+    >>> kind_of("giro", "squarecb:gamma=100,model=[hashed:bits=18]")
+    'giro `squarecb:model=hashed`'
+    >>> kind_of("VW", "--squarecb --gamma_scale 10 -q UF -l 2")
+    'VW `--squarecb`'
+    """
+    if library == "VW":
+        kind = policy.split(maxsplit=1)[0]
+        return f"VW `{'--epsilon 0' if policy.startswith('--epsilon 0 ') else kind}`"
+    name = policy.partition(":")[0]
+    offset = ",offset=0" if "offset=0" in policy else ""
+    model = f":model=hashed{offset}" if "hashed" in policy else ""
+    return f"giro `{name}{model}`"
+
+
+def width_of(who: str) -> str:
+    """Return the parameters that were chosen, shorter.
+
+    >>> width_of("giro squarecb:gamma=100,model=[hashed:bits=18]")
+    'gamma=100'
+    >>> width_of("VW --squarecb --gamma_scale 10 -q UF -l 2")
+    '--gamma_scale 10 -l 2'
+    """
+    library, _, text = who.partition(" ")
+    if library == "VW":
+        _, *others = text.replace(" -q UF", "").split()
+        return " ".join(others)
+    found = re.findall(r"(?:scale|spread|gamma|epsilon|a)=[0-9.]+", text)
+    return ",".join(found)
 
 
 def wheel() -> str:
@@ -640,10 +755,15 @@ TABLES: dict[str, Callable[[], str]] = {
         for arms in ("10", "100")
         for what, key, error in (
             ("slope", "over_limit", "over_limit_se"),
+            ("early regret", "early_regret", "early_regret_se"),
             ("regret", "regret", "regret_se"),
-            ("ns", "ns_per_round", ""),
+            ("runs", "runs", ""),
         )
     },
+    "family costs, 10 arms": lambda: family_costs("10"),
+    "family costs, 100 arms": lambda: family_costs("100"),
+    "family peers": family_peers,
+    "arms exploring": arms_exploring,
     "wheel": wheel,
     "wheel command": partial(command, "wheel/finals"),
     "drift-contexts": drift_in_context,
