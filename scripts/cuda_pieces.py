@@ -10,8 +10,8 @@ Steps, of which the second runs on that machine:
 Each line of settings.txt has policy, problem, rounds, first run and number of runs. Several
 settings are played at once, in that order. After so many seconds the machine stops. Traces that
 have ended are in pieces.npz. Most of those under way are in begun.npz, with which the next call
-goes on. `cut` keeps the first rounds of runs on a data set that were never ended, as runs of so many
-rounds. That is right for policies that do not ask how many rounds there will be, such as Giro.
+goes on. `cut` keeps the first rounds of runs on a data set that were never ended, as runs of so
+many rounds. That is right for policies that do not ask how many rounds there will be, such as Giro.
 """
 
 import dataclasses

@@ -1,8 +1,9 @@
 """Print how linear Giro compares with linear ε-greedy by stochastic gradient, on each scale.
 
-These runs were played on a GPU (scripts/cuda_pieces.py): 10,000 rounds on all scales, and longer ones
-on two. Of the longer ones Giro's were cut off. They are compared with the same rounds of ε-greedy,
-whose exploration falls as in the planned rounds. The table is written to results/settings/sgd.csv.
+These runs were played on a GPU (scripts/cuda_pieces.py): 10,000 rounds on all scales, and longer
+ones on two. Of the longer ones Giro's were cut off. They are compared with the same rounds of
+ε-greedy, whose exploration falls as in the planned rounds. The table is written to
+results/settings/sgd.csv.
 """
 
 import dataclasses
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from giro.paper.claims import earns_more, earns_the_same, p_value_of
-from giro.paper.studies.contextual import DATA, MARGIN, Setup
+from giro.paper.studies.contextual import DATA, COMPARABLE, Setup
 from giro.paper.studies.settings import ROUNDS, SCALES
 from giro.simulation.kept import CUDA, FILE
 from giro.simulation.trace import Trace, load_traces
@@ -47,7 +48,7 @@ def main() -> None:
         setup = Setup(scale, "sgd")
         giro = traces[setup.giro("linear"), setup.problem(data), rounds]
         greedy = cut(traces[setup.greedy("linear"), setup.problem(data), planned], rounds)
-        gain, same = earns_more(giro, greedy), earns_the_same(giro, greedy, margin=MARGIN)
+        gain, same = earns_more(giro, greedy), earns_the_same(giro, greedy, margin=COMPARABLE)
         lines.append(
             {
                 "data": data,
