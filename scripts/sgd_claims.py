@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from giro.paper.claims import earns_more, earns_the_same, p_value_of
-from giro.paper.studies.contextual import DATA, COMPARABLE, Setup
+from giro.paper.studies.contextual import COMPARABLE, DATA, Setup
 from giro.paper.studies.settings import ROUNDS, SCALES
 from giro.simulation.kept import CUDA, FILE
 from giro.simulation.trace import Trace, load_traces
