@@ -32,7 +32,7 @@ from giro.simulation.engines.cuda import Gpu
 from giro.simulation.play import Work
 from giro.simulation.simulate import make_setting
 from giro.tables import write_csv
-from giro.version import __version__
+from giro.version import stamp
 
 RUNS, ROUNDS, SHARE = 100, 50_000, 0.75
 DATA = ("statlog", "covertype", "adult")
@@ -148,8 +148,8 @@ def main(rows_file: str, table_file: str) -> None:
     total = sum(line["seconds"] for line in lines)
     sys.stdout.write(f"the figure: {total:.0f} s\n")
     name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    note = f"python scripts/cuda_speed.py rows.npz speed.csv ({name}, giro {__version__})"
-    write_csv(Path(table_file), lines, note=note)
+    command = f"python scripts/cuda_speed.py rows.npz speed.csv ({name})"
+    write_csv(Path(table_file), lines, note=str(stamp(command)))
 
 
 if __name__ == "__main__":

@@ -585,6 +585,42 @@ def fuzz() -> str:
     return markdown(["", f"{found['requests']:,} requests"], [*answers, *rest])
 
 
+def gpu() -> str:
+    """Return how long a GPU plays a hundred runs, and how near to its limit it is."""
+
+    def cell(row: Row) -> str:
+        seconds = f"{float(row['seconds']):.0f} s" if float(row["seconds"]) >= 1 else "under 1 s"
+        if not row["limit"]:
+            return seconds
+        speed, limit = float(row["entries_per_second"]) / 1e9, float(row["limit"]) / 1e9
+        return f"{seconds}; {speed:.1f} of {limit:,.0f} ({100 * float(row['share']):.1f} %)"
+
+    found = [row | {"problem": row["data"]} for row in rows("contextual/speed")]
+    total = sum(float(row["seconds"]) for row in found)
+    return f"{crossed(found, cell, str.capitalize)}\nTogether {total / 60:.0f} minutes.\n"
+
+
+def sgd() -> str:
+    """Return how linear Giro and ε-greedy compare by stochastic gradient."""
+    body = [
+        [
+            row["data"].capitalize(),
+            row["scale"],
+            f"{int(row['rounds']):,}",
+            f"{float(row['gain']):.4f} ± {float(row['se']):.4f}",
+            f"{float(row['p_value']):.1g}",
+            "yes" if float(row["within_low"]) > 0 else "no" if _is_apart(row) else "undecided",
+        ]
+        for row in rows("settings/sgd")
+    ]
+    head = ["", "contexts", "rounds", "Giro's gain", "p value", "within 0.02"]
+    return markdown(head, body, words=2)
+
+
+def _is_apart(row: Row) -> bool:
+    return float(row["within_high"]) < 0
+
+
 TABLES: dict[str, Callable[[], str]] = {
     **{f"{study} command": partial(command, f"{study}/claims") for study in STUDIES},
     "field command": partial(command, "bakeoff/field"),
@@ -595,6 +631,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "linear-regret regret": lambda: finals("linear-regret"),
     "linear-regret claims": lambda: claims("linear-regret"),
     "settings": by_setting,
+    "sgd": sgd,
+    "gpu": gpu,
     "contextual reward": lambda: rewards("contextual"),
     "contextual claims": lambda: claims("contextual"),
     "contextual models": lambda: comparisons("contextual", "4", "5", "6"),
