@@ -99,6 +99,21 @@ def test_a_wrong_kernel_is_caught_by_its_twin() -> None:
 
 
 @needs_compiler
+def test_a_logistic_fit_is_the_same_however_many_rows_are_added_again() -> None:
+    """Its Hessian is added up again if more than so many weights changed."""
+
+    class Fewer(Emulated):
+        def compile(self, source: str):
+            assert source.count("FEW_ROWS 64") == ("sum_up(" in source)
+            return super().compile(source.replace("FEW_ROWS 64", "FEW_ROWS 1"))
+
+    work = work_of("contextual-giro:a=1,model=logistic", some_rows(4), rounds := 25)
+    some, _ = pulled(Emulated(), work, [3], rounds)
+    all_of_them, _ = pulled(Fewer(), work, [3], rounds)
+    assert (some == all_of_them).all()
+
+
+@needs_compiler
 def test_a_run_is_the_same_whatever_is_played_beside_it() -> None:
     work = work_of("contextual-giro:a=1,model=network", some_rows(4), rounds := 25)
     together, _ = pulled(Emulated(), work, [0, 2, 5], rounds)
@@ -217,7 +232,7 @@ def test_a_driver_that_does_not_answer_an_old_gpu_and_jobs_are_refused(stand_in)
 
 
 @needs_compiler
-def test_too_little_memory_is_said_and_runs_are_played_in_chunks(stand_in) -> None:
+def test_too_little_memory_is_said_and_runs_are_played_in_chunks(stand_in, capsys) -> None:
     from giro.simulation.engines.cuda import Cuda  # noqa: PLC0415  # it needs CuPy, or what stands in
 
     device, problem = Emulated(), some_rows(4)
@@ -225,6 +240,7 @@ def test_too_little_memory_is_said_and_runs_are_played_in_chunks(stand_in) -> No
     device.free = lambda: 25_000
     chunks = list(Cuda(device).finished(work, range(9)))
     assert len(chunks) > 1 and sorted(r for c in chunks for r in c.runs) == list(range(9))
+    assert f"9 runs, {chunks[0].runs.size} at once in 0.0 of the GPU's" in capsys.readouterr().err
     device.free = lambda: 3_000
     with pytest.raises(GiroError, match="GB of the GPU's memory"):
         next(Cuda(device).finished(work, range(9)))
