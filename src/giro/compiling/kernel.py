@@ -185,10 +185,12 @@ def in_python(state: type[Any]) -> type[Any]:
 
 
 def implementation(generic: Callable[..., Any], state: type) -> Callable[..., Any]:
-    """Return the implementation of a dispatched name for states of this class."""
-    if state not in _implementations[generic]:
-        raise BadParameter(f"'{generic.__name__}' is not bound for states of {state.__qualname__}")
-    return _implementations[generic][state]
+    """Return the implementation of a dispatched name for states of this class, or for its twin."""
+    bound = _implementations[generic]
+    for each in state.__mro__:
+        if each in bound:
+            return bound[each]
+    raise BadParameter(f"'{generic.__name__}' is not bound for states of {state.__qualname__}")
 
 
 # -- references --------------------------------------------------------------------------------
