@@ -164,7 +164,8 @@ def test_learning_all_at_once_is_learning_one_by_one(
     rewards = of.rewards[np.arange(arms.size), arms]
     for case, arm, reward in zip(cases, arms, rewards, strict=True):
         one.learn(case, int(arm), float(reward))
-    contexts, features = (np.array(part) for part in zip(*cases, strict=True))
+    contexts = np.array([case.context for case in cases])
+    features = np.array([case.features for case in cases])
     many.learn_all(contexts, features, arms, rewards)
     for left, right in zip(one._moments, many._moments, strict=True):
         assert left.tobytes() == right.tobytes()
