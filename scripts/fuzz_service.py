@@ -27,6 +27,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,6 +70,7 @@ payloads = {old = 1, new = 2}
 CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance"
 CHECKS += ",response_schema_conformance,unsupported_method"
 CYCLES = 10  # of all passes
+AT_ONCE = 2  # processes that send requests
 SAMPLES = 40  # of the memory
 LONG = 50_000  # requests of a run that decides whether memory is flat
 MOST_RISE = 0.1  # of the memory, in the second half of it
@@ -218,11 +221,11 @@ def _sums(pattern: str, text: str) -> Counter[str]:
 # -- Schemathesis --------------------------------------------------------------------------------
 
 
-def schemathesis(
-    port: int, folder: Path, part: Pass, *, examples: int, seed: int, phases: str
-) -> str:
+def schemathesis(port: int, folder: Path, part: Pass, examples: int, phases: str, seed: int) -> str:
     """Run it, and return what it says in the end, nothing if all was well."""
     lines = [f'"{name}" = "{value}"' for name, value in part.parameters.items()]
+    folder = folder / str(seed)  # a process of its own has its own notes
+    folder.mkdir()
     settings = folder / "schemathesis.toml"
     settings.write_text("\n".join(["[parameters]", *lines, ""]), "utf-8")
     words = [sys.executable, "-W", "ignore", "-m", "schemathesis.cli", f"--config-file={settings}"]
@@ -230,7 +233,7 @@ def schemathesis(
     words += [f"--checks={CHECKS}", f"--max-examples={examples}", f"--seed={seed}", "--no-color"]
     words += [f"--header=Authorization: Bearer {KEY}", f"--request-timeout={PATIENCE:g}"]
     words += ["--exclude-path-regex", part.leave_out, "--suppress-health-check=all"]
-    words += ["--warnings=off", "--continue-on-failure", "--no-shrink", "--workers=2"]
+    words += ["--warnings=off", "--continue-on-failure", "--no-shrink", "--workers=1"]
     environment = os.environ | {"PYTHONPATH": str(CLIENTS), "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run(
         words, env=environment, cwd=folder, capture_output=True, text=True, check=False
@@ -284,13 +287,17 @@ class Run:
         for number, part in enumerate(passes * cycles):
             until, turn = total + part.share * requests / cycles, 0
             while total < until:
-                how = {"examples": max(2, min(100, int((until - total) / 30)))}
-                how["seed"] = self._seed + 1000 * number + turn
+                examples = max(2, min(100, int((until - total) / 30 / AT_ONCE)))
                 phases = first if turn == 0 and number < len(passes) else "fuzzing"
-                said = schemathesis(self._server.port, self._folder, part, phases=phases, **how)
-                if said:
-                    print(said, flush=True)  # noqa: T201
-                    self.failures.append(said)
+                begin = partial(
+                    schemathesis, self._server.port, self._folder, part, examples, phases
+                )
+                seed = self._seed + 1000 * number + AT_ONCE * turn
+                with ThreadPoolExecutor(AT_ONCE) as pool:
+                    said = [text for text in pool.map(begin, range(seed, seed + AT_ONCE)) if text]
+                for text in said:
+                    print(text, flush=True)  # noqa: T201
+                self.failures += said
                 total, turn = self.total(), turn + 1
                 print(f"{total} requests, {len(self.failures)} failures", flush=True)  # noqa: T201
                 yield
