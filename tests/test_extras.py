@@ -207,6 +207,7 @@ OURS = {  # the first is named above, three are those of named tuples
     "_end",
     "_ended",
     "_fields",
+    "_files_of",
     "_first",
     "_form",
     "_function",

@@ -13,7 +13,7 @@ from cli.terminal import on_terminal, read_until
 
 from giro.simulation.kept import load_folder
 
-GIRO = (sys.executable, "-c", "from giro.cli.main import main; main()")
+GIRO = (sys.executable, "-m", "giro")
 
 
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:

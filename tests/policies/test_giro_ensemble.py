@@ -112,6 +112,7 @@ def test_models_that_repeat_rows_refuse_weights(model: str) -> None:
     [
         ("giro-ensemble", True, (0.03, "exponential")),
         ("giro-ensemble:model=network", True, (0.03, "poisson")),
+        ("giro-ensemble:model=boosting", True, (0.3, "poisson")),
         ("giro-ensemble", False, (0.3, "poisson")),
         ("giro-ensemble:model=hashed", True, (0.3, "poisson")),
         ("giro-ensemble:a=0.3", True, (0.3, "poisson")),

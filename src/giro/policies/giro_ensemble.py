@@ -31,9 +31,10 @@ class GiroEnsemble(ReplicaPolicy, name="giro-ensemble"):
     or hashed, or an estimator with a sample_weight.
 
     If no `a` is given, it is 0.03 with contexts, and weights are exponential if the model takes
-    them. Without contexts, and with the model `hashed`, it is 0.3, and weights are Poisson, as for
-    any `a` that is given. Pseudo rewards are noise in every direction: in many dimensions larger
-    values explore too much (docs/bakeoff.md).
+    them. Without contexts, with the model `hashed`, and with estimators in Python, some of which
+    fail if weights are near 0, it is 0.3. Weights are Poisson then, as for any `a` that is given.
+    Pseudo rewards are noise in every direction: in many dimensions larger values explore too much
+    (docs/bakeoff.md).
 
     Differs from the paper: the paper suggests an ensemble to save computation, but gives no
     algorithm. Weights are Poisson, because the length of a growing history cannot be fixed.
@@ -65,7 +66,7 @@ class GiroEnsemble(ReplicaPolicy, name="giro-ensemble"):
         """Return the policy with its weights."""
         if self.a is not None:
             return replace(self, weights=self.weights or "poisson")
-        in_columns = contextual and not isinstance(self.model, Hashed)
+        in_columns = contextual and self.compiles and not isinstance(self.model, Hashed)
         default: Weights = "exponential" if in_columns and self.model.takes_weights else "poisson"
         return replace(self, a=_A_IN_CONTEXT if in_columns else _A, weights=self.weights or default)
 
