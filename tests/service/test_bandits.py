@@ -32,6 +32,21 @@ def test_a_bandit_is_opened_once_and_one_that_is_not_there_is_a_problem(served: 
     served(game)
 
 
+def test_callers_can_bring_few_names_of_features_unless_a_bandit_says_otherwise(
+    served: Served,
+) -> None:
+    async def game(ask: Client) -> None:
+        await ask.service.bandits.create("x", {"policy": "lin-ucb"}, About())
+        await ask.service.bandits.create("y", {"policy": "lin-ucb", "max_columns": 3}, About())
+        most = [
+            (await ask("GET", f"/v1/bandits/{name}")).json()["setting"]["max_columns"]
+            for name in "xy"
+        ]
+        assert most == [200, 3]
+
+    served(game)
+
+
 def test_a_bandit_too_many_is_let_go_and_opened_again(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

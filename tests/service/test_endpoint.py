@@ -1,6 +1,7 @@
 """What endpoints refuse, whatever the door."""
 
 import json
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -131,15 +132,20 @@ def test_both_headers_carry_a_key(served: Served) -> None:
     ("error", "status"), [(StoreError("secret"), 503), (OSError("secret"), 500)]
 )
 def test_a_failure_within_is_not_shown(
-    served: Served, monkeypatch: pytest.MonkeyPatch, error: Exception, status: int
+    served: Served,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    status: int,
 ) -> None:
     async def fail() -> Any:
-        raise error
+        raise error from sqlite3.OperationalError("secret")
 
     async def game(ask: Client) -> None:
         monkeypatch.setattr(ask.service.bandits, "names", fail)
         answer = await ask("GET", "/v1/bandits")
         assert answer.status_code == status
-        assert "secret" not in answer.text
+        assert "secret" not in answer.text + caplog.text
+        assert "OperationalError\n" in caplog.text, "whoever runs the service learns why"
 
     served(game)

@@ -19,6 +19,9 @@ from giro.service.errors import Problem
 from giro.service.metrics import Metrics
 
 _LOGGER = logging.getLogger("giro.service")
+# Unless a bandit says otherwise: callers can bring new names of features for ever, and some policies
+# have matrices of all columns for each arm.
+_COLUMNS = 200
 _PARTING = 60.0  # seconds for requests that still have a bandit which is let go
 _LONGEST_PREFIX = 200  # characters of a name that ids can begin with: they have 256 at most
 
@@ -247,6 +250,7 @@ def made(
     store: str, records: Records, name: str, parameters: Mapping[str, Any], about: About
 ) -> bool:
     """Make a bandit, and return whether it is new: the same parameters again change nothing."""
+    parameters = {"max_columns": _COLUMNS, **parameters}
     is_new = name not in Bandit.names(store)
     if is_new:
         records.put(KIND, name, msgspec.to_builtins(about))

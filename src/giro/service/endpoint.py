@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match, Route
 from starlette.types import Message, Receive, Scope, Send
 
+from giro import StoreError
 from giro.service.errors import Problem, problem_of
 from giro.service.keys import Key
 from giro.service.logs import NO_ROUTE, log_request, place_of
@@ -127,7 +128,7 @@ class _Application:
             return await self._answered(scope, receive)
         except Exception as error:
             problem = problem_of(error)
-            if problem.status == 500:
+            if problem.status == 500 or isinstance(error, StoreError):
                 path = _route_of(scope)
                 _LOGGER.error("%s %s failed:\n%s", scope["method"], path, place_of(error))
             return self.refusal(problem, scope.get("path_params", {}))

@@ -57,6 +57,8 @@ def log_request(method: str, route: str, status: int, seconds: float) -> None:
 def place_of(error: BaseException) -> str:
     """Return the kind of an error and where it was raised, without its message.
 
+    An error of a database has its code, and an error with a cause comes after that.
+
     >>> try:
     ...     {}["a secret"]
     ... except KeyError as error:
@@ -65,4 +67,6 @@ def place_of(error: BaseException) -> str:
     """
     places = traceback.extract_tb(error.__traceback__)
     lines = [f"  {place.filename}:{place.lineno} in {place.name}" for place in places]
-    return "\n".join([*lines, type(error).__name__])
+    code = getattr(error, "sqlite_errorname", None) or getattr(error, "sqlstate", None) or ""
+    own = "\n".join([*lines, f"{type(error).__name__} {code}".rstrip()])
+    return own if error.__cause__ is None else f"{place_of(error.__cause__)}\n{own}"
