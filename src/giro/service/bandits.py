@@ -19,8 +19,8 @@ from giro.service.errors import Problem
 from giro.service.metrics import Metrics
 
 _LOGGER = logging.getLogger("giro.service")
-# Unless a bandit says otherwise: callers can bring new names of features for ever, and some policies
-# have matrices of all columns for each arm.
+# Unless a bandit says otherwise: callers can bring new names of features for ever, and some
+# policies have matrices of all columns for each arm.
 _COLUMNS = 200
 _PARTING = 60.0  # seconds for requests that still have a bandit which is let go
 _LONGEST_PREFIX = 200  # characters of a name that ids can begin with: they have 256 at most
