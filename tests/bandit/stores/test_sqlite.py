@@ -170,6 +170,27 @@ def test_a_new_log_is_synced_when_sqlite_has_begun_one(tmp_path: Path) -> None:
     store.close()
 
 
+def test_a_log_that_another_thread_replaces_is_open_until_it_is_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Bandit(["a", "b"], "thompson", store=f"sqlite:///{tmp_path}/x.db", name="x") as bandit:
+        bandit.decide()
+        store = bandit._store
+        assert isinstance(store, SqlStore)
+        database = store.database
+        assert isinstance(database, sqlite.SqliteDatabase)
+        status, synced = os.fstat, list[int]()
+
+        def meanwhile(file: int) -> os.stat_result:
+            database._log = None
+            return status(file)
+
+        monkeypatch.setattr(os, "fstat", meanwhile)
+        monkeypatch.setattr(sqlite, "_sync", lambda file: synced.append(status(file).st_size))
+        database.sync()
+        assert synced
+
+
 def test_the_write_ahead_log_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite, "_CHECKPOINT", 20)
     monkeypatch.setattr(Watch, "hurry", lambda self: None)

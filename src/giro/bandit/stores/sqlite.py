@@ -135,9 +135,10 @@ class SqliteDatabase(Database):
         SQLite removes its log when the last connection is closed: all of it is in the file then.
         """
         try:
-            if self._log is None or os.fstat(self._log.file).st_nlink == 0:
-                self._log = _Log(f"{self.where}-wal")
-            _sync(self._log.file)
+            log = self._log  # open as long as it is named here: other threads may replace it
+            if log is None or os.fstat(log.file).st_nlink == 0:
+                log = self._log = _Log(f"{self.where}-wal")
+            _sync(log.file)
         except FileNotFoundError:
             return
         except OSError as error:
