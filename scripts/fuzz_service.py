@@ -245,17 +245,17 @@ def schemathesis(port: int, folder: Path, part: Pass, examples: int, phases: str
 
 
 def rise_of(memory: Sequence[tuple[int, float, int]]) -> float:
-    """Return by what share a line through the second half of the memory rises.
+    """Return by what share of its mean a line through the second half of the memory rises.
 
     >>> rise_of([(n, 100.0 + n / 10, 1) for n in range(101)]), rise_of([(0, 7.0, 1)])
-    (0.047619..., 0.0)
+    (0.04651..., 0.0)
     """
     half = [(n, mb) for n, mb, _ in memory if 2 * n >= memory[-1][0]]
     if len(half) < 2:
         return 0.0
     n, mb = np.array(half).T
     first, last = np.polynomial.Polynomial.fit(n, mb, 1)(n[[0, -1]])
-    return float(last / first - 1.0)
+    return float((last - first) / mb.mean())
 
 
 class Run:
