@@ -22,7 +22,7 @@ _LOGGER = logging.getLogger("giro.service")
 # Unless a bandit says otherwise: callers can bring new names of features for ever, and some
 # policies have matrices of all columns for each arm.
 _COLUMNS = 200
-_PARTING = 60.0  # seconds for requests that still have a bandit which is let go
+_PARTING = 1.0  # seconds between looks whether a request still has a bandit that is let go
 _LONGEST_PREFIX = 200  # characters of a name that ids can begin with: they have 256 at most
 
 
@@ -184,6 +184,8 @@ class Bandits:
 
     async def _part(self, running: Running) -> None:
         await asyncio.sleep(_PARTING)
+        while running.waiting:
+            await asyncio.sleep(_PARTING)
         try:
             await running.close()
         except GiroError as error:
