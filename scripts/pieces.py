@@ -36,7 +36,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from giro.datasets.dataset import SHAPES, Dataset, load, read_dataset
-from giro.paper.studies._bakeoff_sets import FOLDER
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.problems import classification
@@ -187,7 +186,7 @@ def given_by(options: Sequence[str]) -> dict[str, str]:
 def study_of(name: str, given: Mapping[str, str]) -> "Study":
     """Return a study with these options."""
     from giro.cli.options import name_list, policy_list  # noqa: PLC0415  # not on that machine
-    from giro.paper.studies import bakeoff, family, wheel  # noqa: PLC0415  # likewise
+    from giro.paper.studies import _bakeoff_sets, bakeoff, family, wheel  # noqa: PLC0415  # likewise
 
     numbers = {key: int(given[key]) for key in ("rounds", "runs", "seed") if key in given}
     only, policies = name_list(given.get("only", "")), policy_list(given.get("policies", ""))
@@ -196,7 +195,8 @@ def study_of(name: str, given: Mapping[str, str]) -> "Study":
     if name == "family":
         return family.study(**numbers, only=only, policies=policies)
     field = RESULTS / "bakeoff" / "field.csv"
-    return bakeoff.study(**numbers, only=only, policies=policies, folder=FOLDER, field=field)
+    folder = _bakeoff_sets.FOLDER
+    return bakeoff.study(**numbers, only=only, policies=policies, folder=folder, field=field)
 
 
 def with_earlier(records: Sequence[Record], path: Path) -> list[Record]:
