@@ -52,6 +52,18 @@ POLICIES = tuple(
         "epsilon-greedy:model=auto",
         "ucb-glm",
         "glm-ucb",
+        "squarecb",
+        "squarecb:model=auto",
+        "fastcb",
+        "fastcb:model=auto",
+        "cover",
+        "neural-linear",
+        "neural-ts",
+        "neural-ucb",
+        "lin-post",
+        "lin-reboot",
+        "gloc",
+        "ol2m",
     )
 )
 REACHED = {"statlog": 0.995, "covertype": 0.81, "adult": 0.305}  # by the default, at least
