@@ -30,7 +30,7 @@ MOST_ARMS = 32  # the choice of an arm has a warp for each
 _WIDEST = 127  # columns of a row: the sums of a block lie in its shared memory
 _MOST_HIDDEN = 15  # units of a network
 
-_GRAM = ("columns.cuh", "gram.cuh")
+_GRAM = ("columns.cuh", "tensor.cuh", "gram.cuh")
 Arrays: TypeAlias = dict[str, tuple[tuple[int, ...], Any]]  # shape for one run, and kind
 
 _REAL, _WHOLE, _SINGLE, _WORD = np.float64, np.int32, np.float32, np.uint32
@@ -235,10 +235,13 @@ def _sgd(rule: int, model: Any, numbers: dict[str, float], shape: Shape) -> Plan
     """Return the plan of a policy whose kernel fits linear models by stochastic gradient."""
     if not isinstance(model, LinearSgd):
         return None
-    step = _fit(("copies.cuh", "order.cuh", "columns.cuh", "sgd.cu"), 32, shape)
+    is_narrow = shape.width < 32
+    builders, batch = (7, 32) if is_narrow else (3, 16)
+    files = ("copies.cuh", "order.cuh", "columns.cuh", "tensor.cuh", "sgd.cu")
+    step = _fit(files, 32 * (1 + builders), shape)
     numbers = numbers | {"penalty": model.penalty, "tolerance": model.tolerance}
     arrays: Arrays = {"theta": ((shape.n_arms, padded(shape.width)), _REAL)}
-    return _by_values(rule, step, numbers, arrays)
+    return _by_values(rule, step, numbers, arrays, BUILDERS=builders, BATCH=batch)
 
 
 def _networks(rule: int, model: Any, numbers: dict[str, float], shape: Shape) -> Plan | None:
