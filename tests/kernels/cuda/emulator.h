@@ -103,7 +103,6 @@ template <class T> void multiply(T *c, const T *a, const T *b) {
 inline void copy_ahead(float *to, const float *from) { std::memcpy(to, from, 16); }
 inline void end_copies() {}
 inline void await_copies() {}
-inline void await_all_but_last_copies() {}
 
 static void (*body)();
 static void begin() { body(); fibers[current].done = true; alive--; if (block_barrier.waiting && block_barrier.waiting >= alive) { block_barrier.waiting = 0; block_barrier.turn++; } yield(); }

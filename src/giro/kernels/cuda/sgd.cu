@@ -143,7 +143,8 @@ __device__ inline void multiply_rows(Bundle &bundle)
 #pragma unroll
             for (int group = batch; group < block + 16; group += 8) {
 #pragma unroll
-                for (int i = 0; i < 4; i++) b[i] = from[group * STRIDE + 4 * i];
+                for (int i = 0; i < 4; i++)
+                    b[i] = group < block ? from[group * STRIDE + 4 * i] : a[2 * i + (group - block) / 8];
                 accumulate(sums[(group - batch) / 8], a, b);
             }
         }
@@ -259,14 +260,14 @@ __device__ inline void take_steps(Space &space, const Bundle &bundle, int batch,
     const int column = WIDE * (lane % LANES), half = BATCH / HALVES * (lane / LANES);
     const float *rows = bundle.rows + batch * BATCH * STRIDE, *row_part = rows + row * STRIDE + part * WIDTH;
     const Given given = bundle.given[batch * BATCH + row];
-    const float score = row_sum(product_of(row_part, space.theta + part * WIDTH));
-    const float start = row < left ? score - given.before * penalty * score - given.target : 0.0f;
-    space.starts[row] = start;
     float factors[BATCH / PARTS], columns[BATCH / HALVES][WIDE], starts[BATCH / PARTS];
-    load<BATCH / PARTS>(factors, bundle.square + (batch * BATCH + row) * SIDE + part * (BATCH / PARTS));
 #pragma unroll
     for (int e = 0; e < BATCH / HALVES; e++)
         load<WIDE>(columns[e], rows + (half + e) * STRIDE + (column < DP ? column : 0));
+    load<BATCH / PARTS>(factors, bundle.square + (batch * BATCH + row) * SIDE + part * (BATCH / PARTS));
+    const float score = row_sum(product_of(row_part, space.theta + part * WIDTH));
+    const float start = row < left ? score - given.before * penalty * score - given.target : 0.0f;
+    space.starts[row] = start;
     const bool by_steps = __any_sync(0xffffffffu, bundle.steep[batch] || !(fabsf(start) <= SAFE));
     __syncwarp();
     load<BATCH / PARTS>(starts, space.starts + part * (BATCH / PARTS));
