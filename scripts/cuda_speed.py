@@ -66,8 +66,8 @@ def histories(problem: Any, order: np.ndarray, played: int) -> dict[str, np.ndar
     arms = np.where(
         rng.random(labels.shape) < SHARE, labels, rng.integers(problem.n_arms, size=labels.shape)
     )
-    history = np.zeros((RUNS, problem.n_arms, ROUNDS, 2), np.int32)
-    for run, arm in np.ndindex(RUNS, problem.n_arms):
+    history = np.zeros((len(order), problem.n_arms, ROUNDS, 2), np.int32)
+    for run, arm in np.ndindex(len(order), problem.n_arms):
         here = np.flatnonzero(arms[run] == arm)
         rewards = (labels[run, here] == arm).astype(np.float32)
         history[run, arm, : here.size] = np.stack([order[run, here], rewards.view(np.int32)], 1)
@@ -76,15 +76,21 @@ def histories(problem: Any, order: np.ndarray, played: int) -> dict[str, np.ndar
     return {"history": history, "length": lengths, "ranks": ranks}
 
 
-def seconds_of_a_round(
-    device: Gpu, work: Work, rows: Any, begin: dict[str, np.ndarray], played: int
-) -> float:
-    """Return how long a round of all runs takes after so many."""
-    table = lay(device, work, range(RUNS), rows)
+def laid_after(device: Gpu, work: Work, rows: Any, begin: dict[str, np.ndarray]) -> Any:
+    """Return runs that have these histories."""
+    table = lay(device, work, range(len(begin["length"])), rows)
     for name, array in begin.items():
         to = table.arrays[name]
         to[...] = device.put(array.astype(to.dtype))
     device.wait()
+    return table
+
+
+def seconds_of_a_round(
+    device: Gpu, work: Work, rows: Any, begin: dict[str, np.ndarray], played: int
+) -> float:
+    """Return how long a round of all runs takes after so many."""
+    table = laid_after(device, work, rows, begin)
     first, rounds = played, 3
     while True:
         began = time.perf_counter()

@@ -19,6 +19,7 @@
 struct dim3 { unsigned x; };
 struct uint4 { unsigned x, y, z, w; };
 struct int2 { int x, y; };
+struct alignas(8) float2 { float x, y; };
 struct alignas(16) float4 { float x, y, z, w; };
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 inline int2 make_int2(int x, int y) { return {x, y}; }
@@ -72,6 +73,11 @@ template <class T> T __shfl_sync(unsigned, T v, int from) {
     return r;
 }
 template <class T> T __shfl_xor_sync(unsigned mask, T v, int d) { return __shfl_sync(mask, v, (threadIdx.x & 31) ^ d); }
+inline int __any_sync(unsigned mask, int v) {
+    int any = 0;
+    for (int lane = 0; lane < 32; lane++) any |= __shfl_sync(mask, v, lane);
+    return any;
+}
 // Tensor cores add floats without rounding to the nearest.
 template <class T> T towards_zero(double x) {
     const T t = (T)x;
@@ -97,7 +103,6 @@ template <class T> void multiply(T *c, const T *a, const T *b) {
 inline void copy_ahead(float *to, const float *from) { std::memcpy(to, from, 16); }
 inline void end_copies() {}
 inline void await_copies() {}
-inline void await_all_but_last_copies() {}
 
 static void (*body)();
 static void begin() { body(); fibers[current].done = true; alive--; if (block_barrier.waiting && block_barrier.waiting >= alive) { block_barrier.waiting = 0; block_barrier.turn++; } yield(); }

@@ -60,7 +60,8 @@ def test_a_kernel_reads_what_numpy_wrote_and_draws_what_the_twin_draws() -> None
 def test_sums_of_many_rows_on_tensor_cores_are_as_exact_as_those_of_few() -> None:
     n, columns, padding = 20_000, 5, 16
     source = source_of(
-        ("game.cuh", "columns.cuh", "gram.cuh"), {"D": columns, "DP": padding, "ARMS": 3}
+        ("game.cuh", "columns.cuh", "tensor.cuh", "gram.cuh"),
+        {"D": columns, "DP": padding, "ARMS": 3},
     )
     rng = np.random.Generator(np.random.PCG64(3))
     contexts = np.zeros((n, padding), np.float32)

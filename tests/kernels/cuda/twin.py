@@ -248,9 +248,9 @@ class GreedyNetworks(Networks):
 class SgdGiro(Twin):
     """Linear models by stochastic gradient, step by step, in the kernel's orders."""
 
-    def __init__(self, work, run):
+    def __init__(self, work, run, *, steepest=1e12):
         super().__init__(work, run)
-        self.theta = np.zeros((self.k, self.d))
+        self.theta, self.steepest = np.zeros((self.k, self.d)), steepest
 
     def fit(self, arm, row, target):
         model, theta = self.policy.model, self.theta[arm]
@@ -264,7 +264,7 @@ class SgdGiro(Twin):
                 loss += (slope**2 + model.penalty * theta @ theta) / 2 / row.size
                 rate = 0.01 * steps**-0.25
                 theta *= 1 - rate * model.penalty
-                theta -= rate * slope * x
+                theta -= rate * np.clip(slope, -self.steepest, self.steepest) * x
             without_improvement = (without_improvement + 1) * (loss > lowest - model.tolerance)
             lowest = min(lowest, loss)
             if without_improvement == 5:

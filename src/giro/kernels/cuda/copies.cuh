@@ -10,9 +10,4 @@ __device__ inline void copy_ahead(float *to, const float *from)
 __device__ inline void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 __device__ inline void await_copies() { asm volatile("cp.async.wait_group 0;" ::: "memory"); }
-
-__device__ inline void await_all_but_last_copies()
-{
-    asm volatile("cp.async.wait_group 1;" ::: "memory");
-}
 #endif

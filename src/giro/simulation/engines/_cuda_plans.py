@@ -29,8 +29,9 @@ from giro.seeds import stream
 MOST_ARMS = 32  # the choice of an arm has a warp for each
 _WIDEST = 127  # columns of a row: the sums of a block lie in its shared memory
 _MOST_HIDDEN = 15  # units of a network
+_FOR_BUNDLES = 100_000  # bytes of shared memory: small GPUs have as much, large ones twice
 
-_GRAM = ("columns.cuh", "gram.cuh")
+_GRAM = ("columns.cuh", "tensor.cuh", "gram.cuh")
 Arrays: TypeAlias = dict[str, tuple[tuple[int, ...], Any]]  # shape for one run, and kind
 
 _REAL, _WHOLE, _SINGLE, _WORD = np.float64, np.int32, np.float32, np.uint32
@@ -235,10 +236,14 @@ def _sgd(rule: int, model: Any, numbers: dict[str, float], shape: Shape) -> Plan
     """Return the plan of a policy whose kernel fits linear models by stochastic gradient."""
     if not isinstance(model, LinearSgd):
         return None
-    step = _fit(("copies.cuh", "order.cuh", "columns.cuh", "sgd.cu"), 32, shape)
+    batch = 32 if shape.width < 32 else 16
+    bundle = 128 * (padded(shape.width) + batch + 12) + 16  # bytes: rows, squares and what is given
+    builders = _FOR_BUNDLES // (2 * bundle)
+    files = ("copies.cuh", "order.cuh", "tensor.cuh", "sgd.cu")
+    step = _fit(files, 32 * (1 + builders), shape)
     numbers = numbers | {"penalty": model.penalty, "tolerance": model.tolerance}
     arrays: Arrays = {"theta": ((shape.n_arms, padded(shape.width)), _REAL)}
-    return _by_values(rule, step, numbers, arrays)
+    return _by_values(rule, step, numbers, arrays, BUILDERS=builders, BATCH=batch)
 
 
 def _networks(rule: int, model: Any, numbers: dict[str, float], shape: Shape) -> Plan | None:
