@@ -37,7 +37,7 @@ from giro.simulation.simulate import make_setting
 from giro.simulation.trace import Setting, Trace
 from giro.version import __version__
 
-SEED, AT_ONCE, AT_A_TIME = 0, 14, 100
+SEED, AT_ONCE, AT_A_TIME = 0, 16, 100
 KEEP_EVERY = 10_000  # rounds
 MODELS = ("theta", "made", "weights")  # what policies remember, see `giro.kernels.cuda.source`
 ARRAYS = ("runs", "regret", "reward", "best", "pulls", "seconds")
