@@ -359,6 +359,16 @@ def poisson(mean, u):
     return k
 
 
+def drawn_weight(kind, mean, u):
+    if mean == 0:
+        return 0.0
+    if kind == "exponential":
+        return -mean * np.log(1 - u)
+    if kind == "double":
+        return 2 * mean if u < 0.5 else 0.0
+    return poisson(mean, u)
+
+
 class Replicas(Ridge):
     def __init__(self, work, run):
         super().__init__(work, run)
@@ -376,11 +386,12 @@ class Replicas(Ridge):
         return np.round(values, 9)
 
     def learn(self, x, arm, reward):
-        counts, a = [], getattr(self.policy, "a", 0.0)
+        policy = self.policy.resolved(contextual=True)
+        counts, a, kind = [], getattr(policy, "a", 0.0), getattr(policy, "weights", "poisson")
         for replica in range(self.policy.replicas):
             w, v = self.words(WEIGHTS, replica, 0), self.words(WEIGHTS, replica, 1)
             pairs = ((1.0, w[0], w[1]), (a, w[2], w[3]), (a, v[0], v[1]))
-            counts.append([poisson(m, float(uniform(*p))) if m else 0 for m, *p in pairs])
+            counts.append([drawn_weight(kind, m, float(uniform(*p))) for m, *p in pairs])
         self.weights[arm].append(counts)
         super().learn(x, arm, reward)
 

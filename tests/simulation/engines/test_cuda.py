@@ -38,6 +38,8 @@ POLICIES = (
     "epsilon-greedy:share=0.1,model=linear-sgd",
     "epsilon-greedy:share=0.1,model=network",
     "giro-ensemble:a=0.3,replicas=3",
+    "giro-ensemble:replicas=3",
+    "giro-ensemble:replicas=3,weights=double",
     "poisson-bootstrap:replicas=3",
     "lin-ucb",
     "lin-ucb:scale=1",
@@ -185,6 +187,7 @@ def test_rewards_have_the_distribution_of_the_other_engines(text: str) -> None:
         ("lin-ucb:window=10", "classification", "cannot play lin-ucb"),
         ("lin-ucb:ties=fixed", "classification", "cannot play lin-ucb"),
         ("contextual-giro:model=tree", "classification", "cannot play contextual-giro"),
+        ("giro-ensemble:weights=gaussian", "classification", "cannot play giro-ensemble"),
         ("lin-ucb", "linear", "plays classification problems"),
     ],
 )
@@ -319,7 +322,8 @@ def test_long_runs_on_a_gpu_have_the_distribution_of_the_other_engines(text: str
         ("contextual-giro:a=1,model=linear", "__umulhi(row_word, s)", "__umulhi(row_word, s) / 2"),
         ("contextual-giro:a=1,model=network", "__umulhi(row_word, s)", "__umulhi(row_word, s) / 2"),
         ("epsilon-greedy:share=0.1,model=logistic", "total = reward;", "total = 0.5 + reward / 4;"),
-        ("giro-ensemble:replicas=3", "poisson(1.0,", "poisson(0.5,"),
+        ("giro-ensemble:a=0.3,replicas=3", "drawn_weight(1.0,", "drawn_weight(0.5,"),
+        ("giro-ensemble:a=0.3,replicas=3,weights=exponential", "-mean * log", "-2.0 * mean * log"),
         ("lin-ts:scale=1", "sqrt(-2.0 * log(1.0", "sqrt(-1.0 * log(1.0"),
     ],
 )

@@ -1,14 +1,18 @@
 // Policies with a ridge regression that takes in each row as it comes; a block plays one run.
 //
 // RULE GREEDY: epsilon-greedy; LIN_UCB: score + radius · width; LIN_TS: score + v · width · normal;
-// REPLICAS: of each arm one of many replicas, each of which takes a row Poisson(1) times with its
-// reward and Poisson(a) times with 1 and with 0 (giro-ensemble; with a = 0 poisson-bootstrap).
+// REPLICAS: of each arm one of many replicas, each of which takes a row with a random weight of mean 1
+// with its reward and with weights of mean a with 1 and with 0 (giro-ensemble; with a = 0
+// poisson-bootstrap). KIND of the weights: POISSON, EXPONENTIAL, or DOUBLE, which is 0 or twice the mean.
 // Mirrors giro.policies.epsilon_greedy, lin_ucb, lin_ts and _replicas with the model `linear`.
 
 #define GREEDY 0
 #define LIN_UCB 1
 #define LIN_TS 2
 #define REPLICAS 3
+#define POISSON 0
+#define EXPONENTIAL 1
+#define DOUBLE 3
 
 __device__ inline double *factor_of(const Game &g, int run, int arm, int replica)
 {
@@ -27,6 +31,14 @@ __device__ inline int poisson(double mean, double u)
         total += here;
     }
     return k;
+}
+
+__device__ inline double drawn_weight(double mean, double u)
+{
+    if (mean == 0.0) return 0.0;
+    if (KIND == EXPONENTIAL) return -mean * log(1.0 - u);
+    if (KIND == DOUBLE) return u < 0.5 ? 2.0 * mean : 0.0;
+    return poisson(mean, u);
 }
 
 __device__ inline double normal(const Game &g, int run, int t, int arm)
@@ -65,9 +77,9 @@ __device__ inline void take_in(const Game &g, int run, int t, int arm, int repli
     if (RULE == REPLICAS) {
         const uint4 w = words(g, run, t, WEIGHTS, replica, 0);
         const uint4 v = words(g, run, t, WEIGHTS, replica, 1);
-        const int real = poisson(1.0, uniform(w.x, w.y));
-        const int one = g.a > 0.0 ? poisson(g.a, uniform(w.z, w.w)) : 0;
-        const int zero = g.a > 0.0 ? poisson(g.a, uniform(v.x, v.y)) : 0;
+        const double real = drawn_weight(1.0, uniform(w.x, w.y));
+        const double one = drawn_weight(g.a, uniform(w.z, w.w));
+        const double zero = drawn_weight(g.a, uniform(v.x, v.y));
         weight = real + one + zero;
         total = real * reward + one;
     }

@@ -16,6 +16,7 @@ from giro.offer import Shape
 from giro.policies._logistic_arms import TOLERANCE
 from giro.policies.contextual_giro import ContextualGiro
 from giro.policies.epsilon_greedy import EpsilonGreedy
+from giro.policies._replicas import KINDS
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.lin_ts import LinTs
 from giro.policies.lin_ucb import LinUcb
@@ -154,10 +155,11 @@ def _replicas(policy: Any, shape: Shape) -> Plan | None:
     policy = policy.resolved(contextual=shape.contextual)
     if not isinstance(policy.model, Linear) or policy.spread not in (None, 1.0):
         return None
-    if getattr(policy, "weights", "poisson") != "poisson":
+    weights, numbers = getattr(policy, "weights", "poisson"), {"a": float(getattr(policy, "a", 0.0))}
+    if weights == "gaussian":
         return None
-    numbers = {"a": float(getattr(policy, "a", 0.0))}
-    return _ridge(3, policy.model.penalty, numbers, shape, replicas=policy.replicas)
+    plan = _ridge(3, policy.model.penalty, numbers, shape, replicas=policy.replicas)
+    return plan._replace(constants=plan.constants | {"KIND": KINDS.index(weights)})
 
 
 def _ucb_glm(policy: Any, shape: Shape) -> Plan | None:
@@ -316,4 +318,5 @@ def _ridge(
     files = ("game.cuh", "columns.cuh", "factor.cuh", "ridge.cu")
     step = Step(files, "play", 32 * warps, 1, False)
     begin = {"factor": _factor(shape, penalty, replicas)} | (first or {})
-    return _whole(step, rule, numbers | {"replicas": replicas}, arrays or {}, begin)
+    plan = _whole(step, rule, numbers | {"replicas": replicas}, arrays or {}, begin)
+    return plan._replace(constants=plan.constants | {"KIND": 0})
