@@ -14,9 +14,9 @@ from giro.models.network import Network
 from giro.models.sgd import LinearSgd
 from giro.offer import Shape
 from giro.policies._logistic_arms import TOLERANCE
+from giro.policies._replicas import KINDS
 from giro.policies.contextual_giro import ContextualGiro
 from giro.policies.epsilon_greedy import EpsilonGreedy
-from giro.policies._replicas import KINDS
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.lin_ts import LinTs
 from giro.policies.lin_ucb import LinUcb
@@ -155,7 +155,8 @@ def _replicas(policy: Any, shape: Shape) -> Plan | None:
     policy = policy.resolved(contextual=shape.contextual)
     if not isinstance(policy.model, Linear) or policy.spread not in (None, 1.0):
         return None
-    weights, numbers = getattr(policy, "weights", "poisson"), {"a": float(getattr(policy, "a", 0.0))}
+    weights = getattr(policy, "weights", "poisson")
+    numbers = {"a": float(getattr(policy, "a", 0.0))}
     if weights == "gaussian":
         return None
     plan = _ridge(3, policy.model.penalty, numbers, shape, replicas=policy.replicas)
