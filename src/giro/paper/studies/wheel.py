@@ -26,7 +26,7 @@ from giro.tables import Column, fixed
 ROUNDS, RUNS = 80_000, 5
 SHARES = {0.5: 0.95, 0.7: 1.60, 0.9: 4.65, 0.95: 9.56, 0.99: 49.63}  # by delta, in %
 STATLOG, PART = 19.0, 2_000  # share, rounds
-NEURAL = Policy.parse("neural-linear:b=6/2601,every=200,steps=200,batch=128")  # b of rewards / 51
+NEURAL = Policy.parse("neural-linear:b=6/2601,steps=100,batch=512")  # b of rewards / 51
 LINEAR = Policy.parse("lin-post")
 UNIFORM = Policy.parse("uniform")
 BESIDE = tuple(
