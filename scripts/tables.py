@@ -520,18 +520,6 @@ def wheel() -> str:
     return markdown(head, body, words=2)
 
 
-def wheel_beside() -> str:
-    """Return shares of the regret of uniform on each wheel, those for a thin rim last."""
-    found: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in [*rows("wheel/finals"), *rows("wheel/beside")]:
-        if row["problem"].startswith("wheel"):
-            share = f"{float(row['share']):.2f} ± {float(row['share_se']):.2f}"
-            found[row["policy"]][row["problem"].partition("=")[2]] = share
-    deltas = sorted({delta for of_policy in found.values() for delta in of_policy})
-    body = [[f"`{who}`", *(of.get(delta, "–") for delta in deltas)] for who, of in found.items()]
-    return markdown(["", *(f"δ = {delta}" for delta in deltas)], body)
-
-
 def drift_in_context() -> str:
     """Return regret with contexts, with and without forgetting, in each world."""
     found = {
@@ -815,7 +803,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "family peers": family_peers,
     "arms exploring": arms_exploring,
     "wheel": wheel,
-    "wheel beside": wheel_beside,
     "wheel command": partial(command, "wheel/finals"),
     "drift-contexts": drift_in_context,
     "dashboard": dashboard,
