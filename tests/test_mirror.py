@@ -16,6 +16,7 @@ APART = {  # folders of tests about many modules at once
     "law": "Giro's distribution and regret, against literal twins",
     "golden": "what every policy plays on every problem",
     "benchmarks": "programs of benchmarks/",
+    "scripts": "programs of scripts/",
 }
 OF_NO_MODULE = {  # files at the top: documents, the package as a whole, and tests themselves
     "test_deploy",

@@ -3,7 +3,7 @@
 import pytest
 from paper.studies.test_family import traces_of
 
-from giro import UnknownName
+from giro import UnknownName, simulate
 from giro.paper.studies import wheel
 from giro.simulation.metrics import final_regret
 
@@ -30,8 +30,28 @@ def test_figures_are_those_published_for_each_delta() -> None:
 
 def test_unfinished_work_has_no_record() -> None:
     study = wheel.study(rounds=50, runs=1, seed=0, only=["0.99"])
-    (uniform, _) = traces_of(study)
-    assert study.outcome([uniform], False).tables["finals"] == []
+    (experiment,) = study.experiments
+    uniform, neural = (
+        simulate(work.policy, work.problem, rounds=50, runs=1, seed=0, points=100)
+        for work in experiment.work[:2]
+    )
+    assert study.outcome([uniform], False).tables == {"finals": [], "beside": []}
+    assert study.outcome([neural], False).tables == {"finals": [], "beside": []}
+
+
+def test_other_policies_play_the_wheel_beside_and_have_no_published_figure() -> None:
+    study = wheel.study(rounds=40, runs=2, seed=0, only=["0.99"])
+    (experiment,) = study.experiments
+    works = [work for work in experiment.work if work.policy.name in {"uniform", "lin-post"}]
+    traces = [simulate(w.policy, w.problem, rounds=40, runs=2, seed=0, points=100) for w in works]
+    outcome = study.outcome(traces, False)
+    assert outcome.tables["finals"] == []
+    (record,) = outcome.tables["beside"]
+    uniform, linear = (final_regret(trace).mean for trace in traces)
+    assert record["policy"] == "lin-post"
+    assert record["share"] == pytest.approx(100 * linear / uniform)
+    assert "published" not in record
+    outcome.show()
 
 
 def test_words_choose_problems_and_unknown_ones_are_refused() -> None:

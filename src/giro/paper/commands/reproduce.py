@@ -294,7 +294,8 @@ def wheel(
     """Compare neural-linear on the wheel, and lin-post on Statlog, with published figures.
 
     This study is not in the paper. Riquelme et al. (2018) and Wen et al. (2020, Table 3) give the
-    regret as a share of that of uniform. Each run is kept as it ends and is not computed again.
+    regret as a share of that of uniform. Other policies play the wheel beside. Each run is kept as
+    it ends and is not computed again.
 
     \b
     Examples:

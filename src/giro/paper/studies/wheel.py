@@ -2,7 +2,8 @@
 
 This study is not in the paper. The figures are those of Riquelme et al. (2018) for their network
 with a linear posterior, after 80,000 rounds, and of Wen et al. (2020), Table 3, for the linear
-posterior on Statlog, whose rounds we do not know: here are a part of the set and all of it.
+posterior on Statlog, whose rounds we do not know: here are a part of the set and all of it. Other
+policies play the wheel beside them, with their defaults or with a width of the bake-off.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,9 +26,31 @@ from giro.tables import Column, fixed
 ROUNDS, RUNS = 80_000, 5
 SHARES = {0.5: 0.95, 0.7: 1.60, 0.9: 4.65, 0.95: 9.56, 0.99: 49.63}  # by delta, in %
 STATLOG, PART = 19.0, 2_000  # share, rounds
-NEURAL = Policy.parse("neural-linear:b=6/2601,every=200,steps=200,batch=128")  # b of rewards / 51
+NEURAL = Policy.parse("neural-linear:b=6/2601,steps=100,batch=512")  # b of rewards / 51
 LINEAR = Policy.parse("lin-post")
 UNIFORM = Policy.parse("uniform")
+BESIDE = tuple(
+    map(
+        Policy.parse,
+        (
+            "default",
+            "rand-ucb",
+            "lin-ucb:scale=0.3",
+            "lin-post",
+            "lin-reboot",
+            "giro-ensemble",
+            "neural-linear",
+            "neural-ts",
+            "neural-ucb",
+            "cover",
+            "squarecb",
+            "squarecb:model=auto",
+            "fastcb",
+            "fastcb:model=auto",
+            "epsilon-greedy:model=auto",
+        ),
+    )
+)
 
 
 class Published(NamedTuple):
@@ -60,10 +83,16 @@ def study(*, rounds: int, runs: int, seed: int, only: Sequence[str]) -> Study:
         + (f" --only {','.join(only)}" if only else ""),
         partial(_outcome, asked),
         [
-            Experiment([figure.problem], [UNIFORM, figure.policy], figure.rounds, runs, seed, 100)
+            Experiment([figure.problem], policies_on(figure), figure.rounds, runs, seed, 100)
             for figure in asked
         ],
     )
+
+
+def policies_on(figure: Published) -> list[Policy]:
+    """Return who plays the problem of a figure, those that it is about first."""
+    beside = BESIDE if isinstance(figure.problem, Wheel) else ()
+    return [UNIFORM, figure.policy, *beside]
 
 
 def _outcome(figures: Sequence[Published], traces: list[Trace], complete: bool) -> Outcome:
@@ -71,37 +100,42 @@ def _outcome(figures: Sequence[Published], traces: list[Trace], complete: bool) 
         (trace.setting.problem, trace.setting.policy, trace.setting.rounds): trace
         for trace in traces
     }
-    finals = []
+    finals, beside = [], []
     for figure in figures:
-        trace, uniform = (
+        uniform, *others = (
             played.get((figure.problem.text, policy.text, figure.rounds))
-            for policy in (figure.policy, UNIFORM)
+            for policy in policies_on(figure)
         )
-        if trace is not None and uniform is not None:
-            finals.append(record_of(figure, trace, uniform))
-    return Outcome({"finals": finals}, {"finals": finals}, partial(_show, finals))
+        for trace in others:
+            if trace is None or uniform is None:
+                continue
+            record = record_of(trace, uniform)
+            if record["policy"] == figure.policy.text:
+                more = record["share"] - figure.share
+                finals.append(record | {"published": figure.share, "more": more})
+            else:
+                beside.append(record)
+    tables = {"finals": finals, "beside": beside}
+    return Outcome(tables, tables, partial(_show, finals, beside))
 
 
-def record_of(figure: Published, trace: Trace, uniform: Trace) -> dict[str, Any]:
-    """Return the share of uniform's mean regret, in %, and the one published."""
+def record_of(trace: Trace, uniform: Trace) -> dict[str, Any]:
+    """Return the share of uniform's mean regret, in %."""
     regret, whole = final_regret(trace), final_regret(uniform).mean
-    share, error = 100 * regret.mean / whole, 100 * regret.se / whole
     return {
-        "problem": figure.problem.text,
-        "policy": figure.policy.text,
-        "rounds": figure.rounds,
+        "problem": trace.setting.problem,
+        "policy": trace.setting.policy,
+        "rounds": trace.setting.rounds,
         "runs": trace.runs.size,
         "regret": regret.mean,
         "uniform_regret": whole,
-        "share": share,
-        "share_se": error,
-        "published": figure.share,
-        "more": share - figure.share,
+        "share": 100 * regret.mean / whole,
+        "share_se": 100 * regret.se / whole,
     }
 
 
-def _show(finals: Sequence[Mapping[str, Any]]) -> None:
-    """Print a table of all figures."""
+def _show(finals: Sequence[Mapping[str, Any]], beside: Sequence[Mapping[str, Any]]) -> None:
+    """Print a table of all figures, and one of the policies beside."""
     columns = [
         Column("problem"),
         Column("policy"),
@@ -114,3 +148,6 @@ def _show(finals: Sequence[Mapping[str, Any]]) -> None:
     ]
     print_table(columns, finals)
     print_line()
+    if beside:
+        print_table(columns[:6], beside)
+        print_line()
