@@ -27,6 +27,7 @@ import numpy as np
 from giro.checks import NOT_NEGATIVE, check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
+from giro.kernels.draws.discrete import place_by_chance
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties
@@ -47,12 +48,7 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    remainder, chances = rng.random(), _propensities(state, offer)
-    for i in range(chances.size - 1):
-        remainder -= chances[i]
-        if remainder < 0.0:
-            return int(offer.arms[i])
-    return int(offer.arms[chances.size - 1])
+    return int(offer.arms[place_by_chance(_propensities(state, offer), rng)])
 
 
 @kernel
