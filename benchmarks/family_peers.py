@@ -43,7 +43,7 @@ THEIRS = Library(
     ),
 )
 TORCH = Library("family_torch", (*THEIRS.requirements, "torch==2.13.0"))
-PATIENCE, OUR_RUNS, SEED = 7_200.0, 2_000, 300
+PATIENCE, SEED = 7_200.0, 300
 
 SDA = "DBaudry/Sub-Sampling-Dueling-Algorithms-Neurips20@c362488"
 KLMS = "MjolnirT/Kullback-Leibler-Maillard-Sampling@817f4d3"
@@ -75,6 +75,7 @@ class Pair(NamedTuple):
     wrong: str  # the constant that is changed
     rounds: int = 1_000
     runs: int = 300
+    our_runs: int = 2_000
     seed: int = 0
     library: Library = THEIRS
 
@@ -115,10 +116,10 @@ PAIRS = (
     Pair(RESIDUALS, "Linear_ReBoot_G", REBOOT, ONE_MODEL, "w 0.8 for 0.4", 500, 200),
     Pair(RESIDUALS, "Linear_ReBoot_G, RSS s/4", REBOOT, ONE_MODEL, "w 0.8 for 0.4", 500, 200),
     Pair(SHOWDOWN, "LinearFullPosteriorSampling", "lin-post", BY_ARM, "b 24 for 6", 300, 100),
-    Pair(SHOWDOWN, "NeuralLinear, giro's network", NEURAL, BY_ARM, "b 24 for 6", 300, 60),
-    Pair(OPTIMISM, "NeuralUCB, giro's network", UCB, ONE_MODEL, NU, 200, 60, library=TORCH),
-    Pair(DRAWS, "NeuralTS, giro's network", TS, ONE_MODEL, NU, 200, 60, library=TORCH),
-    Pair(MATRIX, "PTS", "pts", USERS, "σ 1 for 0.5", 200, 12),
+    Pair(SHOWDOWN, "NeuralLinear, giro's network", NEURAL, BY_ARM, "b 24 for 6", 300, 60, 400),
+    Pair(OPTIMISM, "NeuralUCB, giro's network", UCB, ONE_MODEL, NU, 200, 60, 400, library=TORCH),
+    Pair(DRAWS, "NeuralTS, giro's network", TS, ONE_MODEL, NU, 200, 60, 400, library=TORCH),
+    Pair(MATRIX, "PTS", "pts", USERS, "σ 1 for 0.5", 200, 12, 200),
 )
 
 
@@ -148,7 +149,7 @@ def main() -> None:
 
 def compared(pair: Pair, folder: Path) -> dict[str, str]:
     """Return the regrets of both, and of theirs with a wrong constant, and p values."""
-    ours = _ours(pair, pair.rounds, OUR_RUNS)[0].regret[:, -1]
+    ours = _ours(pair, pair.rounds, pair.our_runs)[0].regret[:, -1]
     theirs = _regrets(pair, pair.theirs, folder)
     wrong = _regrets(pair, f"{pair.theirs}-wrong", folder)
     counts = {"rounds": pair.rounds, "runs": theirs.size, "our_runs": ours.size}
