@@ -113,12 +113,12 @@ PAIRS = (
     Pair(LOGISTIC, "gloc, and radius", GLOC, SHARED, "norm 2 for 1", runs=100),
     Pair(LOGISTIC, "ol2m", OL2M, SHARED, "norm 2 for 1", runs=40),
     Pair(LOGISTIC, "ol2m, two changes", OL2M, SHARED, "norm 2 for 1", runs=100),
-    Pair(RESIDUALS, "Linear_ReBoot_G", REBOOT, ONE_MODEL, "w 0.8 for 0.4", 500, 200),
-    Pair(RESIDUALS, "Linear_ReBoot_G, RSS s/4", REBOOT, ONE_MODEL, "w 0.8 for 0.4", 500, 200),
-    Pair(SHOWDOWN, "LinearFullPosteriorSampling", "lin-post", BY_ARM, "b 24 for 6", 300, 100),
-    Pair(SHOWDOWN, "NeuralLinear, giro's network", NEURAL, BY_ARM, "b 24 for 6", 300, 60, 400),
+    Pair(RESIDUALS, "Linear_ReBoot_G", REBOOT, ONE_MODEL, "w 0.8 for 0.4", 500, 60),
+    Pair(RESIDUALS, "Linear_ReBoot_G, RSS s/4", REBOOT, ONE_MODEL, "w 0.8 for 0.4", 500, 100),
+    Pair(SHOWDOWN, "LinearFullPosteriorSampling", "lin-post", BY_ARM, "b 24 for 6", 300, 30),
+    Pair(SHOWDOWN, "NeuralLinear, giro's network", NEURAL, BY_ARM, "b 24 for 6", 300, 15, 300),
     Pair(OPTIMISM, "NeuralUCB, giro's network", UCB, ONE_MODEL, NU, 200, 60, 400, library=TORCH),
-    Pair(DRAWS, "NeuralTS, giro's network", TS, ONE_MODEL, NU, 200, 60, 400, library=TORCH),
+    Pair(DRAWS, "NeuralTS, giro's network", TS, ONE_MODEL, NU, 200, 25, 400, library=TORCH),
     Pair(MATRIX, "PTS", "pts", USERS, "σ 1 for 0.5", 200, 12, 200),
 )
 

@@ -352,7 +352,7 @@ def particles(noise: float) -> Regret:
         policy = algorithm(
             {
                 "dimension": 2,
-                "n": users,
+                "n_users": users,
                 "itemNum": k,
                 "sigma": noise,
                 "sigmaU": 1.0,

@@ -126,7 +126,7 @@ def test_users_and_arms_are_drawn_from_their_posteriors(seed: int) -> None:
 
 
 def posterior_choices(policy: Pts, state: Any, rng: np.random.Generator) -> np.ndarray:
-    """Return the law of the user's best arm under the posterior, by 4,000 chains of Gibbs sweeps."""
+    """Return the law of the user's best arm under the posterior, by 4,000 Gibbs chains."""
     seen, n = state.rewards, state.rewards.n[0]
     often, total = np.zeros((2, USERS, ARMS))
     np.add.at(often, (seen.user[:n], seen.arm[:n]), 1.0)
