@@ -7,10 +7,9 @@ A line is written to results/family/costs.csv as it ends, and is not measured ag
 """
 
 import argparse
-import csv
 from pathlib import Path
 
-from ratio import cost_of, say
+from ratio import cost_of, csv_lines, say
 
 from giro import Policy, simulate
 from giro.paper.studies.family import POLICIES, problems
@@ -30,7 +29,7 @@ def main() -> None:
     options = parser.parse_args()
     for name, problem in problems().items():
         for policy in map(Policy.parse, POLICIES):
-            lines, key = _read(options.out), (name, policy.text)
+            lines, key = csv_lines(options.out), (name, policy.text)
             wanted = any(word in f"{name} {policy}" for word in options.only)
             there = any((line["problem"], line["policy"]) == key for line in lines)
             if not wanted or there or not name.startswith(KINDS):
@@ -47,13 +46,6 @@ def main() -> None:
             write_csv(
                 options.out, [*lines, line], note=str(stamp("python benchmarks/family_costs.py"))
             )
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
 if __name__ == "__main__":

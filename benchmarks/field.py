@@ -20,7 +20,6 @@ others `giro reproduce bakeoff` plays them.
 """
 
 import argparse
-import csv
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -30,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from classifying_peers import VW, Outcome, played
 from python_libraries import CONTEXTUALBANDITS, MABWISER, Library, Trouble
-from ratio import cost_of, say
+from ratio import cost_of, csv_lines, say
 from rows_in_order import rows_in_order, write_rows
 
 from giro import BadFile, Policy, Problem, simulate
@@ -165,7 +164,7 @@ def _play_all(data: BakeoffSet, order: int, options: argparse.Namespace) -> None
         if entrant.library in (options.only or entrant.library)
         and (entrant.library != "giro" or data.half == "paper")
     ]
-    lines = _read(options.out)
+    lines = csv_lines(options.out)
     missing = [cell for cell in cells if not _is_settled(cell, lines)]
     if not missing:
         return
@@ -198,20 +197,13 @@ def _is_settled(cell: Cell, lines: list[dict[str, str]]) -> bool:
     return False
 
 
-def _read(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
-
-
 def _append(path: Path, cell: Cell, outcome: Outcome) -> None:
     """Put the line where it belongs; lines of policies that are gone are forgotten.
 
     The file begins with the command that makes it; its lines name what they were made with.
     """
     numbers = (str(outcome.rounds), f"{outcome.mean_reward:.6g}", f"{outcome.seconds:.4g}")
-    lines = {tuple(line.values())[:4]: tuple(line.values()) for line in _read(path)}
+    lines = {tuple(line.values())[:4]: tuple(line.values()) for line in csv_lines(path)}
     lines[cell.key] = (*cell.key, *numbers, cell.entrant.made_with)
     kept = sorted((line for line in lines.values() if _place(line)), key=_place)
     records = [dict(zip(FIELDS, line, strict=True)) for line in kept]

@@ -1,5 +1,6 @@
 """Ours against theirs: measured in turn, in one run, and held against a bar."""
 
+import csv
 import json
 import math
 import os
@@ -138,6 +139,14 @@ def kept_rows(path: Path, sections: Collection[str]) -> list[dict[str, Any]]:
         return []
     rows = json.loads(path.read_text("utf-8"))["rows"]
     return [row for row in rows if row["section"] in sections]
+
+
+def csv_lines(path: Path) -> list[dict[str, str]]:
+    """Return the lines of a CSV file below its comment, none if there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
 def write_rows(path: Path, rows: Sequence[dict[str, Any]], *, order: Sequence[str]) -> None:

@@ -415,18 +415,39 @@ def family_peers() -> str:
         body.append(
             [
                 row["code"].rpartition("/")[2].partition("@")[0],
-                f"`{row['theirs']}`",
+                _public(row),
                 f"`{short(row['ours'])}`",
                 row["problem"].partition(":")[0],
                 *regrets[:2],
                 f"{float(row['p']):.2g}",
                 f"{row['wrong']}: {regrets[2]}",
                 f"{float(row['wrong_p']):.1g}",
-                f"{float(row['us']) / float(row['our_us']):,.0f}x",
             ]
         )
-    head = ["code", "its", "giro's", "rewards", "its regret", "giro's regret", "p"]
-    return markdown([*head, "its, wrong on purpose", "p of that", "quicker"], body, words=4)
+    head = ["code", "its", "giro's", "problem", "its regret", "giro's regret", "p"]
+    return markdown([*head, "its, wrong on purpose", "p of that"], body, words=4)
+
+
+def family_speed() -> str:
+    """Return µs of a round of public code and of giro, and how many times that is."""
+    body = []
+    for row in rows("family/speed"):
+        cells = []
+        for rounds in (1_000, 10_000):
+            theirs, ours = float(row[f"us_{rounds}"]), float(row[f"our_us_{rounds}"])
+            cells += [f"{theirs:.3g}", f"{ours:.2g}", f"{theirs / ours:,.0f}x"]
+        names = [_public(row), f"`{short(row['ours'])}`", row["problem"].partition(":")[0]]
+        body.append([*names, *cells])
+    head = ["its", "giro's", "rewards", "its µs, 1,000 rounds", "giro's", "quicker"]
+    return markdown([*head, "its µs, 10,000 rounds", "giro's", "quicker"], body, words=3)
+
+
+def _public(row: Row) -> str:
+    """Return the name of public code, with what was changed, or another seed."""
+    name, _, change = row["theirs"].partition(", ")
+    return ", ".join(
+        [f"`{name}`", *([change] if change else []), *["fresh seed"] * int(row["seed"])]
+    )
 
 
 def arms_exploring() -> str:
@@ -801,6 +822,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "family costs, 10 arms": lambda: family_costs("10"),
     "family costs, 100 arms": lambda: family_costs("100"),
     "family peers": family_peers,
+    "family speed": family_speed,
     "arms exploring": arms_exploring,
     "wheel": wheel,
     "wheel command": partial(command, "wheel/finals"),

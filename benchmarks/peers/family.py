@@ -1,6 +1,6 @@
 """Public code of the family's authors and others: the regret of each run.
 
-    python family.py FOLDER POLICY PROBLEM ROUNDS RUNS
+    python family.py FOLDER POLICY PROBLEM ROUNDS RUNS SEED
 
 FOLDER holds checkouts, see benchmarks/family_peers.py. POLICY is a name of `POLICIES`, with
 `-wrong` behind it for the same with one constant changed. PROBLEM is a text of giro's: means of
@@ -13,32 +13,25 @@ import sys
 import time
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import family_in_context
 import numpy as np
-
-Regret = Callable[[str, int], float]
-
-
-def _numbers(problem: str, key: str) -> list[float]:
-    """Return the numbers of a parameter of a problem: a list, or one."""
-    text = problem.partition(f"{key}=")[2]
-    return json.loads(text.partition("]")[0] + "]" if text[0] == "[" else f"[{text.split(',')[0]}]")
+from family_in_context import Regret, checkout, numbers
 
 
 def _arms(problem: str) -> tuple[list[str], list[Any]]:
-    means = _numbers(problem, "means")
+    means = numbers(problem, "means")
     if problem.startswith("bernoulli"):
         return ["B"] * len(means), means
-    (v,) = _numbers(problem, "v")
+    (v,) = numbers(problem, "v")
     return ["beta"] * len(means), [[v * mean, v * (1 - mean)] for mean in means]
 
 
 def _dueling(method: str, **options: Any) -> Regret:
     """Return a player of DBaudry/Sub-Sampling-Dueling-Algorithms-Neurips20."""
-    sys.path.insert(0, str(FOLDER / "Sub-Sampling-Dueling-Algorithms-Neurips20"))
+    checkout("Sub-Sampling-Dueling-Algorithms-Neurips20")
     bernoulli, generic = import_module("BernoulliMAB").BetaBernoulliMAB, import_module("MAB")
 
     class Halved(bernoulli):
@@ -63,51 +56,17 @@ def _maillard(explore_weight: float) -> Regret:
     """Return a player of MjolnirT/Kullback-Leibler-Maillard-Sampling, without its pictures."""
     for name in ("matplotlib", "matplotlib.pyplot", "matplotlib.cm"):
         sys.modules[name] = SimpleNamespace(cm=None, pyplot=None, get_cmap=None)  # type: ignore[assignment]
-    sys.path.insert(0, str(FOLDER / "Kullback-Leibler-Maillard-Sampling"))
+    checkout("Kullback-Leibler-Maillard-Sampling")
     klms = import_module("src.BernoulliKLMS").KLMS
 
     def regret(problem: str, rounds: int) -> float:
-        means = np.array(_numbers(problem, "means"))
+        means = np.array(numbers(problem, "means"))
         policy = klms(means.size, rounds, explore_weight)
         total = 0.0
         for _ in range(rounds):
             arm = policy.select_arm()
             policy.update(arm, float(np.random.random() < means[arm]))  # noqa: NPY002
             total += means.max() - means[arm]
-        return total
-
-    return regret
-
-
-def _logistic(name: str, delta: float, norm: float) -> Regret:
-    """Return a player of criteo-research/logistic_bandit, where all arms share a model."""
-    sys.path.insert(0, str(FOLDER / "logistic_bandit"))
-    algorithm = getattr(import_module(f"logbexp.algorithms.{name}"), name.capitalize())
-
-    class Offer:
-        type = "tv_discrete"
-
-        def __init__(self, rows: np.ndarray) -> None:
-            self.rows = rows
-
-        def argmax(self, value: Callable[[np.ndarray], float]) -> np.ndarray:
-            return max(self.rows, key=value)
-
-    def regret(problem: str, rounds: int) -> float:
-        rng = np.random.default_rng(np.random.randint(2**31))  # noqa: NPY002, TID251
-        (k,), (d,), (length,) = (
-            _numbers(problem, key) for key in ("n_arms", "dimension", "strength")
-        )
-        theta = rng.normal(size=d + 1)
-        theta *= length / np.linalg.norm(theta)
-        policy, total = algorithm(norm, 2**0.5, d + 1, delta), 0.0
-        for _ in range(rounds):
-            rows = rng.normal(size=(k, d))
-            rows = np.column_stack([rows / np.linalg.norm(rows, axis=1)[:, None], np.ones(k)])
-            arm = policy.pull(Offer(rows))
-            means = 1 / (1 + np.exp(-np.array([*(rows @ theta), arm @ theta])))
-            policy.learn(arm, float(rng.random() < means[-1]))
-            total += means.max() - means[-1]
         return total
 
     return regret
@@ -134,17 +93,13 @@ POLICIES: dict[str, Callable[[], Regret]] = {
     "IMED-wrong": lambda: _dueling("IMED", halved=True),
     "KLMS": lambda: _maillard(1.0),
     "KLMS-wrong": lambda: _maillard(0.8),
-    "gloc": lambda: _logistic("gloc", 0.05, 1.0),
-    "gloc-wrong": lambda: _logistic("gloc", 0.05, 2.0),
-    "ol2m": lambda: _logistic("ol2m", 0.05, 1.0),
-    "ol2m-wrong": lambda: _logistic("ol2m", 0.05, 2.0),
+    **family_in_context.POLICIES,
 }
 
 if __name__ == "__main__":
-    FOLDER = Path(sys.argv[1]).resolve()
     play, texts = POLICIES[sys.argv[2]](), sys.argv[3:]
-    rounds, runs = map(int, texts[1:])
-    np.random.seed(0)  # noqa: NPY002  # theirs draw from it
+    rounds, runs, seed = map(int, texts[1:])
+    np.random.seed(seed)  # noqa: NPY002  # theirs draw from it
     play(texts[0], rounds)  # compiles
     began = time.process_time()
     regrets = [play(texts[0], rounds) for _ in range(runs)]

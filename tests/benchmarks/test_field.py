@@ -5,6 +5,7 @@ from pathlib import Path
 import field
 import pytest
 from classifying_peers import Outcome
+from ratio import csv_lines
 from rows_in_order import rows_in_order
 
 from giro.paper.studies._bakeoff_sets import paper_sets
@@ -16,13 +17,13 @@ ROUNDS = COVERTYPE.rounds
 
 
 def _line(path: Path) -> dict[str, str]:
-    (line,) = field._read(path)
+    (line,) = csv_lines(path)
     return line
 
 
 def test_a_line_is_settled_if_all_its_rounds_were_played_by_the_same_code(tmp_path: Path) -> None:
     path = tmp_path / "field.csv"
-    assert not field._is_settled(CELL, field._read(path))
+    assert not field._is_settled(CELL, csv_lines(path))
     field._append(path, CELL, Outcome(ROUNDS, 0.5, 3.0))
     assert field._is_settled(CELL, [_line(path)])
     assert not field._is_settled(CELL._replace(order=2), [_line(path)])
@@ -33,7 +34,7 @@ def test_a_line_is_settled_if_all_its_rounds_were_played_by_the_same_code(tmp_pa
 def test_what_took_too_long_once_is_not_tried_in_other_orders(tmp_path: Path) -> None:
     path = tmp_path / "field.csv"
     field._append(path, CELL, Outcome(1_000, 0.5, 600.5))
-    assert field._is_settled(CELL._replace(order=2), field._read(path))
+    assert field._is_settled(CELL._replace(order=2), csv_lines(path))
 
 
 def test_a_line_takes_the_place_of_its_elder_and_all_stand_in_order(tmp_path: Path) -> None:
@@ -42,7 +43,7 @@ def test_a_line_takes_the_place_of_its_elder_and_all_stand_in_order(tmp_path: Pa
     gone = CELL._replace(entrant=CELL.entrant._replace(policy="no longer competing"))
     for cell, reward in ((CELL, 0.5), (gone, 0.1), (first, 0.6), (CELL, 0.7)):
         field._append(path, cell, Outcome(ROUNDS, reward, 1.0))
-    assert [line["mean_reward"] for line in field._read(path)] == ["0.6", "0.7"]
+    assert [line["mean_reward"] for line in csv_lines(path)] == ["0.6", "0.7"]
 
 
 def test_the_file_says_how_it_is_made_from_its_first_line_on(tmp_path: Path) -> None:

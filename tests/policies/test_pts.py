@@ -125,6 +125,48 @@ def test_users_and_arms_are_drawn_from_their_posteriors(seed: int) -> None:
     assert_follows_cdf(arms, stats.norm.cdf)
 
 
+def posterior_choices(policy: Pts, state: Any, rng: np.random.Generator) -> np.ndarray:
+    """Return the law of the user's best arm under the posterior, by 4,000 Gibbs chains."""
+    seen, n = state.rewards, state.rewards.n[0]
+    often, total = np.zeros((2, USERS, ARMS))
+    np.add.at(often, (seen.user[:n], seen.arm[:n]), 1.0)
+    np.add.at(total, (seen.user[:n], seen.arm[:n]), seen.value[:n])
+
+    def drawn(often: np.ndarray, total: np.ndarray, other: np.ndarray) -> np.ndarray:
+        grams = np.einsum("ij,cjr,cjs->cirs", often, other, other)
+        precision = grams / policy.noise**2 + np.eye(policy.rank) / policy.sd**2
+        covariance = np.linalg.inv(precision)
+        mean = np.einsum("cirs,ij,cjs->cir", covariance, total, other) / policy.noise**2
+        root = np.linalg.cholesky(covariance)
+        return np.asarray(mean + np.einsum("cirs,cis->cir", root, rng.normal(size=mean.shape)))
+
+    arms = rng.normal(0.0, policy.sd, (4_000, ARMS, policy.rank))
+    for _ in range(100):
+        users = drawn(often, total, arms)
+        arms = drawn(often.T, total.T, users)
+    users = drawn(often, total, arms)
+    best = np.einsum("cr,cjr->cj", users[:, USER], arms).argmax(axis=1)
+    return np.bincount(best, minlength=ARMS) / best.size
+
+
+def distance_to_posterior(policy: Pts, twin: Pts, seed: int) -> float:
+    """Return the largest difference of the probabilities of arms."""
+    state = informed(policy, seed)
+    offer = Offer(EVERY_ARM, SIGNS[USER], NO_FEATURES)
+    counts = counted(state, offer, DRAWS, stream(seed, 2))
+    law = posterior_choices(twin, state, stream(seed, 3))
+    return float(np.abs(counts / DRAWS - law).max())
+
+
+def test_many_particles_choose_as_sampling_from_the_posterior_does(seed: int) -> None:
+    policy = Pts(particles=4_000)
+    assert distance_to_posterior(policy, policy, seed) < 0.03
+
+
+def test_a_posterior_with_other_noise_is_noticed() -> None:
+    assert distance_to_posterior(Pts(particles=4_000), Pts(noise=0.25), 0) > 0.1
+
+
 def test_who_has_no_context_is_one_user() -> None:
     state, rng = start(Pts(particles=2), Shape(2, 0, 0, 9, 9), stream(0)), stream(1)
     for _ in range(5):

@@ -7,6 +7,7 @@ import numpy as np
 
 from giro.checks import NOT_NEGATIVE, SHARE, check
 from giro.compiling import kernel
+from giro.kernels.draws.discrete import place_by_chance
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.model import Model
@@ -35,12 +36,7 @@ class _State(NamedTuple):
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
     prepare(state.models, offer.arms, rng)
-    remainder, chances = rng.random(), _probabilities(state, offer)
-    for i in range(chances.size - 1):
-        remainder -= chances[i]
-        if remainder < 0.0:
-            return int(offer.arms[i])
-    return int(offer.arms[chances.size - 1])
+    return int(offer.arms[place_by_chance(_probabilities(state, offer), rng)])
 
 
 @kernel

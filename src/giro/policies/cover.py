@@ -27,6 +27,7 @@ import numpy as np
 from giro.checks import NOT_NEGATIVE, check, whole
 from giro.compiling import kernel
 from giro.errors import BadParameter
+from giro.kernels.draws.discrete import place_by_chance
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties
@@ -47,12 +48,7 @@ class _State(NamedTuple):
 
 @kernel
 def _choose(state: _State, offer: Offer, rng: np.random.Generator) -> int:
-    remainder, chances = rng.random(), _propensities(state, offer)
-    for i in range(chances.size - 1):
-        remainder -= chances[i]
-        if remainder < 0.0:
-            return int(offer.arms[i])
-    return int(offer.arms[chances.size - 1])
+    return int(offer.arms[place_by_chance(_propensities(state, offer), rng)])
 
 
 @kernel
@@ -136,13 +132,14 @@ class Cover(ModelPolicy, name="cover"):
     they should. The model has to take such weights: linear, logistic, trees, hashed. It needs to
     know which arms were on offer when it learns. Probabilities are exact.
 
-    Differs from the paper: this is its online form (Section 5), and all policies learn by weighted
-    regression of the chosen arm, where the paper and Vowpal Wabbit give those after the first one
-    costs of all arms. They all vote before any of them learns. ψ is 1 in the paper. In the bake-off
-    of Bietti et al. (2021), 0.1 is better. An untried arm gets every policy's vote.
+    Differs from the paper: this is its online form, and all policies learn by weighted regression
+    of the chosen arm. Vowpal Wabbit gives those after the first one doubly robust costs of all
+    arms, which may lie outside [0, 1]. All policies vote before any of them learns. In Vowpal
+    Wabbit each learns before the next one votes, a bonus looks at the votes counted so far, and
+    ψ is 1. An untried arm gets every policy's vote.
     """
 
-    source = "Agarwal et al. 2014, Section 5; Bietti, Agarwal and Langford 2021, Algorithm 5"
+    source = "Agarwal et al. 2014, online cover; Bietti, Agarwal and Langford 2021"
     uses_arm_features = True
     learns_from_offers = True
     choose_mutates_state = False

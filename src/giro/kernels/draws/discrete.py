@@ -35,6 +35,17 @@ _FEW = 6 * COINS  # up to this many, counting fair coins is faster than a genera
 
 
 @kernel
+def place_by_chance(chances: np.ndarray, rng: np.random.Generator) -> int:
+    """Return a place, drawn with these probabilities. What rounding leaves goes to the last one."""
+    remainder = rng.random()
+    for i in range(chances.size - 1):
+        remainder -= chances[i]
+        if remainder < 0.0:
+            return i
+    return int(chances.size - 1)
+
+
+@kernel
 def binomial(n: int, p: float, rng: np.random.Generator) -> int:
     """Return a draw from Bin(n, p), for 0 <= n < 2^53 and 0 <= p <= 1."""
     if p > 0.5:
