@@ -28,7 +28,7 @@ def fresh(function: Any) -> Any:
     return kernel(plain(function))
 
 
-class _Interrupting(event.Listener):  # type: ignore[misc]  # numba is untyped
+class _Interrupting(event.Listener):
     """Sends the signal when numba begins to compile."""
 
     def on_start(self, event: Any) -> None:

@@ -74,7 +74,7 @@ def _operator_of_arrays(rules: Any, kinds: Any, keywords: Any) -> Any:
 
     numba looks for a loop of NumPy's first, and for arrays afterwards.
     """
-    bare = (kind.type if isinstance(kind, types.Optional) else kind for kind in kinds)
+    bare = (getattr(kind, "type", kind) for kind in kinds)  # of what may be None: without that
     if any(isinstance(kind, types.ArrayCompatible) for kind in bare):
         return _on_arrays(rules, kinds, keywords)
     return None
