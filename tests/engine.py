@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from literal import literal_choice, literal_counts
-from live_kernels import counted, learn_all
+from live_kernels import learn_all, voted
 
 from giro.compiling import kernel
 from giro.compiling.held import hold
@@ -13,7 +13,6 @@ from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape
 from giro.policies.giro import Giro
 from giro.policy import Policy, start
-from giro.standardising import NO_MOMENTS
 
 
 class Setup(NamedTuple):
@@ -56,7 +55,7 @@ def fast_state(setup: Setup, ranking: np.ndarray, rng: np.random.Generator):
         np.array([next(left[arm]) for arm in turns], float),
         np.empty((turns.size, 0)),
     )
-    learn_all(hold(state, NO_MOMENTS, rng, rng), nothing, nothing, turns, rewards)
+    learn_all(hold(state, None, rng, rng), nothing, nothing, turns, rewards)
     return state
 
 
@@ -64,8 +63,8 @@ def counts_by_giro(
     setup: Setup, ranking: np.ndarray, draws: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Return how often the engine chooses each arm."""
-    counts = np.zeros(len(setup.rewards), np.int64)
-    counts[setup.offer.arms] = counted(fast_state(setup, ranking, rng), setup.offer, draws, rng)
+    state, counts = fast_state(setup, ranking, rng), np.zeros(len(setup.rewards), np.int64)
+    counts[setup.offer.arms] = voted(hold(state, None, rng, rng), setup.offer, draws)
     return counts
 
 

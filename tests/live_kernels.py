@@ -22,6 +22,14 @@ def schema_of(shape: Shape, *, standardise: bool = False) -> Schema:
     return Schema.of_numbers(shape.n_features, shape.n_arm_features, standardise=standardise)
 
 
+def moments_for(policy: Policy, shape: Shape) -> Any:
+    """Return moments of the kind that a live policy of this shape has, which change nothing.
+
+    With another kind all kernels would be compiled again.
+    """
+    return NO_MOMENTS if policy.resolved(contextual=shape.contextual).uses_contexts else None
+
+
 def live_of(policy: Policy, shape: Shape, *, seed: int, standardise: bool = False) -> LivePolicy:
     """Return a live policy of this shape, which sees numbers as they are."""
     return LivePolicy(

@@ -1,6 +1,7 @@
 """What the compilers of kernels leave out, and what they leave as it was."""
 
 import gc
+import itertools
 import math
 from collections.abc import Iterable
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 from llvmlite import binding  # type: ignore[import-untyped]  # it has no types
 from numba.core.compiler import Flags, run_frontend
 from numba.core.errors import TypingError
+from numba.core.registry import cpu_target
+from numba.core.typing.npydecl import NumpyRulesArrayOperator
 
 from giro.compiling import compilers, kernel, plain
 
@@ -65,6 +68,26 @@ def test_what_numba_asks_for_often_is_answered_as_numba_does() -> None:
         variables = compilers._variables(instruction, instruction.__dict__)
         assert variables == instruction._rec_list_vars(instruction.__dict__)
     assert any(instruction.list_vars() for instruction in instructions)
+
+
+def test_operators_have_the_signatures_that_numba_finds() -> None:
+    number, row = numba.types.float64, numba.types.float64[::1]
+    kinds = [number, numba.types.int64, numba.types.Optional(number), numba.types.none, row]
+    kinds.append(numba.types.Optional(row))
+    found = []
+    operators = [
+        rules for rules in NumpyRulesArrayOperator.__subclasses__() if hasattr(rules, "key")
+    ]
+    for rules in operators:
+        for pair in itertools.product(kinds, repeat=2):
+            sides = [
+                generic(rules(cpu_target.typing_context), pair, {})
+                for generic in (compilers._operator_of_arrays, NumpyRulesArrayOperator.generic)
+            ]
+            assert sides[0] == sides[1]
+            found.append(sides[0])
+    assert any(found)
+    assert not all(found)
 
 
 def test_numba_and_python_are_as_before_after_compiling() -> None:

@@ -5,14 +5,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from live_kernels import as_it_is, law, learn_one, position_chosen
+from live_kernels import as_it_is, law, learn_one, moments_for, position_chosen
 
 from giro.compiling import plain
 from giro.compiling.held import HeldInPython, hold
 from giro.offer import NO_FEATURES, Case, Offer, Shape, case_of, position_of
 from giro.policy import Policy, functions_for, start
 from giro.seeds import stream
-from giro.standardising import NO_MOMENTS
 
 ROUNDS = 50
 N_ARMS = 6  # in the end
@@ -95,11 +94,11 @@ def played(
     functions, result = functions_for(policy, shape), Played.nothing()
     form, handed_over = (as_it_is, hold) if functions.compiled else (plain, HeldInPython)
     choosing, learning = stream(seed, 1), stream(seed, 2)
-    state = start(policy, shape, stream(seed, 0))
-    held = handed_over(state, NO_MOMENTS, choosing, learning)
+    state, moments = start(policy, shape, stream(seed, 0)), moments_for(policy, shape)
+    held = handed_over(state, moments, choosing, learning)
     for t, offer in enumerate(played_game.offers):
         before, (state, shape) = state, change(state, shape, t)
-        held = held if state is before else handed_over(state, NO_MOMENTS, choosing, learning)
+        held = held if state is before else handed_over(state, moments, choosing, learning)
         if functions.propensities is not None and t % 4 == 0:
             result.laws.append(law(held, offer, form).tolist())
         position = position_chosen(held, offer, form)

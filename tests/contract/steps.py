@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from live_kernels import law, learn_one, position_chosen
+from live_kernels import law, learn_one, moments_for, position_chosen
 
 from giro.compiling.held import hold
 from giro.offer import Case, Offer
 from giro.policy import Policy, Shape, start
-from giro.standardising import NO_MOMENTS
 
 
 def in_steps(policy: Policy) -> Policy:
@@ -70,5 +69,6 @@ class _InSteps(Policy):
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the other policy's first state, held together with the run's generator."""
-        held = hold(start(self.policy, shape, rng), NO_MOMENTS, rng, rng)
+        moments = moments_for(self.policy, shape)
+        held = hold(start(self.policy, shape, rng), moments, rng, rng)
         return _State(held, self.policy.learns_from_offers)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from laws import assert_follows, p_value_of_same_counts
-from live_kernels import law_of, learn_all, live_of, voted
+from live_kernels import law, law_of, learn_all, live_of, voted
 from policies.choosing import NO_CASE, shape_for
 from policies.in_context import Past, chosen, informed, some_past, with_constant
 from policies.test_lin_ucb import literal_bounds
@@ -35,7 +35,6 @@ from giro.policies.ucb1 import Ucb1
 from giro.policies.ucb1 import _bounds as ucb1_bounds
 from giro.policy import arrays_of, start
 from giro.seeds import stream
-from giro.standardising import NO_MOMENTS
 
 ALPHA, N_ARMS = 1e-6, 3
 
@@ -58,18 +57,19 @@ def after(policy: Policy, rewards: Rewards, *, n_arms: int = N_ARMS, seed: int =
     rng, n = stream(seed), len(rewards)
     state, nothing = start(policy, shape_for(n_arms, n + 1), rng), np.empty((n, 0))
     arms, values = np.array([arm for arm, _ in rewards], np.int64), [value for _, value in rewards]
-    learn_all(hold(state, NO_MOMENTS, rng, rng), nothing, nothing, arms, np.array(values, float))
+    learn_all(hold(state, None, rng, rng), nothing, nothing, arms, np.array(values, float))
     return state
 
 
 def votes(state: Any, draws: int, seed: int) -> np.ndarray:
     """Return how often each arm is chosen from this state."""
     rng = stream(seed, 1)
-    return voted(hold(state, NO_MOMENTS, rng, rng), offer_of(N_ARMS), draws)
+    return voted(hold(state, None, rng, rng), offer_of(N_ARMS), draws)
 
 
 def probabilities(policy: Policy, rewards: Rewards) -> np.ndarray:
-    return law_of(after(policy, rewards), offer_of(N_ARMS))
+    held = hold(after(policy, rewards), None, stream(0), stream(0))
+    return law(held, offer_of(N_ARMS))
 
 
 # -- memories by themselves ------------------------------------------------------------------------

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from live_kernels import as_it_is, voted
+from live_kernels import as_it_is, moments_for, voted
 
 from giro.compiling import plain
 from giro.compiling.held import HeldInPython, hold
 from giro.offer import NO_CONTEXT, NO_FEATURES, Case, Offer, Shape, offer_of
 from giro.policy import Policy, start
 from giro.seeds import stream
-from giro.standardising import NO_MOMENTS
 
 NO_CASE = Case(NO_CONTEXT, NO_CONTEXT)
 
@@ -44,9 +43,8 @@ def choice_counts(
     """
     rng, compiled = stream(seed, 1), policy.functions().compiled
     state = informed(policy, histories, stream(seed, 0))
-    held = (
-        hold(state, NO_MOMENTS, rng, rng) if compiled else HeldInPython(state, NO_MOMENTS, rng, rng)
-    )
+    moments = moments_for(policy, shape_for(len(histories), 1))
+    held = (hold if compiled else HeldInPython)(state, moments, rng, rng)
     offer, counts = some_arms(arms or len(histories)), np.zeros(len(histories), np.int64)
     counts[offer.arms] = voted(held, offer, draws, as_it_is if compiled else plain)
     return counts

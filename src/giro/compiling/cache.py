@@ -19,6 +19,7 @@ import numba
 from numba.core import caching
 from numba.core.registry import cpu_target
 
+from giro.compiling.interrupts import interrupts_wait
 from giro.compiling.locks import alone
 from giro.compiling.places import WITHOUT_KERNELS, distrust, package_digest, place
 from giro.progress import shown
@@ -42,7 +43,7 @@ def compile_once(compiled: Any) -> None:
     compile_now = compiled.compile
 
     def compile_alone(signature: Any) -> Any:
-        with shown(_COMPILING), _alone(compiled._cache, signature):
+        with shown(_COMPILING), _alone(compiled._cache, signature), interrupts_wait():
             return compile_now(signature)
 
     compiled.compile = compile_alone

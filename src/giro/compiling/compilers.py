@@ -15,10 +15,11 @@ from typing import Any
 
 from llvmlite import binding  # type: ignore[import-untyped]  # as numba, which pins it
 from llvmlite import ir as llvm
-from numba.core import ir
+from numba.core import ir, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, Flags
 from numba.core.typed_passes import NativeLowering
+from numba.core.typing.npydecl import NumpyRulesArrayOperator
 from numba.core.untyped_passes import LiteralUnroll
 
 from giro.compiling.lowering import ForgetUnrolling, Lowering
@@ -63,6 +64,20 @@ def _variables(instruction: Any, value: Any) -> list[Any]:
         elif kind is not ir.Loc and kind is not str:  # of which most instructions have one
             variables += _variables(instruction, each)
     return variables
+
+
+_on_arrays = NumpyRulesArrayOperator.generic
+
+
+def _operator_of_arrays(rules: Any, kinds: Any, keywords: Any) -> Any:
+    """Return the signature of an operator on arrays, or None for numbers alone.
+
+    numba looks for a loop of NumPy's first, and for arrays afterwards.
+    """
+    bare = (getattr(kind, "type", kind) for kind in kinds)  # of what may be None: without that
+    if any(isinstance(kind, types.ArrayCompatible) for kind in bare):
+        return _on_arrays(rules, kinds, keywords)
+    return None
 
 
 _passes = Compiler.define_pipelines
@@ -138,6 +153,7 @@ _QUICKER = [
     (Compiler, "define_pipelines", _inner_passes),
     (Flags, "values", _values),
     (ir.Inst, "_rec_list_vars", _variables),
+    (NumpyRulesArrayOperator, "generic", _operator_of_arrays),
 ]
 _NUMBAS = [(owner, name, getattr(owner, name)) for owner, name, _ in _QUICKER]
 
