@@ -23,7 +23,7 @@ from giro.bandit.event import UNKNOWN
 from giro.errors import warn_of_model
 from giro.kernels.draws.mixed import Drawn, mixed_draw
 from giro.kernels.draws.uniform import integer_below
-from giro.live import LivePolicy
+from giro.live import LivePolicy, Scored
 from giro.offer import Offer, position_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def sampled(
     *,
     number: int,
     baseline: int,
-    scores: np.ndarray | None = None,
+    scored: Scored | None = None,
 ) -> Sampled | Drawn:
     """Return the arm of a decision.
 
@@ -64,7 +64,7 @@ def sampled(
             floor = setting.floor or 0.0
             share = setting.share
             drawn = live.draw(
-                offer, number, floor=floor, share=share, baseline=baseline, scores=scores
+                offer, number, floor=floor, share=share, baseline=baseline, scored=scored
             )
             if drawn is not None:
                 return drawn

@@ -39,7 +39,7 @@ from giro.policy import Policy
 Find: TypeAlias = Callable[[Sequence[str]], Mapping[str, FoundDecision]]
 
 MOST_NAMES = 10_000  # arms without numbers that are counted, those chosen last
-_MOST_CASES = 1_000_000  # decisions whose case is remembered until their reward comes
+_MOST_CASES = 100_000  # decisions whose case is remembered until their reward comes
 _OFTEN = (Decided, Rewarded)
 _TAUGHT = (Decided, Rewarded, Reported)  # events that change nothing else of a policy
 _NOTHING_KNOWN = Case(NO_CONTEXT, NO_CONTEXT)
@@ -345,7 +345,7 @@ class BanditState:
         if names is None:
             if len(self._names) > 1000:
                 self._names.clear()
-            names = self._names[key] = tuple(self.arms[arm] for arm in arms.tolist())
+            names = self._names[key] = tuple(map(self.arms.__getitem__, arms.tolist()))
         return names
 
     def asked(self, arms: Arms) -> np.ndarray:
