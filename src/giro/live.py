@@ -118,6 +118,8 @@ class LivePolicy:
         self._race = None if race is None else Direct(self._form(_race))
         self._draw_slot = None if race is None else Direct(self._form(_draw_slot))
         self._draws_in_python = not is_kernel(draw)
+        each: Any = _draw_rows_by_scores if self._n_scores else _draw_rows
+        self._draw_rows = None if exact is None or self._draws_in_python else Direct(each)
         self._one_arm, self._one_reward = np.zeros(1, np.int64), np.zeros(1)
         self._hold(state)
 
@@ -253,6 +255,27 @@ class LivePolicy:
         _PLACES.call(known.propensities, self._streams.key, np.array(numbers, np.int64), places)
         chances, own = known.propensities, known.propensities[places].tolist()
         return list(zip(places.tolist(), itertools.repeat(chances), own))
+
+    def draw_rows(
+        self, offer: Offer, contexts: np.ndarray, numbers: Sequence[int], *, floor: float = 0.0
+    ) -> list[tuple[int, np.ndarray, float]] | None:
+        """Return what `draw` draws with each of these numbers, on this offer with contexts[i].
+
+        None where each is to be drawn for itself.
+        """
+        if self._draw_rows is None or self.shape.sparse:
+            return None
+        arms, _, features = self._usable(offer)
+        n, k = len(numbers), arms.size
+        if contexts.shape[1] != self.shape.n_features:
+            contexts = _widened(contexts, self.shape.n_features)
+        scores = (np.empty((k, self._n_scores)),) if self._n_scores else ()
+        places, chances, key = np.empty(n, np.int64), np.empty((n, k)), self._streams.key
+        out = (floor, key, np.array(numbers, np.int64), places, chances)
+        if not self._draw_rows.call(self._held_to_draw, arms, contexts, features, *scores, *out):
+            return None
+        own = chances[np.arange(n), places].tolist()
+        return list(zip(places.tolist(), map(np.copy, chances), own, strict=True))
 
     def scores(self, offer: Offer, slots: int) -> Any:
         """Return what is known of the arms, by which `draw` chooses among those left in slots.
@@ -650,6 +673,51 @@ def _draw_by_scores(
     if policy.size == 0:
         return _UNKNOWN, 0.0
     return mix_and_draw(policy, floor, share, baseline, point, chances)
+
+
+@kernel
+def _draw_rows(
+    held: Any,
+    arms: np.ndarray,
+    contexts: np.ndarray,
+    features: Any,
+    floor: float,
+    key: np.ndarray,
+    numbers: np.ndarray,
+    places: np.ndarray,
+    chances: np.ndarray,
+) -> bool:
+    """Draw for each row, and return whether all could be."""
+    for i in range(numbers.size):
+        point = first_uniform(key, numbers[i])
+        places[i] = _draw(held, arms, contexts[i], features, floor, 1.0, 0, point, chances[i])[0]
+        if places[i] < 0:
+            return False
+    return True
+
+
+@kernel
+def _draw_rows_by_scores(
+    held: Any,
+    arms: np.ndarray,
+    contexts: np.ndarray,
+    features: Any,
+    scores: np.ndarray,
+    floor: float,
+    key: np.ndarray,
+    numbers: np.ndarray,
+    places: np.ndarray,
+    chances: np.ndarray,
+) -> bool:
+    """Do the same by scores."""
+    for i in range(numbers.size):
+        point = first_uniform(key, numbers[i])
+        places[i] = _draw_by_scores(
+            held, arms, contexts[i], features, scores, False, floor, 1.0, 0, point, chances[i]
+        )[0]
+        if places[i] < 0:
+            return False
+    return True
 
 
 @kernel

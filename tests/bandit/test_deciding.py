@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from bandit.clock import bandit_of, state_of
 
-from giro import BadParameter, Bandit
+from giro import Ask, BadParameter, Bandit, GiroError
 from giro.bandit.deciding import Request, Slot, number_of_draw
 from giro.features import Columns
 from giro.offer import offer_of
@@ -99,3 +99,19 @@ def test_a_slot_has_the_propensities_of_a_decision_among_the_arms_left(policy: s
             assert decision.arm == names[left[drawn.position]]
             wanted = drawn.propensities.tolist()
             assert list(decision.propensities.values()) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_what_slots_share_is_not_that_of_the_next_request() -> None:
+    names = [f"arm {i}" for i in range(6)]
+    bandit = Bandit(names, "thompson", seed=3)
+    for number in range(60):
+        bandit.reward(bandit.decide().id, float(number % 3 == 0))
+    asks = [Ask(), Ask(slots=3, arms=names[2:]), Ask(arms=names[:4]), Ask(slots=2, arms=names[1:5])]
+    for ask, answer in zip(asks, bandit.decide_each(asks), strict=True):
+        assert not isinstance(answer, GiroError)
+        for number, decision in enumerate(answer):
+            gone = {each.arm for each in answer[:number]}
+            left = [name for name in ask.arms or names if name not in gone]
+            alone = bandit.decide(arms=left)
+            assert decision.propensities is not None
+            assert alone.propensities == pytest.approx(decision.propensities, abs=1e-12)

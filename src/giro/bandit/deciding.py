@@ -218,7 +218,7 @@ def draw(
     for number, part in enumerate(parts, 1):
         id = new_id() if part.request.id is None else part.request.id
         taken = events if part.request.follows else ()
-        if part.rows is not rows:
+        if part.rows is not rows or not part.request.follows:
             rows = part.rows
             slots = _slots(parts, number - 1)
             scores = _scores(part, state, slots) if slots > 1 else None
@@ -230,7 +230,7 @@ def draw(
 def _slots(parts: Sequence[Encoded], first: int) -> int:
     """Return how many slots of a ranking begin with this one: they share its rows."""
     end = first + 1
-    while end < len(parts) and parts[end].rows is parts[first].rows:
+    while end < len(parts) and parts[end].request.follows and parts[end].rows is parts[first].rows:
         end += 1
     return end - first
 
