@@ -5,6 +5,7 @@ from a file: there is no second place where a log is understood. A state can be 
 again from the log; a snapshot of it saves the time that would take.
 """
 
+import itertools
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -345,7 +346,9 @@ class BanditState:
         if names is None:
             if len(self._names) > 1000:
                 self._names.clear()
-            names = self._names[key] = tuple(map(self.arms.__getitem__, arms.tolist()))
+            is_wanted = np.zeros(len(self.arms), np.bool_)
+            is_wanted[arms] = True  # they ascend
+            names = self._names[key] = tuple(itertools.compress(self.arms, is_wanted.tobytes()))
         return names
 
     def asked(self, arms: Arms) -> np.ndarray:
