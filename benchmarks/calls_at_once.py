@@ -37,6 +37,7 @@ KNOWN = {  # a policy, and how many numbers are known of each round
 }
 RANKED = {
     "`thompson`": ("thompson", 0),
+    "`giro`": ("giro", 0),
     "`giro-ensemble:model=hashed`, 4 features an arm": ("giro-ensemble:model=hashed", 4),
     "`default`, 4 features an arm": ("default", 4),
 }

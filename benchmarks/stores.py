@@ -251,34 +251,40 @@ def sizes(kind: str) -> list[dict[str, Any]]:
                 play(bandit, rounds, stream(1))
                 events = bandit._store.read(0, 10 * rounds)
             data = [len(row_of(e).data or b"") for e in events if isinstance(e, Decided)]
+            parts = _bytes_by_part(kind, where)
             row = {
                 "store": kind,
                 "policy": policy,
                 "arms": len(ARMS) if arms else ON_OFFER,
-                "bytes_per_round": round(_bytes_of_events(kind, where) / rounds),
+                "bytes_per_round": round(sum(parts.values()) / rounds),
                 "bytes_of_a_decision": round(float(np.mean(data))),
+                "parts": {name: round(size / rounds, 1) for name, size in parts.items()},
             }
         rows.append(row)
         print(row, flush=True)
     return rows
 
 
-def _bytes_of_events(kind: str, where: str) -> int:
-    """Return the bytes of the table of events and its indexes, without free room."""
+def _bytes_by_part(kind: str, where: str) -> dict[str, int]:
+    """Return the bytes of the table of events and of each of its indexes, without free room."""
     if kind == "sqlite":
         query = (
-            "SELECT sum(pgsize) FROM dbstat WHERE name IN"
-            " (SELECT name FROM sqlite_schema WHERE tbl_name = 'giro_events')"
+            "SELECT name, sum(pgsize) FROM dbstat WHERE name IN"
+            " (SELECT name FROM sqlite_schema WHERE tbl_name = 'giro_events') GROUP BY name"
         )
         with contextlib.closing(sqlite3.connect(where.removeprefix("sqlite:///"))) as connection:
             connection.execute("VACUUM")
-            return int(connection.execute(query).fetchone()[0])
+            return dict(connection.execute(query).fetchall())
     import psycopg  # noqa: PLC0415  # an extra
 
+    query = (
+        "SELECT relname, pg_total_relation_size(oid) - pg_indexes_size(oid) FROM pg_class"
+        " WHERE relname = 'giro_events' UNION ALL SELECT relname, pg_total_relation_size(oid)"
+        " FROM pg_class JOIN pg_index ON indexrelid = oid WHERE indrelid = 'giro_events'::regclass"
+    )
     with psycopg.connect(where, autocommit=True) as connection:
         connection.execute("VACUUM FULL giro_events")
-        row = connection.execute("SELECT pg_total_relation_size('giro_events')").fetchone()
-    return int(row[0]) if row else 0
+        return {name: int(size) for name, size in connection.execute(query).fetchall()}
 
 
 # -- several processes -----------------------------------------------------------------------

@@ -5,7 +5,7 @@ import hashlib
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from giro.features import Schema
 from giro.hashing import IS_NUMBER
 from giro.kernels.draws.mixed import NOT_ONE, Drawn, drawn_places, mix_and_draw
 from giro.kernels.draws.uniform import first_uniform
+from giro.kernels.highest.slots import chances_left
 from giro.offer import (
     NO_CONTEXT,
     NO_FEATURES,
@@ -37,6 +38,7 @@ from giro.policy import (
     grow,
     learn,
     propensities,
+    race_of,
     restored,
     start,
     write_scores,
@@ -58,6 +60,13 @@ _PLACES = Direct(drawn_places)
 _FIRST_UNIFORM = Direct(first_uniform) if is_kernel(first_uniform) else None
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Scored(NamedTuple):
+    """What a policy knows of the arms of an offer, and which of them are left."""
+
+    scores: Any  # by `LivePolicy.scores`
+    left: np.ndarray  # places
 
 
 class LivePolicy:
@@ -105,7 +114,12 @@ class LivePolicy:
         draw: Any = _draw_by_scores if self._n_scores else _draw
         draw = self._form(draw) if exact is None or is_kernel(exact) else plain(draw)
         self._draw = None if exact is None else Direct(draw)
+        race = self._functions.race
+        self._race = None if race is None else Direct(self._form(_race))
+        self._draw_slot = None if race is None else Direct(self._form(_draw_slot))
         self._draws_in_python = not is_kernel(draw)
+        each: Any = _draw_rows_by_scores if self._n_scores else _draw_rows
+        self._draw_rows = None if exact is None or self._draws_in_python else Direct(each)
         self._one_arm, self._one_reward = np.zeros(1, np.int64), np.zeros(1)
         self._hold(state)
 
@@ -190,13 +204,13 @@ class LivePolicy:
         floor: float = 0.0,
         share: float = 1.0,
         baseline: int = 0,
-        scores: np.ndarray | None = None,
+        scored: Scored | None = None,
     ) -> Drawn | None:
         """Return an arm drawn from the exact probabilities, or None where they are not known.
 
         Any arm is taken with the probability `floor`, and the one at the position `baseline` with
-        the probability 1 - `share`. What is drawn depends on the seed and `number`. `scores` are
-        those of the arms, if they are known.
+        the probability 1 - `share`. What is drawn depends on the seed and `number`. The arms are
+        those of an offer that are left, if that is `scored` already.
         """
         draw = self._draw
         if draw is None:
@@ -204,9 +218,11 @@ class LivePolicy:
         arms, context, features = offer if self._takes_all else self._usable(offer)
         chances = np.empty(arms.size)
         known: tuple[Any, ...] = ()
-        if self._n_scores:
-            is_known = scores is not None
-            known = (scores if is_known else np.empty((arms.size, self._n_scores)), is_known)
+        if self._n_scores and scored is None:
+            known = np.empty((arms.size, self._n_scores)), False
+        elif scored is not None:
+            known = (scored.scores[scored.left], True) if self._n_scores else scored
+            draw = draw if self._draw_slot is None else self._draw_slot
         position, own = draw.call(
             self._held_to_draw,
             arms,
@@ -240,11 +256,34 @@ class LivePolicy:
         chances, own = known.propensities, known.propensities[places].tolist()
         return list(zip(places.tolist(), itertools.repeat(chances), own))
 
-    def scores(self, offer: Offer) -> np.ndarray | None:
-        """Return the scores of the arms, [i, column], by which `draw` chooses among some of them.
+    def draw_rows(
+        self, offer: Offer, contexts: np.ndarray, numbers: Sequence[int], *, floor: float = 0.0
+    ) -> list[tuple[int, np.ndarray, float]] | None:
+        """Return what `draw` draws with each of these numbers, on this offer with contexts[i].
 
-        None where the policy has none.
+        None where each is to be drawn for itself.
         """
+        if self._draw_rows is None or self.shape.sparse:
+            return None
+        arms, _, features = self._usable(offer)
+        n, k = len(numbers), arms.size
+        if contexts.shape[1] != self.shape.n_features:
+            contexts = _widened(contexts, self.shape.n_features)
+        scores = (np.empty((k, self._n_scores)),) if self._n_scores else ()
+        places, chances, key = np.empty(n, np.int64), np.empty((n, k)), self._streams.key
+        out = (floor, key, np.array(numbers, np.int64), places, chances)
+        if not self._draw_rows.call(self._held_to_draw, arms, contexts, features, *scores, *out):
+            return None
+        own = chances[np.arange(n), places].tolist()
+        return list(zip(places.tolist(), map(np.copy, chances), own, strict=True))
+
+    def scores(self, offer: Offer, slots: int) -> Any:
+        """Return what is known of the arms, by which `draw` chooses among those left in slots.
+
+        None where the policy has nothing of the kind.
+        """
+        if self._race is not None:
+            return self._race.call(self._held, *self._usable(offer), slots)
         if self._draw is None or not self._n_scores:
             return None
         scores, k = np.empty((offer.arms.size, self._n_scores)), offer.arms.size
@@ -631,6 +670,82 @@ def _draw_by_scores(
     if not is_known:
         write_scores(state, seen_offer(held.moments, arms, context, features), scores)
     policy = chances_of(state, arms, scores)
+    if policy.size == 0:
+        return _UNKNOWN, 0.0
+    return mix_and_draw(policy, floor, share, baseline, point, chances)
+
+
+@kernel
+def _draw_rows(
+    held: Any,
+    arms: np.ndarray,
+    contexts: np.ndarray,
+    features: Any,
+    floor: float,
+    key: np.ndarray,
+    numbers: np.ndarray,
+    places: np.ndarray,
+    chances: np.ndarray,
+) -> bool:
+    """Draw for each row, and return whether all could be."""
+    for i in range(numbers.size):
+        point = first_uniform(key, numbers[i])
+        places[i] = _draw(held, arms, contexts[i], features, floor, 1.0, 0, point, chances[i])[0]
+        if places[i] < 0:
+            return False
+    return True
+
+
+@kernel
+def _draw_rows_by_scores(
+    held: Any,
+    arms: np.ndarray,
+    contexts: np.ndarray,
+    features: Any,
+    scores: np.ndarray,
+    floor: float,
+    key: np.ndarray,
+    numbers: np.ndarray,
+    places: np.ndarray,
+    chances: np.ndarray,
+) -> bool:
+    """Do the same by scores."""
+    for i in range(numbers.size):
+        point = first_uniform(key, numbers[i])
+        places[i] = _draw_by_scores(
+            held, arms, contexts[i], features, scores, False, floor, 1.0, 0, point, chances[i]
+        )[0]
+        if places[i] < 0:
+            return False
+    return True
+
+
+@kernel
+def _race(held: Any, arms: np.ndarray, context: Any, features: Any, slots: int) -> Any:
+    """Return what the slots of a ranking share."""
+    offer = seen_offer(held.moments, arms, context, features)
+    return race_of(borrowed(held.state), offer, slots)
+
+
+@kernel
+def _draw_slot(
+    held: Any,
+    arms: np.ndarray,
+    context: Any,
+    features: Any,
+    race: Any,
+    left: np.ndarray,
+    floor: float,
+    share: float,
+    baseline: int,
+    point: float,
+    chances: np.ndarray,
+) -> tuple[int, float]:
+    """Do the same for the arms that are left in a race, see `Policy.race`."""
+    policy = chances_left(race, left)
+    if policy.size == 0:
+        offer = seen_offer(held.moments, arms, context, features)
+        policy = propensities(borrowed(held.state), offer)
     if policy.size == 0:
         return _UNKNOWN, 0.0
     return mix_and_draw(policy, floor, share, baseline, point, chances)

@@ -35,6 +35,7 @@ __all__ = [
     "grow",
     "learn",
     "propensities",
+    "race_of",
     "restored",
     "start",
     "write_scores",
@@ -61,6 +62,7 @@ class Functions(NamedTuple):
     learn: Callable[..., None]
     propensities: Callable[..., np.ndarray] | None  # see `Policy.propensities`
     scores: Scores | None = None
+    race: Callable[..., Any] | None = None  # see `Policy.race`
 
     @property
     def compiled(self) -> bool:
@@ -74,7 +76,8 @@ class Functions(NamedTuple):
         if scores is not None:
             scores = Scores(scores.columns, plain(scores.write), plain(scores.chances))
         exact = None if exact is None else plain(exact)
-        return Functions(plain(self.choose), plain(self.learn), exact, scores)
+        race = None if self.race is None else plain(self.race)
+        return Functions(plain(self.choose), plain(self.learn), exact, scores, race)
 
 
 class Policy(Named, kind="policy", home="giro.policies"):
@@ -95,6 +98,13 @@ class Policy(Named, kind="policy", home="giro.policies"):
     There is one for each arm on offer. The function draws nothing and changes nothing. Where it
     does not know them, it returns an empty array, and `has_propensities` says so beforehand. It
     should be a kernel, because a bandit asks with every decision, but a plain function works, too.
+    """
+
+    race: ClassVar[Any] = None
+    """What `propensities` of all slots of a ranking share: a static function (state, offer, slots).
+
+    It is for policies whose arms draw values by themselves, and returns what
+    `kernels.highest.slots.chances_left` knows.
     """
 
     uses_contexts: bool = True
@@ -163,7 +173,7 @@ class Policy(Named, kind="policy", home="giro.policies"):
         The simulator, the bandit and the evaluation all ask here, and here alone.
         """
         cls = type(self)
-        functions = Functions(cls.choose, cls.learn, cls.propensities)
+        functions = Functions(cls.choose, cls.learn, cls.propensities, race=cls.race)
         return functions if self.compiles else functions.in_python
 
     def most_rewards(self, shape: Shape) -> int | None:
@@ -214,6 +224,12 @@ def chances_of(state: Any, arms: np.ndarray, scores: np.ndarray) -> np.ndarray:
     raise TypeError("replaced by dispatch")
 
 
+@dispatched_call
+def race_of(state: Any, offer: Offer, slots: int) -> Any:
+    """Return what the slots of a ranking share, see `Policy.race`."""
+    raise TypeError("replaced by dispatch")
+
+
 def functions_for(policy: Policy, shape: Shape) -> Functions:
     """Return the functions of a policy's state of this shape."""
     return policy.resolved(contextual=shape.contextual).functions()
@@ -258,6 +274,8 @@ def start(policy: Policy, shape: Shape, rng: np.random.Generator) -> Any:
     if functions.scores is not None:
         bind(write_scores, type(state), functions.scores.write)
         bind(chances_of, type(state), functions.scores.chances)
+    if functions.race is not None:
+        bind(race_of, type(state), functions.race)
     return state
 
 

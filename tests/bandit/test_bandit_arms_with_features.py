@@ -329,16 +329,15 @@ def test_the_slots_of_a_ranking_are_filled_from_scores_that_are_written_once(
 
     score, written = LivePolicy.scores, list[tuple[int, ...]]()
 
-    def noted(self: LivePolicy, offer: Offer) -> np.ndarray:
-        scores = score(self, offer)
-        assert scores is not None
+    def noted(self: LivePolicy, offer: Offer, slots: int) -> Any:
+        scores = score(self, offer, slots)
         written.append(scores.shape)
         return scores
 
     monkeypatch.setattr(LivePolicy, "scores", noted)
     from_scores = rankings()
     assert [k for k, _ in written] == [3] * 20
-    monkeypatch.setattr(LivePolicy, "scores", lambda self, offer: None)
+    monkeypatch.setattr(LivePolicy, "scores", lambda self, offer, slots: None)
     assert rankings() == from_scores
 
 

@@ -198,3 +198,13 @@ def test_rows_do_not_keep_each_other() -> None:
     bandit.decide_many(np.ones((10, 3)))
     rows = [each.case.context for each in list(bandit._state._pending.values())[-10:]]
     assert all(row.base is None for row in rows)
+
+
+@pytest.mark.parametrize("policy", ["lin-ucb", "lin-ts", "rand-ucb"])
+def test_rows_of_numbers_are_drawn_in_one_call(
+    policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = twins(policy, ROWS, {"floor": 0.05})
+    singles = [one.decide(row) for row in ROWS]
+    monkeypatch.delattr(LivePolicy, "draw")
+    assert other.decide_many(ROWS) == singles

@@ -75,6 +75,34 @@ def test_a_bandit_too_many_is_let_go_and_opened_again(
     served(game, limits=limits, bandits=[new])
 
 
+def test_a_bandit_that_was_let_go_gives_default_rewards_when_they_are_due(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("giro.service.bandits._PARTING", 0.0)
+
+    async def game(ask: Client) -> None:
+        bandits = ask.service.bandits
+        setting = {"arms": ["a", "b"], "policy": "ucb1", "reward_wait": 3600.0}
+        for name in "xy":
+            await bandits.create(name, setting, About())
+        running = await bandits.get("x")
+        await running.decide(Ask())
+        await bandits.get("y")
+        while bandits.n_parting:
+            await asyncio.sleep(0.001)
+        assert [each.name for each in bandits.running()] == ["y"]
+        await bandits.follow()
+        assert [each.name for each in bandits.running()] == ["y"], "an hour is not over"
+        with Bandit.open(bandits.store, "x") as bandit:
+            bandit.change(reward_wait=1e-6)
+        bandits._due["x"] = 0.0
+        await bandits.follow()
+        (running,) = bandits.running()
+        assert (running.name, running.bandit.n_rewards) == ("x", 1)
+
+    served(game, limits=Limits(bandits=1))
+
+
 def test_a_bandit_decides_at_once_and_with_its_policy_when_that_is_compiled(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from giro.errors import BadParameter, Contradiction
 from giro.features import Arms, Given, RawOffer, Schema
 from giro.features.walk import leaves, number_row
 from giro.kernels.draws.mixed import Drawn
+from giro.live import Scored
 from giro.offer import Offer, rows_at
 
 if TYPE_CHECKING:
@@ -217,20 +218,28 @@ def draw(
     for number, part in enumerate(parts, 1):
         id = new_id() if part.request.id is None else part.request.id
         taken = events if part.request.follows else ()
-        if part.rows is not rows:
+        if part.rows is not rows or not part.request.follows:
             rows = part.rows
-            are_shared = number < len(parts) and parts[number].rows is rows
-            scores = _scores(part, state) if are_shared else None
+            slots = _slots(parts, number - 1)
+            scores = _scores(part, state, slots) if slots > 1 else None
         events.append(decided(part, state, id, follower.clock(), taken=taken, scores=scores))
         if not is_alone:
             state.under_way(events[-1])
 
 
-def _scores(part: Encoded, state: "BanditState") -> np.ndarray | None:
+def _slots(parts: Sequence[Encoded], first: int) -> int:
+    """Return how many slots of a ranking begin with this one: they share its rows."""
+    end = first + 1
+    while end < len(parts) and parts[end].request.follows and parts[end].rows is parts[first].rows:
+        end += 1
+    return end - first
+
+
+def _scores(part: Encoded, state: "BanditState", slots: int) -> Any:
     """Return the scores of all arms that were asked for, from which several slots are filled."""
     assert state.live is not None
     try:
-        return state.live.scores(part.offer()) if state.setting.propensities else None
+        return state.live.scores(part.offer(), slots) if state.setting.propensities else None
     except Exception:  # whoever draws without them warns
         return None
 
@@ -280,7 +289,7 @@ def decided(
     time: float,
     *,
     taken: Sequence[Decided] = (),
-    scores: np.ndarray | None = None,
+    scores: Any = None,
 ) -> Decided:
     """Return the decision for a request.
 
@@ -291,12 +300,11 @@ def decided(
     assert live is not None
     is_taken, features = request.taken is not None, rows.features
     among = asked if is_taken else state.cold_start.eligible(asked)
-    if taken or request.excluded:
-        among = _left(encoded, among, state, taken)
-    if among is not asked and among.size < asked.size:
-        left = np.flatnonzero(np.isin(asked, among))
-        features = rows_at(features, left)
-        scores = None if scores is None else scores[left]
+    scored = None if scores is None else Scored(scores, np.arange(asked.size))
+    if taken or request.excluded or among is not asked:
+        left = _left(encoded, among, state, taken)
+        among, features = asked[left], rows_at(features, left)
+        scored = None if scores is None else Scored(scores, left)
         if setting.open_arms:
             names, among = tuple(map(names.__getitem__, left.tolist())), np.arange(left.size)
     if setting.open_arms:
@@ -310,7 +318,7 @@ def decided(
         chosen: Sampled | Drawn = Sampled(place, chances, np.nan)
     else:
         number = number_of_draw(id)
-        chosen = sampled(live, setting, offer, number=number, baseline=place, scores=scores)
+        chosen = sampled(live, setting, offer, number=number, baseline=place, scored=scored)
     return Decided(
         id,
         time,
@@ -328,23 +336,21 @@ def decided(
     )
 
 
-def _taken_arms(taken: Sequence[Decided], names: Sequence[str]) -> list[int]:
-    """Return the arms of decisions: their numbers, or their places among these names."""
-    if not names:
-        return [event.arm for event in taken]
-    return [names.index(event.names[event.position]) for event in taken]
-
-
 def _left(
     encoded: Encoded, eligible: np.ndarray, state: "BanditState", taken: Sequence[Decided]
 ) -> np.ndarray:
-    """Return the arms that a slot may have: if need be, arms that wait for their first reward."""
-    gone, excluded = _taken_arms(taken, encoded.names), encoded.request.excluded
-    names: Sequence[str] = encoded.names if state.setting.open_arms else state.arms
-    for pool in (eligible, encoded.asked):
-        left = pool[~np.isin(pool, gone)] if gone else pool
-        if excluded:
-            left = left[[names[arm] not in excluded for arm in left.tolist()]]
+    """Return the places of arms that a slot may have: if need be, of those that wait."""
+    asked, is_left = encoded.asked, np.ones(encoded.asked.size, np.bool_)
+    names, excluded = encoded.names, encoded.request.excluded
+    if names:
+        is_left[[names.index(event.names[event.position]) for event in taken]] = False
+    else:
+        is_left[asked.searchsorted([event.arm for event in taken])] = False
+    if excluded:
+        known: Sequence[str] = names or state.arms
+        is_left &= [known[arm] not in excluded for arm in asked.tolist()]
+    for pool in (eligible, asked):
+        left = np.flatnonzero(is_left if pool is asked else is_left & np.isin(asked, pool))
         if left.size:
             return left
     raise BadParameter("a slot is left without an arm: others have all that it may have")

@@ -19,7 +19,7 @@ from giro.bandit.deciding import (
 )
 from giro.bandit.event import Decided
 from giro.bandit.opening import ids_from
-from giro.bandit.sampling import sampled, sampled_alike
+from giro.bandit.sampling import sampled, sampled_alike, sampled_rows
 from giro.bandit.warm_up import make_ready
 from giro.features import Arms
 from giro.features.frames import is_frame, rows_of_frame
@@ -128,10 +128,13 @@ def _samples(
     live, setting, asked, features = state.live, state.setting, first.asked, first.rows.features
     assert live is not None
     nothing_known = features is NO_FEATURES and all(row is NO_CONTEXT for row in rows)
+    offer = Offer(asked, rows[0], features)
     if nothing_known or live.is_blind:
-        alike = sampled_alike(live, setting, Offer(asked, rows[0], features), numbers)
-        if alike is not None:
-            return alike
+        alike = sampled_alike(live, setting, offer, numbers)
+    else:
+        alike = sampled_rows(live, setting, offer, rows, numbers)
+    if alike is not None:
+        return alike
     return [
         sampled(live, setting, Offer(asked, row, features), number=number, baseline=0)
         for row, number in zip(rows, numbers, strict=True)

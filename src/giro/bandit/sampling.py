@@ -23,8 +23,8 @@ from giro.bandit.event import UNKNOWN
 from giro.errors import warn_of_model
 from giro.kernels.draws.mixed import Drawn, mixed_draw
 from giro.kernels.draws.uniform import integer_below
-from giro.live import LivePolicy
-from giro.offer import Offer, position_of
+from giro.live import LivePolicy, Scored
+from giro.offer import AnyRow, Offer, position_of
 
 if TYPE_CHECKING:
     from giro.bandit.setting import Setting
@@ -48,7 +48,7 @@ def sampled(
     *,
     number: int,
     baseline: int,
-    scores: np.ndarray | None = None,
+    scored: Scored | None = None,
 ) -> Sampled | Drawn:
     """Return the arm of a decision.
 
@@ -64,7 +64,7 @@ def sampled(
             floor = setting.floor or 0.0
             share = setting.share
             drawn = live.draw(
-                offer, number, floor=floor, share=share, baseline=baseline, scores=scores
+                offer, number, floor=floor, share=share, baseline=baseline, scored=scored
             )
             if drawn is not None:
                 return drawn
@@ -86,6 +86,23 @@ def sampled_alike(
         return None
     try:
         return live.draw_each(offer, numbers, floor=setting.floor or 0.0)
+    except Exception:  # whoever asks for each alone warns
+        return None
+
+
+def sampled_rows(
+    live: LivePolicy,
+    setting: "Setting",
+    offer: Offer,
+    rows: Sequence[AnyRow],
+    numbers: Sequence[int],
+) -> list[tuple[int, np.ndarray, float]] | None:
+    """Return the same for decisions on this offer that have rows of their own."""
+    is_dense = {np.ndarray} == set(map(type, rows)) and len(set(map(len, rows))) == 1
+    if offer.arms.size == 1 or not setting.propensities or setting.share < 1.0 or not is_dense:
+        return None
+    try:
+        return live.draw_rows(offer, np.array(rows), numbers, floor=setting.floor or 0.0)
     except Exception:  # whoever asks for each alone warns
         return None
 

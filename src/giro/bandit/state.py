@@ -5,6 +5,7 @@ from a file: there is no second place where a log is understood. A state can be 
 again from the log; a snapshot of it saves the time that would take.
 """
 
+import itertools
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -39,7 +40,7 @@ from giro.policy import Policy
 Find: TypeAlias = Callable[[Sequence[str]], Mapping[str, FoundDecision]]
 
 MOST_NAMES = 10_000  # arms without numbers that are counted, those chosen last
-_MOST_CASES = 1_000_000  # decisions whose case is remembered until their reward comes
+_MOST_CASES = 100_000  # decisions whose case is remembered until their reward comes
 _OFTEN = (Decided, Rewarded)
 _TAUGHT = (Decided, Rewarded, Reported)  # events that change nothing else of a policy
 _NOTHING_KNOWN = Case(NO_CONTEXT, NO_CONTEXT)
@@ -345,7 +346,9 @@ class BanditState:
         if names is None:
             if len(self._names) > 1000:
                 self._names.clear()
-            names = self._names[key] = tuple(self.arms[arm] for arm in arms.tolist())
+            is_wanted = np.zeros(len(self.arms), np.bool_)
+            is_wanted[arms] = True  # they ascend
+            names = self._names[key] = tuple(itertools.compress(self.arms, is_wanted.tobytes()))
         return names
 
     def asked(self, arms: Arms) -> np.ndarray:

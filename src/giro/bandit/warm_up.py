@@ -5,8 +5,10 @@ import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from giro.bandit.sampling import sampled
-from giro.live import LivePolicy
+from giro.live import LivePolicy, Scored
 from giro.offer import Offer
 
 if TYPE_CHECKING:
@@ -59,5 +61,9 @@ def warm_up(live: LivePolicy, setting: "Setting", offer: Offer) -> None:
     """Compile all that a bandit does with a policy, by doing it to a state that nobody needs."""
     _try_out(live, setting, offer, rewards=(1.0, 0.0, 0.5))
     sampled(live, setting, offer, number=9, baseline=0)
+    scores = live.scores(offer, slots=2) if setting.propensities else None
+    if scores is not None:  # of a ranking
+        scored = Scored(scores, np.arange(offer.arms.size))
+        sampled(live, setting, offer, number=9, baseline=0, scored=scored)
     live.snapshot()  # the first one plays a little, to tell versions of giro apart
     gc.collect()  # or Python looks through all that was loaded while somebody waits

@@ -11,6 +11,7 @@ from giro.kernels.draws.continuous import beta as beta_draw
 from giro.kernels.draws.uniform import bernoulli_rounded
 from giro.kernels.highest.beta_argmax import beta_argmax
 from giro.kernels.highest.densities import beta_argmax_probabilities
+from giro.kernels.highest.slots import Race, beta_race
 from giro.kernels.memory import check_memory, exchange, fade, memory_of
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
@@ -64,6 +65,12 @@ def _propensities(state: _State, offer: Offer) -> np.ndarray:
     return beta_argmax_probabilities(alpha, beta)
 
 
+@kernel
+def _race(state: _State, offer: Offer, slots: int) -> Race:
+    alpha, beta = of_arms(state.alpha, offer.arms), of_arms(state.beta, offer.arms)
+    return beta_race(alpha, beta, slots)
+
+
 @dataclass(frozen=True)
 class Thompson(Policy, name="thompson"):
     """Pulls the arm with the highest draw from its beta posterior.
@@ -82,6 +89,7 @@ class Thompson(Policy, name="thompson"):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
+    race = staticmethod(_race)
 
     alpha: float = field(default=1.0, kw_only=True)
     beta: float = field(default=1.0, kw_only=True)

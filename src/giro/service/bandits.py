@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Container, Mapping
 from concurrent.futures import Executor
 from functools import partial
@@ -131,6 +132,8 @@ class Bandits:
     """The bandits of a store, in this process.
 
     Those asked for longest ago are let go if too many are open, but never those that are `kept`.
+    A bandit that was let go while decisions waited for rewards is opened again when their
+    `reward_wait` is over, so that they get the default reward.
     """
 
     def __init__(
@@ -149,6 +152,7 @@ class Bandits:
         self.store, self._records, self._pool, self._queue = store, records, pool, queue
         self._open: dict[str, asyncio.Task[Running]] = {}  # the last one asked for is the last
         self._parting: dict[asyncio.Task[None], Running] = {}
+        self._due: dict[str, float] = {}  # when to look again at bandits that were let go
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
@@ -190,6 +194,9 @@ class Bandits:
             await running.close()
         except GiroError as error:
             _LOGGER.warning("the bandit %s was let go without a snapshot: %s", running.name, error)
+        wait = running.bandit.setting["reward_wait"]
+        if wait is not None and running.bandit.n_rewards < running.bandit.n_decisions:
+            self._due[running.name] = time.monotonic() + wait
 
     @property
     def n_parting(self) -> int:
@@ -232,11 +239,22 @@ class Bandits:
         return about
 
     async def follow(self) -> None:
-        """Take over settings that were changed elsewhere."""
+        """Take over settings that were changed elsewhere, and settle rewards that are due."""
         records = await self._call(self._records.all, KIND)
         for running in self.running():
             if running.name in records:
                 running.about = msgspec.convert(records[running.name].value, About)
+        for name in [name for name, due in self._due.items() if due <= time.monotonic()]:
+            await self._settle(name)
+
+    async def _settle(self, name: str) -> None:
+        """Give the rewards that a bandit owes since it was let go."""
+        del self._due[name]
+        try:
+            running = await self.get(name)
+            await running.call(running.bandit.keep)
+        except (GiroError, Problem) as error:
+            _LOGGER.warning("the bandit %s cannot settle its rewards: %s", name, error)
 
     async def close(self) -> None:
         """Close all bandits."""

@@ -145,10 +145,7 @@ class MemoryStore:
         here = dict(zip(ids, range(first, first + n), strict=True))
         if len(here) < n or not self._decision_of.keys().isdisjoint(here):
             self._refuse_repeated(events)
-        for context, rows in zip(contexts, features, strict=True):
-            if context is not NO_CONTEXT or rows is not NO_FEATURES:
-                self._note_rows(context, rows)
-            self.context_at.append(len(self.contexts))
+        self._note_all_rows(contexts, features)
         self._decision_of |= here
         self.ids += ids
         self.kind.extend([DECISION] * n)
@@ -236,6 +233,18 @@ class MemoryStore:
             self.contexts.frombytes(np.ascontiguousarray(context, np.float64).tobytes())
         if features.size:
             self.features.append(features)
+
+    def _note_all_rows(self, contexts: Sequence[AnyRow], features: Sequence[AnyRows]) -> None:
+        """Note the rows of several decisions."""
+        if SparseRow in set(map(type, contexts)):
+            for context, rows in zip(contexts, features, strict=True):
+                self._note_rows(context, rows)
+                self.context_at.append(len(self.contexts))
+            return
+        ends = itertools.accumulate(map(len, contexts), initial=len(self.contexts))
+        self.context_at.extend(itertools.islice(ends, 1, None))
+        self.contexts.frombytes(np.concatenate(contexts, dtype=np.float64).tobytes())
+        self.features += [rows for rows in features if rows.size]
 
     def _set_number(self, arms: np.ndarray) -> int:
         last, number = self._last_set

@@ -12,7 +12,7 @@ left out, so a few panels are enough, however many rewards there are.
 
 *Densities* are a named tuple with, among others, `height` and `high` [arm], the highest density and
 above what it is negligible, and `middle` and `scale` of all that bends near its middle, the
-densities first; and answers to `_coordinates` and `_put_exponent`. There are two, of normal and of
+densities first; and answers to `coordinates` and `_put_exponent`. There are two, of normal and of
 beta draws. With X ~ Beta(α, β), n = α + β, p = α / n, t = log(x / (1 - x)) and the highest density
 over t at r = log(α / β), the density of t is, relative to that,
 
@@ -37,7 +37,7 @@ from giro.kernels.draws.logarithms import gamma_error
 from giro.kernels.highest.probabilities import argmax_probabilities, normalised
 
 NODES = 16  # in each panel
-_NEGLIGIBLE = 1e-16  # probability that the highest value is lower than what was looked at
+NEGLIGIBLE = 1e-16  # probability that the highest value is lower than what was looked at
 _NARROWEST = 1e-15  # width of a panel, relative to where it is: the least that gets on
 _ZERO = 1e-300  # in place of a probability that is none
 _SMALLEST = -64.0  # exponent: what is less is taken as that
@@ -46,7 +46,7 @@ _TAYLOR = tuple(1.0 / math.factorial(k) for k in range(11, -1, -1))
 
 
 @dispatched
-def _coordinates(densities: Any, low: float, width: float, out: np.ndarray) -> None:
+def coordinates(densities: Any, low: float, width: float, out: np.ndarray) -> None:
     """Write the numbers that exponents at the nodes of a panel depend on into out[:, node]."""
     raise TypeError("replaced by dispatch")
 
@@ -90,16 +90,14 @@ def _highest_probabilities(densities: Any, floor: float) -> np.ndarray:
     chances, at, product = np.zeros((n_arms, NODES)), np.empty((2, NODES)), np.ones(NODES)
     for high in densities.high:
         top = max(top, high)
-    while top > floor and product[0] > _NEGLIGIBLE:
-        width = min(max(_width(densities, top), _NARROWEST * abs(top)), top - floor)
-        low = top - width
-        width = top - low  # as it was rounded
-        _coordinates(densities, low, width, at)
+    while top > floor and product[0] > NEGLIGIBLE:
+        low = end_of_panel(densities, top, floor)
+        width = top - low
+        coordinates(densities, low, width, at)
         product[:] = 1.0
         for arm in range(n_arms):
             if densities.high[arm] > low:
-                _put_exponent(densities, arm, low, at, density[arm])
-                exponentiate(density[arm], width * densities.height[arm])
+                put_density(densities, arm, low, width, at, density[arm])
                 integrate(density[arm], up_to[arm])
                 for q in range(NODES):
                     product[q] *= up_to[arm, q]
@@ -122,13 +120,22 @@ def sum_of_rows(table: np.ndarray) -> np.ndarray:
     return sums
 
 
+@inline_kernel
+def put_density(
+    densities: Any, arm: int, low: float, width: float, at: np.ndarray, out: np.ndarray
+) -> None:
+    """Write an arm's density at the nodes of a panel, times its width."""
+    _put_exponent(densities, arm, low, at, out)
+    exponentiate(out, width * densities.height[arm])
+
+
 @kernel
-def _width(densities: Any, top: float) -> float:
-    """Return the width of the panel below `top`."""
+def end_of_panel(densities: Any, top: float, floor: float) -> float:
+    """Return the lower end of the panel below `top`."""
     width = np.inf
     for i in range(densities.middle.size):
         width = min(width, max(2.0 * densities.scale[i], 0.6 * abs(top - densities.middle[i])))
-    return width
+    return top - min(max(width, _NARROWEST * abs(top)), top - floor)
 
 
 @inline_kernel
@@ -210,7 +217,7 @@ def _put_normal_exponent(
         out[node] = -0.5 * z * z
 
 
-bind(_coordinates, _Normals, _normal_coordinates)
+bind(coordinates, _Normals, _normal_coordinates)
 bind(_put_exponent, _Normals, _put_normal_exponent)
 
 
@@ -242,10 +249,20 @@ def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray
     The error is below 1e-12 for any positive parameters up to 1e7; larger ones than 1e14 are taken
     as that, with the same mean.
     """
+    floor = _floor(alpha, beta)
+    bumps, arms = bumps_above(alpha, beta, floor)
+    law, chances = np.zeros(alpha.size), _highest_probabilities(bumps, floor)
+    for i in range(arms.size):
+        law[arms[i]] = chances[i]
+    return law
+
+
+@kernel
+def bumps_above(alpha: np.ndarray, beta: np.ndarray, floor: float) -> tuple[_Bumps, np.ndarray]:
+    """Return the bumps of arms that may exceed a floor, and which arms these are."""
     k, arms, counted = alpha.size, np.empty(alpha.size, np.int64), 0
     n, p, q = np.empty(k), np.empty(k), np.empty(k)
     height, high, middle, scale = np.empty(k), np.empty(k), np.empty(k + 1), np.empty(k + 1)
-    floor = _floor(alpha, beta)
     for arm in range(k):
         (a, b), i = _shrunk(alpha[arm], beta[arm]), counted
         n[i], p[i], q[i], middle[i] = a + b, a / (a + b), b / (a + b), math.log(a / b)
@@ -258,12 +275,9 @@ def beta_argmax_probabilities(alpha: np.ndarray, beta: np.ndarray) -> np.ndarray
         high[i] = middle[i] + _reach(n[i], p[i], q[i])
         arms[i], counted = arm, counted + 1
     middle[counted], scale[counted] = 0.0, _BEND
-    m, law = counted, np.zeros(k)
+    m = counted
     bumps = _Bumps(n[:m], p[:m], q[:m], height[:m], high[:m], middle[: m + 1], scale[: m + 1])
-    chances = _highest_probabilities(bumps, floor)
-    for i in range(m):
-        law[arms[i]] = chances[i]
-    return law
+    return bumps, arms[:m]
 
 
 @inline_kernel
@@ -281,11 +295,23 @@ def _floor(alpha: np.ndarray, beta: np.ndarray) -> float:
     """
     best, highest = 0, -np.inf
     for arm in range(alpha.size):
-        a, b = _shrunk(alpha[arm], beta[arm])
-        low = a / (a + b) - 6.0 * math.sqrt(a * b / (a + b)) / (a + b)
+        low = rough_low(alpha[arm], beta[arm])
         if low > highest:
             best, highest = arm, low
-    a, b = _shrunk(alpha[best], beta[best])
+    return sure_low(alpha[best], beta[best])
+
+
+@inline_kernel
+def rough_low(alpha: float, beta: float) -> float:
+    """Return a value of x that a draw is hardly below: high where the mean is, and few deviate."""
+    a, b = _shrunk(alpha, beta)
+    return a / (a + b) - 6.0 * math.sqrt(a * b / (a + b)) / (a + b)
+
+
+@inline_kernel
+def sure_low(alpha: float, beta: float) -> float:
+    """Return a value of t that a draw reaches almost surely."""
+    a, b = _shrunk(alpha, beta)
     return math.log(a / b) - _reach(a + b, b / (a + b), a / (a + b))
 
 
@@ -347,5 +373,5 @@ def _put_bump_exponent(
         out[node] = -n * (start + slope * at[0, node] + at[1, node])
 
 
-bind(_coordinates, _Bumps, _bump_coordinates)
+bind(coordinates, _Bumps, _bump_coordinates)
 bind(_put_exponent, _Bumps, _put_bump_exponent)
