@@ -16,6 +16,7 @@ from giro import Ask, Bandit, Decision, GiroError, Records
 from giro.service.about import KIND, About, about_of, changed, retired
 from giro.service.batches import Lane
 from giro.service.errors import Problem
+from giro.service.memory import give_back
 from giro.service.metrics import Metrics
 
 _LOGGER = logging.getLogger("giro.service")
@@ -23,6 +24,7 @@ _LOGGER = logging.getLogger("giro.service")
 # policies have matrices of all columns for each arm.
 _COLUMNS = 200
 _PARTING = 1.0  # seconds between looks whether a request still has a bandit that is let go
+_AT_ONCE = 4  # that are opened: one request can ask for all bandits of a store
 _LONGEST_PREFIX = 200  # characters of a name that ids can begin with: they have 256 at most
 
 
@@ -149,6 +151,7 @@ class Bandits:
         self.store, self._records, self._pool, self._queue = store, records, pool, queue
         self._open: dict[str, asyncio.Task[Running]] = {}  # the last one asked for is the last
         self._parting: dict[asyncio.Task[None], Running] = {}
+        self._opening, self._has_freed = asyncio.Semaphore(_AT_ONCE), False
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
@@ -159,7 +162,7 @@ class Bandits:
 
     async def get(self, name: str) -> Running:
         """Return a bandit, after opening it if need be."""
-        task = self._open.pop(name, None) or asyncio.create_task(self._call(self._opened, name))
+        task = self._open.pop(name, None) or asyncio.create_task(self._open_one(name))
         self._open[name] = task
         try:
             running = await asyncio.shield(task)
@@ -168,6 +171,11 @@ class Bandits:
                 del self._open[name]
             raise
         self._let_go()
+        return running
+
+    async def _open_one(self, name: str) -> Running:
+        async with self._opening:
+            running: Running = await self._call(self._opened, name)
         return running
 
     def _let_go(self) -> None:
@@ -190,6 +198,7 @@ class Bandits:
             await running.close()
         except GiroError as error:
             _LOGGER.warning("the bandit %s was let go without a snapshot: %s", running.name, error)
+        self._has_freed = True
 
     @property
     def n_parting(self) -> int:
@@ -232,11 +241,14 @@ class Bandits:
         return about
 
     async def follow(self) -> None:
-        """Take over settings that were changed elsewhere."""
+        """Take over settings that were changed elsewhere, and give back what was freed."""
         records = await self._call(self._records.all, KIND)
         for running in self.running():
             if running.name in records:
                 running.about = msgspec.convert(records[running.name].value, About)
+        if self._has_freed:
+            self._has_freed = False
+            await self._call(give_back)
 
     async def close(self) -> None:
         """Close all bandits."""
