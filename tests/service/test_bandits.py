@@ -89,8 +89,9 @@ def test_bandits_that_are_let_go_leave_nothing_in_memory_which_is_given_back(
     monkeypatch.setattr("giro.service.bandits.give_back", lambda: calls.update(["give back"]))
 
     async def game(ask: Client) -> None:
-        bandits = ask.service.bandits
-        ask.service._following.cancel()  # this test does that itself
+        service: Any = ask.service
+        service._following.cancel()  # this test does that itself
+        bandits = service.bandits
         names = [f"x{n}" for n in range(12)]
         for name in names:
             await bandits.create(name, {"arms": ["a", "b"], "policy": "ucb1"}, About())

@@ -85,7 +85,7 @@ def test_keys_are_followed(served: Served) -> None:
 
 def test_records_that_stay_for_ever_new_times_leave_nothing_behind(served: Served) -> None:
     async def game(ask: Client) -> None:
-        service = ask.service
+        service: Any = ask.service
         times = [service.put("kind", f"name {n}", n, seconds=60.0 + n) for n in range(10)]
         assert all(await asyncio.gather(*times))
         assert [(await service.get("kind", f"name {n}")).value for n in range(10)] == [*range(10)]
