@@ -1,10 +1,11 @@
 """Durable bandits: how fast, how long to open, how much memory.
 
     python benchmarks/stores.py [--events 10_000_000] [--seconds 3] [--stores sqlite,postgres]
-                                [--only throughput bytes tails http idle "large log"]
+                                [--only throughput appends bytes tails http idle "large log"]
 
 Writes results/bandit/stores.json: decisions with rewards a second, beside plain inserts of the same
-rows, taken in turns; how many bytes a round takes; how long decisions take while several processes
+rows, taken in turns; the processor time of an append to PostgreSQL and what it is made of; how many
+bytes a round takes; how long decisions take while several processes
 write, and behind HTTP; what idle bandits cost; and how long calls take when the log is long. Then
 `python scripts/tables.py` writes it into docs/production.md. Both databases wait for the disk.
 """
@@ -25,7 +26,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +39,9 @@ from bandit.stores.postgres import new_database, url_or_reason  # noqa: E402  # 
 
 from giro import Bandit  # noqa: E402
 from giro.bandit.event import Decided, Event, Rewarded, row_of  # noqa: E402
+from giro.bandit.stores import postgres  # noqa: E402
+from giro.bandit.stores._appending import CALL, CALL_OF_ONE  # noqa: E402
+from giro.bandit.stores._groups import Request, numbered, optimistic_head  # noqa: E402
 from giro.seeds import stream  # noqa: E402
 from giro.version import stamp  # noqa: E402
 
@@ -212,6 +216,63 @@ def plain_in_threads(n: int, kind: str, where: str, seconds: float) -> float:
     for thread in threads:
         thread.join()
     return sum(done) / seconds
+
+
+# -- appends ---------------------------------------------------------------------------------
+
+
+def appends(kind: str, turns: int = 40, calls: int = 30) -> list[dict[str, Any]]:
+    """Return the processor time of an append to PostgreSQL, of client and server, and of its parts.
+
+    By turns of some calls, in the order of parts; the median of turns counts, and the least tenth
+    of them, in which little else disturbed the processor's caches.
+    """
+    if kind != "postgres":
+        return []
+    where = address(kind, "")
+    with Bandit(ARMS, POLICY, name="b", store=where) as bandit:
+        number = bandit._store._bandit  # type: ignore[attr-defined]
+    p, ids = np.full(len(ARMS), 0.1), itertools.count()
+    insert = "INSERT INTO plain VALUES (%s, %s, %s, %s, %s)"
+
+    def request() -> Request:
+        event = Decided(f"{next(ids):024}", 1.0, 1, np.arange(len(ARMS)), p, 0.1, 7)
+        return Request(number, [event])
+
+    def lists() -> list[Any]:
+        group = [request()]
+        return [number, *postgres._lists(group, [], numbered(group, optimistic_head(group))), None]
+
+    parts: dict[str, tuple[str, Callable[[], Sequence[Any]]]] = {
+        "a query of nothing": ("SELECT 1", list),
+        "a plain insert": (insert, lambda: request().rows[0]),
+        "a flush": (postgres._FLUSH, list),
+        "a decision by itself": (CALL_OF_ONE, lambda: [number, *request().rows[0], None]),
+        "a decision as a group": (CALL, lists),
+    }
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in parts}
+    with contextlib.closing(postgres._connect(where)) as connection:
+        connection.execute(
+            "CREATE TABLE plain (kind INT, id TEXT, time FLOAT, value FLOAT, data BYTEA)"
+        )
+        ran = Path(f"/proc/{connection.info.backend_pid}/schedstat")
+        for name, (text, parameters) in itertools.chain.from_iterable([parts.items()] * turns):
+            given = [parameters() for _ in range(calls)]
+            server, client = int(ran.read_text().split()[0]), time.thread_time()
+            for each in given:
+                cursor = connection.execute(text.encode(), each)
+                if cursor.description:
+                    cursor.fetchall()
+            client = time.thread_time() - client
+            server = int(ran.read_text().split()[0]) - server
+            found[name].append((1e6 * client / calls, 1e-3 * server / calls))
+    rows = []
+    for name, times in found.items():
+        (client, server), least = np.median(times, axis=0), np.quantile(times, 0.1, axis=0)
+        row = {"store": kind, "what": name, "client_us": round(client), "server_us": round(server)}
+        rows.append(row | {"least_client_us": round(least[0]), "least_server_us": round(least[1])})
+        print(rows[-1], flush=True)
+    return rows
 
 
 # -- bytes -----------------------------------------------------------------------------------
@@ -555,6 +616,7 @@ def main() -> None:
     content: dict[str, Any] = {"made_by": stamp(command)._asdict()}
     measures: dict[str, Callable[[str], list[dict[str, Any]]]] = {
         "throughput": lambda kind: throughput(kind, options.seconds),
+        "appends": appends,
         "bytes": sizes,
         "tails": tails,
         "http": lambda kind: behind_http(kind, options.seconds),

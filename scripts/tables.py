@@ -673,6 +673,11 @@ TABLES: dict[str, Callable[[], str]] = {
         {"store": "store", "from": "from", "rounds_per_second": "rounds a second"}
         | {"plain_inserts": "plain inserts", "ratio": "ratio"},
     ),
+    "appends": lambda: stores(
+        "appends",
+        {"what": "one call", "client_us": "client, µs", "server_us": "server, µs"}
+        | {"least_client_us": "least tenth: client", "least_server_us": "server"},
+    ),
     "bytes": lambda: stores(
         "bytes",
         {"store": "store", "policy": "policy", "arms": "arms"}

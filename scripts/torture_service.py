@@ -14,10 +14,11 @@ were told:
 - every reward that was acknowledged is there, once, with that value;
 - the same request got the same decision, and a visitor has one, whatever was killed in between.
 
-results/service/kills.json keeps what was acknowledged, and how long the server took from its start
-to ready. With --events it makes a log of that many events (once, in the folder), and prints how
-long a server takes from its start until it is ready and until it has decided, after a kill and
-after a good end (results/service/restarts.json). It needs Linux.
+This goes on in stretches of 20 kills, each with a store of its own, whose logs are compared at its
+end. After each, results/service/kills.json has what was acknowledged so far, and how long the
+server took from its start to ready. With --events it makes a log of that many events (once, in the
+folder), and prints how long a server takes from its start until it is ready and until it has
+decided, after a kill and after a good end (results/service/restarts.json). It needs Linux.
 """
 
 import argparse
@@ -46,6 +47,7 @@ from giro.seeds import stream  # noqa: E402
 from giro.version import stamp  # noqa: E402
 
 CALLERS = 8
+STRETCH = 20  # kills
 STARTS = 5  # with a long log, after each way to end
 ARMS = [f"arm {i}" for i in range(10)]
 BANDIT = {"name": "b", "arms": ARMS, "policy": "thompson"}
@@ -186,8 +188,13 @@ class Callers:
                 yield "a visitor has two decisions"
 
 
-async def torture(store: str, folder: Path, *, workers: int, kills: int, seed: int) -> Counter[str]:
-    """Kill a server this often, and return how much callers were told."""
+async def torture(
+    store: str, folder: Path, *, workers: int, kills: int, seed: int
+) -> tuple[Counter[str], list[float]]:
+    """Kill a server this often.
+
+    Return how much callers were told, and how many seconds it took from each start to ready.
+    """
     rng, port = stream(seed), free_port()
     callers = Callers(port, seed)
     program = [*SERVE, "--workers", str(workers)]
@@ -203,7 +210,7 @@ async def torture(store: str, folder: Path, *, workers: int, kills: int, seed: i
             for bandit in (BANDIT, FLAG):
                 assert (await wire.ask("POST", "/v1/bandits", bandit)).status in (200, 201)
         tasks = [asyncio.create_task(callers.call(number)) for number in range(CALLERS)]
-        for kill in range(kills):
+        for _ in range(kills):
             is_early = rng.random() < 0.1
             if is_early:
                 await asyncio.sleep(2.0 * rng.random())
@@ -221,8 +228,6 @@ async def torture(store: str, folder: Path, *, workers: int, kills: int, seed: i
                 if not is_early:
                     await asyncio.to_thread(server.ready)
                     waits.append(time.perf_counter() - begun)
-            if kill % 20 == 19:
-                print(f"{kill + 1} kills, {dict(callers.told)}", flush=True)  # noqa: T201
         await asyncio.to_thread(server.ready)
         callers.is_over = True
         await asyncio.gather(*tasks)
@@ -231,11 +236,25 @@ async def torture(store: str, folder: Path, *, workers: int, kills: int, seed: i
     complaints = list(callers.complaints(store))
     print(*complaints, sep="\n")  # noqa: T201
     callers.told["lost"] = len(complaints)
-    if waits:
-        print(f"start to ready: {np.median(waits):.2f} s, longest {max(waits):.2f} s")  # noqa: T201
-        callers.told["median ready ms"] = round(1e3 * float(np.median(waits)))
-        callers.told["longest ready ms"] = round(1e3 * max(waits))
-    return callers.told
+    return callers.told, waits
+
+
+def tortured(kind: str, folder: Path, *, kills: int, workers: int, seed: int) -> Iterator[Any]:
+    """Yield a row of all that came of it so far, after each stretch."""
+    told, waits = Counter[str](), list[float]()
+    for begin in range(0, kills, STRETCH):
+        n = min(STRETCH, kills - begin)
+        with empty_store(kind) as store:
+            part = torture(store, folder, workers=workers, kills=n, seed=seed + begin)
+            more, took = asyncio.run(part)
+        told, waits = told + more, waits + took
+        row = {"store": kind, "workers": workers, "kills": begin + n, "seed": seed, **told}
+        row["lost"] = told["lost"]
+        if waits:
+            row["median ready ms"] = round(1e3 * float(np.median(waits)))
+            row["longest ready ms"] = round(1e3 * max(waits))
+        print(json.dumps(row), flush=True)  # noqa: T201
+        yield row
 
 
 def _raise_failures(tasks: list[asyncio.Task[None]]) -> None:
@@ -335,8 +354,6 @@ if __name__ == "__main__":
             keep("restarts", list(restarted(store, folder, options.events)), made_by)
         else:
             how = {"workers": options.workers, "kills": options.kills, "seed": options.seed}
-            with empty_store(options.store) as store:
-                told = asyncio.run(torture(store, folder, **how))
-            keep("kills", [{"store": options.store, **how, **told}], made_by)
-            print(json.dumps(told))  # noqa: T201
-            sys.exit(told["lost"] > 0)
+            for row in tortured(options.store, folder, **how):
+                keep("kills", [row], made_by)
+            sys.exit(row["lost"] > 0)

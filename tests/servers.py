@@ -110,7 +110,8 @@ class Server:
     def workers(self) -> list[int]:
         """Return the processes that answer, if there are several: children of the first."""
         own = self.process.pid
-        return [pid for pid in self.pids() if pid != own and _is_worker(pid)]
+        children = [pid for pid, fields in _processes() if int(fields[1]) == own]
+        return [pid for pid in children if _command(pid) == _command(own)]
 
     def usage(self) -> Usage:
         """Return what it has used."""
@@ -158,11 +159,11 @@ def _processes() -> list[tuple[int, list[str]]]:
     return found
 
 
-def _is_worker(pid: int) -> bool:
+def _command(pid: int) -> bytes:
     try:
-        return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
-        return False
+        return b""
 
 
 class Said(NamedTuple):

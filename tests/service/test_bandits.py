@@ -1,7 +1,11 @@
 """Bandits in a process of the service."""
 
 import asyncio
+import gc
 import threading
+import time
+import weakref
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -101,6 +105,75 @@ def test_a_bandit_that_was_let_go_gives_default_rewards_when_they_are_due(
         assert (running.name, running.bandit.n_rewards) == ("x", 1)
 
     served(game, limits=Limits(bandits=1))
+
+
+def test_bandits_that_are_let_go_leave_nothing_in_memory_which_is_given_back(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("giro.service.bandits._PARTING", 0.0)
+    monkeypatch.setattr(Bandit, "compile_aside", lambda *_, **__: None)
+    monkeypatch.setattr(Bandit, "get_ready", lambda _: None)
+    calls = Counter[str]()
+    monkeypatch.setattr("giro.service.bandits.give_back", lambda: calls.update(["give back"]))
+
+    async def game(ask: Client) -> None:
+        service: Any = ask.service
+        service._following.cancel()  # this test does that itself
+        bandits = service.bandits
+        names = [f"x{n}" for n in range(12)]
+        for name in names:
+            await bandits.create(name, {"arms": ["a", "b"], "policy": "ucb1"}, About())
+        await ask.service.follow_once()
+        assert not calls
+        alive = weakref.WeakSet[object]()
+        for turn in range(2):
+            body = {"context": {"targetingKey": f"visitor {turn}"}}
+            assert len((await ask.post("/ofrep/v1/evaluate/flags", body))["flags"]) == 12
+            for name in names:
+                running = await bandits.get(name)
+                await running.decide(Ask())
+                alive |= {running, running.bandit, running.bandit._follower}
+            del running
+            while bandits.n_parting:
+                await asyncio.sleep(0.001)
+        for running in bandits.running():
+            await running.prepared()
+        del running
+        await asyncio.to_thread(gc.collect)
+        assert len(alive) == 3 * len(bandits.running()) == 6
+        for _ in range(2):
+            await ask.service.follow_once()
+        assert calls["give back"] == 1
+
+    served(game, limits=Limits(bandits=2))
+
+
+def test_one_request_for_all_bandits_does_not_open_them_all_at_once(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening, most = Counter[str](), Counter[str]()
+    open_one = Bandit.open
+
+    def watched(*arguments: Any, **parameters: Any) -> Bandit:
+        opening["now"] += 1
+        most["ever"] = max(most["ever"], opening["now"])
+        try:
+            time.sleep(0.01)  # so that others could begin
+            return open_one(*arguments, **parameters)
+        finally:
+            opening["now"] -= 1
+
+    monkeypatch.setattr(Bandit, "open", watched)
+
+    async def game(ask: Client) -> None:
+        for n in range(12):
+            new = {"arms": ["a", "b"], "policy": "ucb1"}
+            await ask.service.bandits.create(f"x{n}", new, About())
+        body = {"context": {"targetingKey": "ann"}}
+        assert len((await ask.post("/ofrep/v1/evaluate/flags", body))["flags"]) == 12
+        assert 1 <= most["ever"] <= 4
+
+    served(game)
 
 
 def test_a_bandit_decides_at_once_and_with_its_policy_when_that_is_compiled(

@@ -187,6 +187,25 @@ def test_a_worker_that_dies_does_not_keep_the_server_waiting(
     assert answers == [False]
 
 
+READY = """
+import sys, threading
+import giro.service.app
+from giro.service.messages import NewBandit
+from giro.service.run import make_bandits
+from giro.service.settings import Settings
+
+new = NewBandit("b", ["red", "green"], "thompson")
+make_bandits(Settings(store=sys.argv[1], bandits=[new]))
+print("polars" in sys.modules, threading.active_count())
+"""
+
+
+def test_a_process_that_forks_workers_has_no_threads_that_they_would_miss(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", READY, f"sqlite:///{tmp_path}/giro.db"]
+    said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["False", "1"]  # polars waits for its threads for ever
+
+
 STARTER = """
 import sys, time
 from pathlib import Path

@@ -81,3 +81,14 @@ def test_keys_are_followed(served: Served) -> None:
         assert (await ask("GET", "/v1/bandits", key=secret)).status_code == 401
 
     served(game)
+
+
+def test_records_that_stay_for_ever_new_times_leave_nothing_behind(served: Served) -> None:
+    async def game(ask: Client) -> None:
+        service: Any = ask.service
+        times = [service.put("kind", f"name {n}", n, seconds=60.0 + n) for n in range(10)]
+        assert all(await asyncio.gather(*times))
+        assert [(await service.get("kind", f"name {n}")).value for n in range(10)] == [*range(10)]
+        assert not service._writes
+
+    served(game)

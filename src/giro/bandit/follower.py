@@ -135,14 +135,17 @@ class Follower:
             else:
                 self._append_here(events, None)
             return
-        appended = store.append(events, known=self.state.position)
+        known = self.state.position
+        appended = store.append(events, known=known)
+        is_behind = appended.first <= known  # a database that died forgot what nobody was told of
         with self.lock:
+            self.state.outdated |= is_behind
             n_learned = self.state.position - appended.after
             left = appended.events[n_learned:] if n_learned >= 0 else ()
-            is_next = n_learned >= 0 and not (learns_aside and _teach(left))
+            is_next = n_learned >= 0 and not is_behind and not (learns_aside and _teach(left))
             if is_next and left:  # another thread may have learned them
                 self.state.apply(left, store.find)
-        if not is_next and learns_aside and not _teach(events):
+        if not (is_next or is_behind) and learns_aside and not _teach(events):
             return  # whoever brings rewards, or hears of them, applies these events with them
         if not is_next or self.state.outdated or self.state.plays_another:
             self.follow()

@@ -17,6 +17,7 @@ from giro import Ask, Bandit, Decision, GiroError, Records
 from giro.service.about import KIND, About, about_of, changed, retired
 from giro.service.batches import Lane
 from giro.service.errors import Problem
+from giro.service.memory import give_back
 from giro.service.metrics import Metrics
 
 _LOGGER = logging.getLogger("giro.service")
@@ -24,6 +25,7 @@ _LOGGER = logging.getLogger("giro.service")
 # policies have matrices of all columns for each arm.
 _COLUMNS = 200
 _PARTING = 1.0  # seconds between looks whether a request still has a bandit that is let go
+_AT_ONCE = 4  # that are opened: one request can ask for all bandits of a store
 _LONGEST_PREFIX = 200  # characters of a name that ids can begin with: they have 256 at most
 
 
@@ -153,6 +155,7 @@ class Bandits:
         self._open: dict[str, asyncio.Task[Running]] = {}  # the last one asked for is the last
         self._parting: dict[asyncio.Task[None], Running] = {}
         self._due: dict[str, float] = {}  # when to look again at bandits that were let go
+        self._opening, self._has_freed = asyncio.Semaphore(_AT_ONCE), False
 
     async def _call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._pool, function, *arguments)
@@ -163,7 +166,7 @@ class Bandits:
 
     async def get(self, name: str) -> Running:
         """Return a bandit, after opening it if need be."""
-        task = self._open.pop(name, None) or asyncio.create_task(self._call(self._opened, name))
+        task = self._open.pop(name, None) or asyncio.create_task(self._open_one(name))
         self._open[name] = task
         try:
             running = await asyncio.shield(task)
@@ -172,6 +175,11 @@ class Bandits:
                 del self._open[name]
             raise
         self._let_go()
+        return running
+
+    async def _open_one(self, name: str) -> Running:
+        async with self._opening:
+            running: Running = await self._call(self._opened, name)
         return running
 
     def _let_go(self) -> None:
@@ -197,6 +205,7 @@ class Bandits:
         wait = running.bandit.setting["reward_wait"]
         if wait is not None and running.bandit.n_rewards < running.bandit.n_decisions:
             self._due[running.name] = time.monotonic() + wait
+        self._has_freed = True
 
     @property
     def n_parting(self) -> int:
@@ -239,13 +248,16 @@ class Bandits:
         return about
 
     async def follow(self) -> None:
-        """Take over settings that were changed elsewhere, and settle rewards that are due."""
+        """Take over changed settings, settle rewards that are due, give back what was freed."""
         records = await self._call(self._records.all, KIND)
         for running in self.running():
             if running.name in records:
                 running.about = msgspec.convert(records[running.name].value, About)
         for name in [name for name, due in self._due.items() if due <= time.monotonic()]:
             await self._settle(name)
+        if self._has_freed:
+            self._has_freed = False
+            await self._call(give_back)
 
     async def _settle(self, name: str) -> None:
         """Give the rewards that a bandit owes since it was let go."""

@@ -43,6 +43,11 @@ class Lane(Generic[Item, Answer]):
         """Return how many items wait, without those that are worked on."""
         return len(self._waiting)
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits or is worked on."""
+        return not (self._waiting or self._groups)
+
     def put(self, item: Item) -> "asyncio.Future[Answer]":
         """Return the answer to come."""
         if len(self._waiting) >= self._most:

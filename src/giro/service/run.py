@@ -1,6 +1,7 @@
 """`giro serve`: a server, from its settings to its end."""
 
 import json
+import multiprocessing as processes
 import os
 import signal
 import sys
@@ -9,6 +10,7 @@ from typing import Any
 
 import msgspec
 import uvicorn
+from uvicorn import _subprocess
 from uvicorn.supervisors import multiprocess
 
 from giro import BadParameter, GiroError, Records
@@ -69,6 +71,8 @@ def serve(settings: Settings, tell: Callable[[str], None]) -> None:
     os.environ[_SETTINGS] = json.dumps(msgspec.to_builtins(settings))
     worker = "giro.service.run:application_of_worker"
     multiprocess.Process = Worker  # type: ignore[misc]  # uvicorn cannot be told
+    if sys.platform == "linux":  # workers have what is imported here: a second less until ready
+        _subprocess.spawn = processes.get_context("fork")  # type: ignore[assignment]
     uvicorn.run(worker, factory=True, workers=settings.workers, **options)
 
 

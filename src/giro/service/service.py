@@ -275,7 +275,11 @@ class Service:
         if lane is None:
             lane = Lane(partial(self._write, kind, seconds), self.pool, most=_QUEUE)
             self._writes[kind, seconds] = lane
-        return await lane.put((name, value, expected))
+        try:
+            return await lane.put((name, value, expected))
+        finally:
+            if lane.is_idle:  # callers bring ever new seconds
+                self._writes.pop((kind, seconds), None)
 
     def _write(self, kind: str, seconds: float | None, changes: Sequence[_Change]) -> list[bool]:
         return self.records.put_each(kind, changes, seconds=seconds)

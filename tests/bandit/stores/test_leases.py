@@ -1,5 +1,6 @@
 """Of all processes on a database, one keeps a bandit."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -58,6 +59,9 @@ def test_a_lease_of_a_clock_far_ahead_does_not_last_for_ever(make: Make) -> None
 
 
 def test_many_bandits_are_asked_for_at_once(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(monotonic=lambda: 0.0)  # which stands until it is set forward
+    monkeypatch.setattr(_leases, "time", clock)
+    monkeypatch.setattr(_leases, "LEASE", 3600.0)  # of the database, whose clock goes on
     keepers, others = [make(f"{n}") for n in range(10)], []
     assert all(store.is_keeper() for store in keepers)
     first = of_another_process(keepers[0])
@@ -73,10 +77,10 @@ def test_many_bandits_are_asked_for_at_once(make: Make, monkeypatch: pytest.Monk
         return ask(self, bandits)
 
     monkeypatch.setattr(_leases.Leases, "_ask", counted)
-    for _ in range(5):
+    for now, n_asked in ((0.1, 2), (1.5, 3), (4.0, 5), (4.1, 5)):  # who keeps none asks more often
+        monkeypatch.setattr(clock, "monotonic", lambda now=now: now)
         assert all(store.is_keeper() for store in keepers)
         assert not any(store.is_keeper() for store in others)
-    assert len(asked) <= 5
-    assert all(n == 10 for n in asked)
+        assert asked == [10] * n_asked
     for store in (*others, first):
         store.close()

@@ -37,6 +37,30 @@ def test_a_database_that_goes_and_comes_back(tmp_path: Path) -> None:
         assert again.n_rewards == 2
 
 
+def test_events_that_a_database_forgot_as_it_died_are_forgotten_here_too(tmp_path: Path) -> None:
+    """Others may have read them: the log is unlocked before the disk has what was committed."""
+    where = address("postgres", tmp_path)
+    forget = "DELETE FROM giro_events WHERE position > ?"
+    with Bandit(["a", "b"], "thompson", store=where, name="x") as bandit:
+        kept = bandit.decide(id="kept")
+        last = bandit._store.last()
+        for id in ("lost", "lost, too"):
+            bandit.decide(id=id)
+            bandit.reward(id, 1.0)
+        bandit._store._write_aside((forget, last))  # type: ignore[attr-defined]
+        bandit.reward("kept", 1.0)
+        assert (bandit.n_decisions, bandit.n_rewards) == (1, 1)
+        assert bandit.decision("kept").arm == kept.arm
+        bandit.decide(id="next")
+        with Bandit.open(str(where), "x") as again:
+            assert (bandit.n_decisions, bandit.n_rewards) == (2, 1)
+            assert (again.n_decisions, again.n_rewards) == (2, 1)
+            states = [each._follower.state for each in (bandit, again)]
+            assert states[0].position == states[1].position == last + 2
+            states = [each._follower.state for each in (bandit, again)]
+            assert states[0].position == states[1].position == last + 2
+
+
 @pytest.mark.parametrize("kind", ["postgres"], indirect=True)
 def test_one_round_trip_writes_what_several_do(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     quick, slow = make("quick"), make("slow")

@@ -7,8 +7,8 @@ from giro.bandit.event import KINDS, Decided, EventRow, Reported, Rewarded, even
 from giro.bandit.stores.store import FoundDecision
 from giro.errors import BadFile
 
-DECISION, REPORT, FORM, ERASED, REBUILT = (
-    KINDS.index(kind) for kind in ("decision", "report", "form", "erased", "rebuilt")
+DECISION, REWARD, REPORT, FORM, ERASED, REBUILT = (
+    KINDS.index(kind) for kind in ("decision", "reward", "report", "form", "erased", "rebuilt")
 )
 STAYING: Final = tuple(map(KINDS.index, ("setting", "form", "arm_added", "arm_retired")))
 EVENT: Final = "kind, id, time, value, data"  # the columns of an `EventRow`
@@ -46,6 +46,7 @@ MIGRATIONS: Final = (
     """,
     "",  # the function of PostgreSQL that appends
     "",  # another one, which looks up decisions that wait by their ids
+    "",  # and one for a single event
 )
 VERSION: Final = len(MIGRATIONS)
 

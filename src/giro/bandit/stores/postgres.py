@@ -4,27 +4,36 @@ Positions are given out under an advisory lock of the bandit that is held until 
 sequence, numbers would be given before commits: a reader that has seen 7 could meet 6 only later,
 and would never read it.
 
-An append is one call of a function of the database. It looks whether all of a group can be
-appended, appends it, and answers with what others have appended meanwhile. What is refused, and
-what is large, takes the way of several round trips that all databases share. If other processes
-append, too, the lock is given back before the disk is waited for: the commit is asynchronous, and a
-second one, of a message that nobody reads, flushes the log up to itself before `append` returns.
-Where many threads append, one such flush does for several groups.
+An append is one call of a function of the database, a cheaper one for a single decision or reward.
+It looks whether all of a group can be appended, appends it, and answers with what others have
+appended meanwhile. What is refused, and what is large, takes the way of several round trips that
+all databases share. If other processes append, too, the lock is given back before the disk is
+waited for: the commit is asynchronous, and a second one, of a message that nobody reads, flushes
+the log up to itself before `append` returns. Where many threads append, one such flush does for
+several groups.
 """
 
 import contextlib
 import selectors
 import threading
 import time as clock
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from giro.bandit.event import EventRow, event_of
-from giro.bandit.stores._appending import CALL, FUNCTION, LOCKS, array_text
+from giro.bandit.stores._appending import (
+    CALL,
+    CALL_OF_ONE,
+    FUNCTION,
+    FUNCTION_OF_ONE,
+    LOCKS,
+    array_text,
+)
 from giro.bandit.stores._database import Database, shared
 from giro.bandit.stores._groups import (
     Groups,
     Inserted,
+    Numbered,
     Request,
     Unreachable,
     forms_before,
@@ -32,7 +41,7 @@ from giro.bandit.stores._groups import (
     optimistic_head,
     tell_all,
 )
-from giro.bandit.stores._schema import EVENT, VERSION
+from giro.bandit.stores._schema import DECISION, EVENT, REWARD, VERSION
 from giro.bandit.stores._sql import SqlStore
 from giro.bandit.stores._telling import QUIET, Telling
 from giro.bandit.stores.store import names_of
@@ -149,29 +158,19 @@ class PostgresDatabase(Database):
         """Append a group in one round trip if none of its events is taken, and return whether."""
         head = optimistic_head(group)
         awaited = list(head.waiting)
-        rows, rewards = numbered(group, head)
+        changes = numbered(group, head)
         if any(request.error for request in group):
             for request in group:
                 request.error = None
             return False
-        columns = zip(*((*row, reward) for _, row, reward in rows), strict=True)
-        reported = [each for request in group for each in names_of(request.events)]
-        bandit = group[0].bandit
+        rows, bandit = changes.rows, group[0].bandit
         known = max((each.known for each in group if each.known is not None), default=None)
-        parameters = (
-            bandit,
-            array_text(awaited),
-            array_text(id for id, _ in reported),
-            array_text(name.encode() for _, name in reported),
-            forms_before(group),
-            *map(array_text, columns),
-            array_text(rewards),
-            array_text(rewards.values()),
-            known,
-        )
+        if len(rows) == 1 and rows[0].row.kind in (DECISION, REWARD):
+            call, parameters = CALL_OF_ONE, (bandit, *rows[0].row, known)
+        else:
+            call, parameters = CALL, (bandit, *_lists(group, awaited, changes), known)
         with self.errors(), self.pool.one() as connection:
-            cursor = connection.execute(CALL, parameters)
-            answer = cursor.fetchall()
+            answer = connection.execute(call, parameters).fetchall()
             if not answer:
                 return False
             last = answer[0][0]
@@ -206,9 +205,10 @@ class PostgresDatabase(Database):
         return _version(connection)
 
     def set_version(self, connection: "psycopg.Connection[Any]") -> None:
-        """Note it there, and make the function that appends."""
+        """Note it there, and make the functions that append."""
         connection.execute("CREATE TABLE IF NOT EXISTS giro_version (version BIGINT NOT NULL)")
         connection.execute(FUNCTION.encode())
+        connection.execute(FUNCTION_OF_ONE.encode())
         connection.execute("DELETE FROM giro_version")
         connection.execute("INSERT INTO giro_version VALUES (%s)", (VERSION,))
 
@@ -262,6 +262,21 @@ def _connect(url: str) -> "psycopg.Connection[Any]":
         connection.close()
         raise
     return connection
+
+
+def _lists(group: Sequence[Request], awaited: Iterable[str], changes: Numbered) -> list[Any]:
+    """Return what the function that appends gets of a group, but for its bandit and `known`."""
+    columns = zip(*((*row, reward) for _, row, reward in changes.rows), strict=True)
+    reported = [each for request in group for each in names_of(request.events)]
+    return [
+        array_text(awaited),
+        array_text(id for id, _ in reported),
+        array_text(name.encode() for _, name in reported),
+        forms_before(group),
+        *map(array_text, columns),
+        array_text(changes.rewards),
+        array_text(changes.rewards.values()),
+    ]
 
 
 def _version(connection: "psycopg.Connection[Any]") -> int:

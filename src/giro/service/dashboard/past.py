@@ -4,13 +4,14 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from giro import Bandit, UnknownDecision
 from giro.service.dashboard.formats import percent
 from giro.service.errors import Problem
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _DECISIONS, _EVENTS = 50, 100
 _ARMS = 50  # with their features on the page of one decision
@@ -120,12 +121,12 @@ def position_in(query: Mapping[str, str]) -> int | None:
     return int(text)
 
 
-def json_lines(part: pl.DataFrame, *, first: bool) -> bytes:
+def json_lines(part: "pl.DataFrame", *, first: bool) -> bytes:
     """Return a part of the log with an event on each line."""
     return part.write_ndjson().encode()
 
 
-def comma_separated(part: pl.DataFrame, *, first: bool) -> bytes:
+def comma_separated(part: "pl.DataFrame", *, first: bool) -> bytes:
     """Return a part of the log as comma-separated values. Lists are written as JSON.
 
     A text that a table program would take for a formula gets an apostrophe before it.
