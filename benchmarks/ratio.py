@@ -1,15 +1,14 @@
-"""Ours against theirs: measured in turn, in one run, and held against a bar."""
+"""Ours against theirs: measured in one run, and held against a bar."""
 
 import json
 import math
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from giro import Trace, simulate
 from giro.version import stamp
 
 
@@ -17,74 +16,23 @@ class Ratio(NamedTuple):
     """One bar: two numbers, how they compare, and whether that is enough."""
 
     name: str
-    ours: float | None
-    theirs: float | None
-    ratio: float | None
+    ours: float
+    theirs: float
+    ratio: float
     unit: str
-    bar: str  # what the ratio should be, such as ">= 50"; empty where there is none
-    reached: bool | None
-    note: str = ""
+    bar: str  # what the ratio should be, such as "<= 3"
+    reached: bool
 
     @classmethod
-    def faster(
-        cls, name: str, *, ours: float, theirs: float, bar: float, unit: str, note: str = ""
-    ) -> Self:
-        """Return how many times less time we take."""
-        ratio = theirs / ours
-        return cls(name, ours, theirs, ratio, unit, f">= {bar:g}", ratio >= bar, note)
-
-    @classmethod
-    def more(
-        cls, name: str, *, ours: float, theirs: float, bar: float, unit: str, note: str = ""
-    ) -> Self:
-        """Return how many times more we get done."""
-        ratio = ours / theirs
-        return cls(name, ours, theirs, ratio, unit, f">= {bar:g}", ratio >= bar, note)
-
-    @classmethod
-    def at_most(
-        cls, name: str, *, ours: float, theirs: float, bar: float, unit: str, note: str = ""
-    ) -> Self:
+    def at_most(cls, name: str, *, ours: float, theirs: float, bar: float, unit: str) -> Self:
         """Return how many times `theirs` we need, which should be little."""
         ratio = ours / theirs
-        return cls(name, ours, theirs, ratio, unit, f"<= {bar:g}", ratio <= bar, note)
-
-    @classmethod
-    def missing(cls, name: str, *, unit: str, bar: float, note: str) -> Self:
-        """Return a bar that could not be measured, and why."""
-        return cls(name, None, None, None, unit, f">= {bar:g}", None, note)
+        return cls(name, ours, theirs, ratio, unit, f"<= {bar:g}", ratio <= bar)
 
     @property
     def verdict(self) -> str:
         """In words, whether the bar was reached."""
-        return {True: "reached", False: "NOT reached", None: "NOT measured"}[self.reached]
-
-
-class Play(NamedTuple):
-    """A simulation to be timed."""
-
-    policy: str
-    problem: str
-    rounds: int
-    runs: int = 1
-    jobs: int | None = 1
-    seed: int = 0
-
-    def __call__(self) -> Trace:
-        """Play it."""
-        return simulate(
-            self.policy,
-            self.problem,
-            rounds=self.rounds,
-            runs=self.runs,
-            seed=self.seed,
-            jobs=self.jobs,
-        )
-
-    def compiled(self) -> Self:
-        """Return the same, now without compiling ahead of it."""
-        simulate(self.policy, self.problem, rounds=1, runs=1)
-        return self
+        return "reached" if self.reached else "NOT reached"
 
 
 class Cost(NamedTuple):
@@ -101,16 +49,6 @@ def cost_of(work: Callable[[], object]) -> Cost:
     return Cost(time.process_time() - cpu, time.perf_counter() - wall)
 
 
-def in_turn(works: Mapping[str, Callable[[], object]], *, repeats: int) -> dict[str, Cost]:
-    """Return the least cost of each work; they take turns, so that noise hits all alike."""
-    costs: dict[str, list[Cost]] = {name: [] for name in works}
-    for repeat in range(repeats):
-        for name, work in works.items():
-            say(f"  {repeat + 1}/{repeats} {name}")
-            costs[name].append(cost_of(work))
-    return {name: least(several) for name, several in costs.items()}
-
-
 def least(costs: Sequence[Cost]) -> Cost:
     """Return the least processor and the least wall time.
 
@@ -118,12 +56,6 @@ def least(costs: Sequence[Cost]) -> Cost:
     Cost(cpu=1.0, wall=3.0)
     """
     return Cost(min(cost.cpu for cost in costs), min(cost.wall for cost in costs))
-
-
-def ns_per_round(plays: Mapping[str, Play], *, repeats: int) -> dict[str, float]:
-    """Return nanoseconds of processor time that a round of each play takes, played in turn."""
-    costs = in_turn({name: play.compiled() for name, play in plays.items()}, repeats=repeats)
-    return {name: 1e9 * costs[name].cpu / (play.rounds * play.runs) for name, play in plays.items()}
 
 
 def results(quick: bool) -> Path:
@@ -158,13 +90,11 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def shown(value: float | None) -> str:
+def shown(value: float) -> str:
     """Return a number with three digits that count.
 
-    >>> shown(0.012345), shown(3.14159), shown(98765.0), shown(None)
-    ('0.0123', '3.14', '98,765', '-')
+    >>> shown(0.012345), shown(3.14159), shown(98765.0)
+    ('0.0123', '3.14', '98,765')
     """
-    if value is None:
-        return "-"
     digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
     return f"{value:,.{digits}f}"

@@ -2,11 +2,9 @@
 
     python benchmarks/run.py [--only SECTION ...] [--quick]
 
-Ours and theirs take turns in one process (peers in one each), and the least processor time of
-some repeats counts, so that other work on the machine matters little. Every row says which version
-and commit it was taken with; a run of all sections leaves no other row. With --only, rows of other
-sections stay as they are. --quick does little of everything, to see that it works; its numbers
-mean nothing and go to .benchmarks/quick.
+Every row says which version and commit it was taken with; a run of all sections leaves no other
+row. With --only, rows of other sections stay as they are. --quick does little of everything, to see
+that it works; its numbers mean nothing and go to .benchmarks/quick.
 """
 
 import argparse
@@ -15,16 +13,12 @@ import platform
 from collections.abc import Callable, Iterator
 
 import bandit_costs
-import exact_giro
-import python_libraries
 import warm_start
 from ratio import Ratio, cores, kept_rows, results, say, shown, write_rows
 
 from giro.version import __version__, stamp
 
 SECTIONS: dict[str, Callable[..., Iterator[Ratio]]] = {
-    "exact": exact_giro.everything,
-    "peers": python_libraries.every_library,
     "start": warm_start.seconds_from_shell,
     "bandit": bandit_costs.everything,
 }
@@ -51,13 +45,12 @@ def main() -> None:
             rows.append({"section": section, **ratio._asdict(), "made_by": made_by})
             print(_row(ratio), flush=True)
         write_rows(path, rows, order=list(SECTIONS))
-    print(f"\n{sum(ratio.reached is True for ratio in ratios)} of {len(ratios)} bars reached")
+    print(f"\n{sum(ratio.reached for ratio in ratios)} of {len(ratios)} bars reached")
 
 
 def _row(ratio: Ratio) -> str:
-    note = f" ({ratio.note})" if ratio.note else ""
     numbers = (shown(ratio.ratio), ratio.bar, ratio.verdict, shown(ratio.ours), shown(ratio.theirs))
-    return _line(*numbers, ratio.unit, ratio.name + note)
+    return _line(*numbers, ratio.unit, ratio.name)
 
 
 def _line(*cells: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+from giro.checks import check
 from giro.errors import BadParameter, UnknownName
 
 _LONGEST_DECIMAL = 6  # 0.25 is shown as it is, 0.3333333333333333 as 1/3
@@ -40,6 +41,21 @@ class Named:
         if name:
             cls.name = name
             cls._known[name] = cls
+
+    def __post_init__(self) -> None:
+        """Check each parameter that says what it needs, as `a: Annotated[float, POSITIVE]`.
+
+        Of a `Literal` it needs one of the words.
+        """
+        for field in _parameters(type(self)):
+            value = getattr(self, field.name)
+            for needed in getattr(field.type, "__metadata__", ()):
+                check(self.name, needed, **{field.name: value})
+            words = typing.get_args(field.type)
+            if typing.get_origin(field.type) is typing.Literal and value not in words:
+                raise BadParameter(
+                    f"{self.name} needs {field.name} {', '.join(words)}, got {value!r}"
+                )
 
     @classmethod
     def known(cls) -> dict[str, type[Self]]:

@@ -173,7 +173,7 @@ def test_a_file_is_read_once_and_again_when_it_has_changed(flowers: Path) -> Non
     [
         ("data=adlut", UnknownName, "no data set is called 'adlut'; did you mean 'adult'"),
         ("data=iris", UnknownName, "FILE.csv, FILE.parquet, adult, covertype, statlog"),
-        ("scale=rows", BadParameter, "is one of column, unit, range, none; got 'rows'"),
+        ("scale=rows", BadParameter, "is one of column, unit, range, none, got 'rows'"),
         ("data=adult,label=income", BadParameter, "adult has its own classes"),
         ("data=flowers.parquet", BadParameter, "the column of classes in flowers.parquet: label="),
         ("data=flowers.parquet,label=kind", BadFile, "no column is called 'kind'"),
@@ -198,7 +198,7 @@ def test_names_that_would_break_the_text_are_refused(data: str, label: str) -> N
 
 
 def test_an_unknown_scale_is_refused_from_python_too() -> None:
-    with pytest.raises(BadParameter, match="column, unit, range, none; got 'rows'"):
+    with pytest.raises(BadParameter, match="column, unit, range, none, got 'rows'"):
         Classification.from_arrays([[1.0]], [0], scale="rows")  # type: ignore[arg-type]
     with pytest.raises(BadParameter, match="got nan in row 0, column 0"):
         Classification.from_arrays([[np.nan]], [0])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check, whole
+from giro.checks import Count, Positive
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import uniforms
 from giro.kernels.network import (
@@ -83,15 +83,10 @@ class Network(Model, name="network"):
     value = staticmethod(_value)
     takes_weights = False
 
-    hidden: int = field(default=10, kw_only=True)
-    batch: int = field(default=32, kw_only=True)
-    rate: float = field(default=0.01, kw_only=True)
-    passes: int = field(default=1, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), hidden=self.hidden, batch=self.batch, passes=self.passes)
-        check(self.name, POSITIVE, rate=self.rate)
+    hidden: Count = field(default=10, kw_only=True)
+    batch: Count = field(default=32, kw_only=True)
+    rate: Positive = field(default=0.01, kw_only=True)
+    passes: Count = field(default=1, kw_only=True)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return networks with random weights."""

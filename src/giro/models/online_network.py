@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, POSITIVE, check, whole
+from giro.checks import Count, NotNegative, Positive
 from giro.compiling import bind, dispatched_call, kernel
 from giro.kernels.draws.uniform import integer_below, shuffle, uniforms
 from giro.kernels.giro.pseudo_rewards import REAL
@@ -167,25 +167,12 @@ class OnlineNetwork(Model, name="online-network"):
     value = staticmethod(_value)
     takes_weights = False
 
-    hidden: int = field(default=32, kw_only=True)
-    copies: int = field(default=2, kw_only=True)
-    steps: int = field(default=4, kw_only=True)
-    batch: int = field(default=16, kw_only=True)
-    rate: float = field(default=0.01, kw_only=True)
-    decay: float = field(default=0.001, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(
-            self.name,
-            whole(1),
-            hidden=self.hidden,
-            copies=self.copies,
-            steps=self.steps,
-            batch=self.batch,
-        )
-        check(self.name, POSITIVE, rate=self.rate)
-        check(self.name, NOT_NEGATIVE, decay=self.decay)
+    hidden: Count = field(default=32, kw_only=True)
+    copies: Count = field(default=2, kw_only=True)
+    steps: Count = field(default=4, kw_only=True)
+    batch: Count = field(default=16, kw_only=True)
+    rate: Positive = field(default=0.01, kw_only=True)
+    decay: NotNegative = field(default=0.001, kw_only=True)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return networks with random weights."""

@@ -1,18 +1,18 @@
 """Logistic: the log odds of an arm's reward are a linear function of the context."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from giro.checks import Needed
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.network import clipped_sigmoid
 from giro.offer import Offer
 from giro.problem import Means
 from giro.problems._drawn import Drawn, DrawnProblem, draw_round
 
-_STRONGEST = 500.0  # above this, exp(-x·θ) may overflow
+_NO_OVERFLOW = Needed("0 <= {} <= 500", lambda value: 0.0 <= value <= 500.0)  # of exp(-x·θ)
 
 
 class _Instance(NamedTuple):
@@ -47,15 +47,7 @@ class Logistic(DrawnProblem, name="logistic"):
     reveal = staticmethod(_reveal)
     reward = staticmethod(_reward)
 
-    strength: float = 5.0
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        super().__post_init__()
-        if not 0.0 <= self.strength <= _STRONGEST:
-            raise BadParameter(
-                f"logistic needs 0 <= strength <= {_STRONGEST}, got strength={self.strength}"
-            )
+    strength: Annotated[float, _NO_OVERFLOW] = 5.0
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the arms of one run."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import Count
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import standard_gamma
 from giro.kernels.draws.uniform import integer_below, uniforms
@@ -50,13 +50,9 @@ class LowRank(Problem, name="low-rank"):
     reveal = staticmethod(_reveal)
     reward = staticmethod(_reward)
 
-    n_arms: int = 10
-    users: int = field(default=10, kw_only=True)
-    rank: int = field(default=2, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), n_arms=self.n_arms, users=self.users, rank=self.rank)
+    n_arms: Count = 10
+    users: Count = field(default=10, kw_only=True)
+    rank: Count = field(default=2, kw_only=True)
 
     @property
     def n_features(self) -> int:  # type: ignore[override]  # known with the users

@@ -2,11 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import FINITE, NOT_NEGATIVE, SHARE, at_least, check, whole
+from giro.checks import (
+    FINITE,
+    Count,
+    NotNegative,
+    Share,
+    at_least,
+    whole,
+)
 from giro.compiling import bind, dispatched, inline_kernel, kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.continuous import standard_normal
@@ -150,24 +157,19 @@ class News(Problem, name="news"):
     reward = staticmethod(_reward)
     offers_all = False
 
-    n_arms: int = 1_000
-    on_offer: int = 20
-    lifetime: float = 1_000.0
-    topics: int = 8
-    kinds: int = 4
-    drift: float = 0.1
-    spread: float = 0.5
-    constant: float = -2.0
+    n_arms: Count = 1_000
+    on_offer: Count = 20
+    lifetime: Annotated[float, at_least(1.0)] = 1_000.0
+    topics: Count = 8
+    kinds: Annotated[int, whole(2)] = 4
+    drift: Share = 0.1
+    spread: NotNegative = 0.5
+    constant: Annotated[float, FINITE] = -2.0
     ids: bool = False
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check(self.name, whole(1), n_arms=self.n_arms, on_offer=self.on_offer, topics=self.topics)
-        check(self.name, whole(2), kinds=self.kinds)
-        check(self.name, at_least(1.0), lifetime=self.lifetime)
-        check(self.name, SHARE, drift=self.drift)
-        check(self.name, NOT_NEGATIVE, spread=self.spread)
-        check(self.name, FINITE, constant=self.constant)
+        super().__post_init__()
         if self.on_offer > self.n_arms:
             raise BadParameter(
                 f"news needs a number for each article on offer, got n_arms={self.n_arms} and "

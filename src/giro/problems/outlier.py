@@ -1,11 +1,11 @@
 """Outlier: a word that one kind of reader likes very much, and all others do not like."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import Count, whole
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below
 from giro.offer import Offer
@@ -60,14 +60,9 @@ class Outlier(Problem, name="outlier"):
     reveal = staticmethod(_reveal)
     reward = staticmethod(_reward)
 
-    n_arms: int = 10
-    words: int = 30
-    kinds: int = 5
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), n_arms=self.n_arms)
-        check(self.name, whole(2), words=self.words, kinds=self.kinds)
+    n_arms: Count = 10
+    words: Annotated[int, whole(2)] = 30
+    kinds: Annotated[int, whole(2)] = 5
 
     @property
     def n_features(self) -> int:  # type: ignore[override]  # known with the parameters
