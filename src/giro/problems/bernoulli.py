@@ -71,7 +71,8 @@ class _Instance(NamedTuple):
 
 
 @kernel
-def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
+def toss(instance: Any, means: Means, arm: int, rng: np.random.Generator) -> float:
+    """Return 1 with the arm's mean as probability, and otherwise 0."""
     return 1.0 if rng.random() < means[arm] else 0.0
 
 
@@ -81,7 +82,7 @@ class Bernoulli(MeansProblem, name="bernoulli"):
 
     source = "Kveton et al. 2019, Section 6.1"
     reveal = staticmethod(reveal_means)
-    reward = staticmethod(_reward)
+    reward = staticmethod(toss)
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the means of one run."""

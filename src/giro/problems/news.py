@@ -21,6 +21,7 @@ from giro.kernels.draws.uniform import integer_below
 from giro.kernels.network import clipped_sigmoid
 from giro.offer import Offer, SparseRows
 from giro.problem import Means, Problem
+from giro.problems.bernoulli import toss
 
 _EACH = 3  # features of an article that are not zero, if its number is one of them
 
@@ -127,11 +128,6 @@ def _publish(instance: _Instance, rng: np.random.Generator) -> int:
     return int(arm)
 
 
-@kernel
-def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
-    return 1.0 if rng.random() < means[arm] else 0.0
-
-
 @dataclass(frozen=True)
 class News(Problem, name="news"):
     """Articles that come, grow old and go, and readers who click on the one shown or do not.
@@ -154,7 +150,7 @@ class News(Problem, name="news"):
 
     source = "after Li et al. 2010, articles of a front page; the distribution is giro's own"
     reveal = staticmethod(_reveal)
-    reward = staticmethod(_reward)
+    reward = staticmethod(toss)
     offers_all = False
 
     n_arms: Count = 1_000

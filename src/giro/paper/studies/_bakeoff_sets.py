@@ -15,57 +15,24 @@ FOLDER, LABEL = Path(".bakeoff"), "class"
 SMALL = 2_000  # rows: smaller sets are shown apart
 MOST_ROWS, MOST_ROUNDS = 50_000, 20_000
 PAPER_ROUNDS = 50_000
-PAPER = (
-    "statlog",
-    "covertype",
-    "adult",
-)  # giro ships them, and constants were chosen on them before
+# giro ships them, and constants were chosen on them before
+PAPER = ("statlog", "covertype", "adult")
 
-PLAIN = (  # reward 1 for the right class
-    "letter",
-    "satellite",
-    "dna",
-    "spam",
-    "caravan",
-    "diamonds-cut",
-    "cells",
-    "credit",
-    "grid-jobs",
-    "lending",
-    "phone-churn",
-    "remote-work",
-    "internet-churn",
-    "storms",
-    "light-chains",
-    "bananas",
-    "segments",
-    "waveform",
-    "led",
-    "radial",
-    "wide",
-    "twenty",
-    "diamonds-clarity",
-    "random-tree",
-    "threenorm",
-    "rotterdam",
-    "digits",
-    "vowel",
-    "vehicle",
-    "soybean",
-    "breast-cancer",
-    "pima",
+# reward 1 for the right class
+PLAIN = tuple(
+    """
+    letter satellite dna spam caravan diamonds-cut cells credit grid-jobs lending
+    phone-churn remote-work internet-churn storms light-chains bananas segments waveform led
+    radial wide twenty diamonds-clarity random-tree threenorm rotterdam digits vowel vehicle
+    soybean breast-cancer pima
+    """.split()
 )
-GRADED = (  # ordered classes: reward falls with the distance from the right one
-    "income",
-    "diamonds-price",
-    "ames",
-    "check-times",
-    "ridership",
-    "marriage",
-    "doctor-visits",
-    "friedman",
-    "texas-housing",
-    "lending-grade",
+# ordered classes: reward falls with the distance from the right one
+GRADED = tuple(
+    """
+    income diamonds-price ames check-times ridership marriage doctor-visits friedman
+    texas-housing lending-grade
+    """.split()
 )
 
 
