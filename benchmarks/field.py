@@ -21,6 +21,7 @@ others `giro reproduce bakeoff` plays them.
 
 import argparse
 import csv
+import json
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -28,10 +29,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from classifying_peers import VW, Outcome, played
-from python_libraries import CONTEXTUALBANDITS, MABWISER, Library, Trouble
+from python_libraries import CONTEXTUALBANDITS, MABWISER, Library, Trouble, environment, printed
 from ratio import cost_of, say
-from rows_in_order import rows_in_order, write_rows
 
 from giro import BadFile, Policy, Problem, simulate
 from giro.paper.studies._bakeoff_sets import (
@@ -42,6 +41,9 @@ from giro.paper.studies._bakeoff_sets import (
     paper_sets,
     sets_there,
 )
+from giro.problem import reveal
+from giro.problem import start as start_problem
+from giro.seeds import stream
 from giro.simulation.play import play_run
 from giro.tables import write_csv
 from giro.version import __version__, stamp
@@ -54,6 +56,28 @@ ORDERS, PAPER_ORDERS = 3, 5
 LIMIT, PAPER_LIMIT = 60.0, 600.0  # seconds for a policy and order
 SEED = 0
 OURS = Policy.parse("giro-ensemble").text  # with its defaults
+PATIENCE = 20.0  # times the limit of processor time, in wall time: the machine may be busy
+VW = Library("VW", ("vowpalwabbit==9.11.2", "numpy==2.4.6"))
+_PROBLEM_SIDE = 0  # of the streams of a run, see giro.simulation.play
+
+
+class Outcome(NamedTuple):
+    """What a policy made of the rows."""
+
+    rounds: int
+    mean_reward: float
+    seconds: float  # of processor time, choosing and learning only
+
+
+def played(
+    library: Library, policy: str, folder: Path, *, n_arms: int, seed: int, limit: float
+) -> Outcome:
+    """Return the outcome that the library's script prints; it ends itself after `limit` seconds."""
+    arguments = map(str, (policy, folder.resolve(), n_arms, seed, limit))
+    command = [environment(library), "-W", "ignore", library.script("classify"), *arguments]
+    answer = printed(command, library, timeout=PATIENCE * limit)
+    return Outcome(**json.loads(answer.splitlines()[-1]))
+
 
 Playing = Callable[..., Outcome]
 
@@ -179,6 +203,24 @@ def _play_all(data: BakeoffSet, order: int, options: argparse.Namespace) -> None
                 _append(options.out, cell, _outcome(cell, Path(name), problem.n_arms))
             except Trouble as trouble:
                 say(f"  left out: {trouble}")
+
+
+def rows_in_order(problem: Problem, *, rounds: int, seed: int, run: int) -> tuple[np.ndarray, ...]:
+    """Return contexts [round, feature] and rewards [round, arm] of one run, whatever the policy."""
+    rng = stream(seed, run, _PROBLEM_SIDE)
+    instance = start_problem(problem, rng)
+    contexts, rewards = np.empty((rounds, problem.n_features)), np.empty((rounds, problem.n_arms))
+    for t in range(rounds):
+        offer, means, _ = reveal(instance, t, rng)
+        contexts[t], rewards[t] = offer.context, means
+    return contexts, rewards
+
+
+def write_rows(folder: Path, contexts: np.ndarray, rewards: np.ndarray) -> None:
+    """Write them where a peer's script reads them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    np.save(folder / "contexts.npy", contexts)
+    np.save(folder / "rewards.npy", rewards)
 
 
 def _outcome(cell: Cell, folder: Path, n_arms: int) -> Outcome:

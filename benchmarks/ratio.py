@@ -1,15 +1,12 @@
 """Ours against theirs: measured in one run, and held against a bar."""
 
-import json
 import math
 import os
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
-
-from giro.version import stamp
+from typing import NamedTuple, Self
 
 
 class Ratio(NamedTuple):
@@ -62,22 +59,6 @@ def results(quick: bool) -> Path:
     """Return the folder for results, or another one for what only shows that it works."""
     root = Path(__file__).parents[1]
     return root / ".benchmarks" / "quick" if quick else root / "results"
-
-
-def kept_rows(path: Path, sections: Collection[str]) -> list[dict[str, Any]]:
-    """Return the rows of a file that belong to some sections."""
-    if not path.exists():
-        return []
-    rows = json.loads(path.read_text("utf-8"))["rows"]
-    return [row for row in rows if row["section"] in sections]
-
-
-def write_rows(path: Path, rows: Sequence[dict[str, Any]], *, order: Sequence[str]) -> None:
-    """Write all rows, in the order of their sections."""
-    made_by = stamp("python benchmarks/run.py")._asdict()
-    content = {"made_by": made_by, "rows": sorted(rows, key=lambda r: order.index(r["section"]))}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def cores() -> int:

@@ -1,56 +1,61 @@
-"""Print every bar as a ratio, and write results/benchmarks.json and results/bandit/costs.json.
+"""Print every bar as a ratio: small commands, and calls of a bandit.
 
-    python benchmarks/run.py [--only SECTION ...] [--quick]
+    python benchmarks/run.py [--quick]
 
-Every row says which version and commit it was taken with; a run of all sections leaves no other
-row. With --only, rows of other sections stay as they are. --quick does little of everything, to see
-that it works; its numbers mean nothing and go to .benchmarks/quick.
+`bandit_costs.py` writes results/bandit/costs.json. --quick does little of everything, to see that
+it works; its numbers mean nothing and go to .benchmarks/quick.
 """
 
 import argparse
 import os
 import platform
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Iterator
 
 import bandit_costs
-import warm_start
-from ratio import Ratio, cores, kept_rows, results, say, shown, write_rows
+from ratio import Ratio, cores, cost_of, least, shown
 
-from giro.version import __version__, stamp
+from giro.version import __version__
 
-SECTIONS: dict[str, Callable[..., Iterator[Ratio]]] = {
-    "start": warm_start.seconds_from_shell,
-    "bandit": bandit_costs.everything,
+MAIN = "from giro.cli.main import main; main()"
+COMMANDS = {  # code, arguments, and the seconds allowed
+    "import giro": ("import giro", "", 0.4),
+    "giro --help": (MAIN, "--help", 0.4),
+    "giro simulate": (MAIN, "simulate giro:a=1 ucb1 --rounds 1000 --runs 10", 2.0),
 }
 
 
 def main() -> None:
-    """Measure what was asked for."""
+    """Measure all."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
     parser.add_argument("--quick", action="store_true")
-    options = parser.parse_args()
+    quick = parser.parse_args().quick
     print(f"giro {__version__}, Python {platform.python_version()}, {cores()} cores")
     print(f"work waiting for them from before, on average: {os.getloadavg()[0]:.1f}\n")
     print(_line("ratio", "bar", "", "ours", "theirs", "unit", "what"))
-    path, ratios = results(options.quick) / "benchmarks.json", []
-    rows = kept_rows(path, set(SECTIONS) - set(options.only))
-    for section in options.only:
-        say(section)
-        made_by = stamp(f"python benchmarks/run.py --only {section}")._asdict()
-        for ratio in SECTIONS[section](quick=options.quick):
-            ratios.append(ratio)
-            rows.append({"section": section, **ratio._asdict(), "made_by": made_by})
-            print(_row(ratio), flush=True)
-        write_rows(path, rows, order=list(SECTIONS))
-    print(f"\n{sum(ratio.reached for ratio in ratios)} of {len(ratios)} bars reached")
+    reached = []
+    for measured in (seconds_from_shell, bandit_costs.everything):
+        for bar in measured(quick=quick):
+            reached.append(bar.reached)
+            numbers = (shown(bar.ratio), bar.bar, bar.verdict, shown(bar.ours), shown(bar.theirs))
+            print(_line(*numbers, bar.unit, bar.name), flush=True)
+    print(f"\n{sum(reached)} of {len(reached)} bars reached")
 
 
-def _row(ratio: Ratio) -> str:
-    numbers = (shown(ratio.ratio), ratio.bar, ratio.verdict, shown(ratio.ours), shown(ratio.theirs))
-    return _line(*numbers, ratio.unit, ratio.name)
+def seconds_from_shell(*, quick: bool) -> Iterator[Ratio]:
+    """Yield wall times of small commands once they are compiled, with the start of Python."""
+    for name, (code, words, allowed) in COMMANDS.items():
+
+        def work(command: tuple[str, ...] = (sys.executable, "-c", code, *words.split())) -> None:
+            subprocess.run(command, capture_output=True, check=True)
+
+        work()  # compiles, where nobody has yet
+        wall = least([cost_of(work) for _ in range(1 if quick else 5)]).wall
+        what = f"{name}, started warm, against {allowed:g} s"
+        yield Ratio.at_most(what, ours=wall, theirs=allowed, bar=1.0, unit="s of wall time")
 
 
 def _line(*cells: str) -> str:

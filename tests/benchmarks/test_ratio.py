@@ -1,6 +1,4 @@
-from pathlib import Path
-
-from ratio import Cost, Ratio, kept_rows, least, shown, write_rows
+from ratio import Cost, Ratio, least, shown
 
 
 def test_at_most_is_reached_from_below() -> None:
@@ -11,15 +9,6 @@ def test_at_most_is_reached_from_below() -> None:
 
 def test_least_takes_processor_and_wall_time_apart() -> None:
     assert least([Cost(1.0, 4.0), Cost(2.0, 3.0)]) == Cost(1.0, 3.0)
-
-
-def test_rows_of_sections_that_are_gone_or_taken_again_are_dropped(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "benchmarks.json"
-    assert kept_rows(path, {"a"}) == []
-    rows = [{"section": name, "ours": 1.0} for name in ("gone", "b", "a")]
-    write_rows(path, rows, order=["a", "b", "gone"])
-    assert [row["section"] for row in kept_rows(path, {"a", "b", "gone"})] == ["a", "b", "gone"]
-    assert kept_rows(path, {"b"}) == [{"section": "b", "ours": 1.0}]
 
 
 def test_three_digits_are_shown() -> None:
