@@ -173,7 +173,7 @@ def test_a_file_is_read_once_and_again_when_it_has_changed(flowers: Path) -> Non
     [
         ("data=adlut", UnknownName, "no data set is called 'adlut'; did you mean 'adult'"),
         ("data=iris", UnknownName, "FILE.csv, FILE.parquet, adult, covertype, statlog"),
-        ("scale=rows", BadParameter, "is one of column, unit, range, none, got 'rows'"),
+        ("scale=rows", BadParameter, "is one of column, unit, range, none; got 'rows'"),
         ("data=adult,label=income", BadParameter, "adult has its own classes"),
         ("data=flowers.parquet", BadParameter, "the column of classes in flowers.parquet: label="),
         ("data=flowers.parquet,label=kind", BadFile, "no column is called 'kind'"),
