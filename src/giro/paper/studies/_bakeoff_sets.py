@@ -62,7 +62,7 @@ def half_of(name: str) -> Half:
     return "judging" if hashlib.sha256(name.encode()).digest()[0] % 2 else "tuning"
 
 
-def problem_of(name: str, folder: Path = FOLDER) -> str:
+def problem_text(name: str, folder: Path = FOLDER) -> str:
     """Return the text of the problem of a set."""
     if name in PAPER:
         return f"classification:data={name},scale=column"
@@ -80,7 +80,7 @@ def sets_there(folder: Path = FOLDER) -> list[BakeoffSet]:
         rows = pl.scan_parquet(path).select(pl.len()).collect().item() if path.is_file() else 0
         if rows:
             rounds = min(rows, MOST_ROUNDS)
-            sets.append(BakeoffSet(name, half_of(name), rows, rounds, problem_of(name, folder)))
+            sets.append(BakeoffSet(name, half_of(name), rows, rounds, problem_text(name, folder)))
     if not sets:
         raise BadFile(
             f"there is no data set of the bake-off in {folder}: "
@@ -99,7 +99,7 @@ def paper_sets() -> list[BakeoffSet]:
             half_of(name),
             SHAPES[name].rows,
             PAPER_ROUNDS,
-            problem_of(name),
+            problem_text(name),
         )
         for name in PAPER
     ]

@@ -78,11 +78,11 @@ def _outcome(figures: Sequence[Published], traces: list[Trace], complete: bool) 
             for policy in (figure.policy, UNIFORM)
         )
         if trace is not None and uniform is not None:
-            finals.append(record_of(figure, trace, uniform))
+            finals.append(_record(figure, trace, uniform))
     return Outcome({"finals": finals}, {"finals": finals}, partial(_show, finals))
 
 
-def record_of(figure: Published, trace: Trace, uniform: Trace) -> dict[str, Any]:
+def _record(figure: Published, trace: Trace, uniform: Trace) -> dict[str, Any]:
     """Return the share of uniform's mean regret, in %, and the one published."""
     regret, whole = final_regret(trace), final_regret(uniform).mean
     share, error = 100 * regret.mean / whole, 100 * regret.se / whole
