@@ -7,7 +7,7 @@ giro.errors.BadParameter: giro needs a finite a >= 0, got a=-1.0
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from giro.errors import BadParameter
@@ -47,6 +47,11 @@ def _is_whole(value: Any, least: int) -> bool:
         return not isinstance(value, bool) and operator.index(value) >= least
     except TypeError:
         return False
+
+
+def among(words: Sequence[str]) -> Needed:
+    """Require one of these words."""
+    return Needed(f"{{}} {', '.join(words)}", lambda value: value in words)
 
 
 def optional(needed: Needed) -> Needed:

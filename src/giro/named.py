@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import importlib
 import inspect
 import math
@@ -11,7 +12,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from giro.checks import check
+from giro.checks import Needed, among, check
 from giro.errors import BadParameter, UnknownName
 
 _LONGEST_DECIMAL = 6  # 0.25 is shown as it is, 0.3333333333333333 as 1/3
@@ -47,15 +48,8 @@ class Named:
 
         Of a `Literal` it needs one of the words.
         """
-        for field in _parameters(type(self)):
-            value = getattr(self, field.name)
-            for needed in getattr(field.type, "__metadata__", ()):
-                check(self.name, needed, **{field.name: value})
-            words = typing.get_args(field.type)
-            if typing.get_origin(field.type) is typing.Literal and value not in words:
-                raise BadParameter(
-                    f"{self.name} needs {field.name} {', '.join(words)}, got {value!r}"
-                )
+        for name, needed in _needs(type(self)):
+            check(self.name, needed, **{name: getattr(self, name)})
 
     @classmethod
     def known(cls) -> dict[str, type[Self]]:
@@ -125,6 +119,17 @@ def _hints(cls: type[Named]) -> dict[str, Any]:
     if cls not in _read_hints:
         _read_hints[cls] = typing.get_type_hints(cls)
     return _read_hints[cls]
+
+
+@functools.cache
+def _needs(cls: type[Named]) -> list[tuple[str, Needed]]:
+    """Return what the parameters of a class need, as their types say."""
+    needs = []
+    for field in _parameters(cls):
+        needs += [(field.name, needed) for needed in getattr(field.type, "__metadata__", ())]
+        if typing.get_origin(field.type) is typing.Literal:
+            needs.append((field.name, among(typing.get_args(field.type))))
+    return needs
 
 
 def defaults(cls: type[Named]) -> dict[str, Any]:
