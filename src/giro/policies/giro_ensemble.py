@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, Count, optional
+from giro.checks import NOT_NEGATIVE, Count, among, optional
 from giro.errors import BadParameter
 from giro.model import Model
 from giro.models.hashed import Hashed
@@ -45,15 +45,11 @@ class GiroEnsemble(ReplicaPolicy, name="giro-ensemble"):
     a: Annotated[float | None, optional(NOT_NEGATIVE)] = None
     model: Model = Linear()  # noqa: RUF009  # frozen
     replicas: Count = 50
-    weights: Weights | None = field(default=None, kw_only=True)
+    weights: Annotated[Weights | None, optional(among(KINDS))] = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
-        if self.weights not in (None, *KINDS):
-            raise BadParameter(
-                f"{self.name} needs weights {', '.join(KINDS)}, got '{self.weights}'"
-            )
         if self.weights not in (None, "poisson") and not self.model.takes_weights:
             raise BadParameter(
                 f"{self.name} with weights={self.weights} needs a model of weighted rows, as "
