@@ -48,7 +48,8 @@ class Named:
 
         Of a `Literal` it needs one of the words.
         """
-        for name, needed in _needs(type(self)):
+        cls: Any = type(self)
+        for name, needed in _needs(cls):
             check(self.name, needed, **{name: getattr(self, name)})
 
     @classmethod
@@ -122,7 +123,7 @@ def _hints(cls: type[Named]) -> dict[str, Any]:
 
 
 @functools.cache
-def _needs(cls: type[Named]) -> list[tuple[str, Needed]]:
+def _needs(cls: type[Any]) -> list[tuple[str, Needed]]:
     """Return what the parameters of a class need, as their types say."""
     needs = []
     for field in _parameters(cls):
