@@ -44,7 +44,7 @@ class Named:
             cls._known[name] = cls
 
     def __post_init__(self) -> None:
-        """Check each parameter that says what it needs, as `a: Annotated[float, POSITIVE]`.
+        """Check each parameter with a need, as `a: Annotated[float, POSITIVE]`.
 
         Of a `Literal` it needs one of the words.
         """
@@ -124,7 +124,7 @@ def _hints(cls: type[Named]) -> dict[str, Any]:
 
 @functools.cache
 def _needs(cls: type[Any]) -> list[tuple[str, Needed]]:
-    """Return what the parameters of a class need, as their types say."""
+    """Return the needs of the parameters of a class, as their types say."""
     needs = []
     for field in _parameters(cls):
         needs += [(field.name, needed) for needed in getattr(field.type, "__metadata__", ())]
