@@ -30,7 +30,7 @@ from giro.paper.studies._bakeoff_sets import (
     PAPER,
     PLAIN,
     half_of,
-    problem_of,
+    problem_text,
 )
 from giro.problems import Classification
 from giro.problems.classification import digest_of
@@ -256,7 +256,7 @@ def describe() -> int:
 
 def line_of(name: str, about: str) -> Line:
     """Return the line of a set that is there."""
-    problem = Classification.parse(problem_of(name))
+    problem = Classification.parse(problem_text(name))
     assert isinstance(problem, Classification)
     rows = problem.rows
     source, licence = sources().get(name, ("giro", "see datasets/CREDITS.md"))

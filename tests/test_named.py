@@ -1,5 +1,7 @@
 """Parameters with a name, to text and back."""
 
+import dataclasses
+import typing
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -9,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from giro import BadParameter, UnknownName
+from giro import BadParameter, Policy, Problem, UnknownName
+from giro.kernels.highest.ties import Ties  # which `tie_ranking` checks, too
+from giro.model import Model
 from giro.named import Named, defaults, has_text, summary, text_of
 
 
@@ -165,3 +169,18 @@ def test_a_class_with_a_function_among_its_parameters_has_no_text() -> None:
     assert has_text(Saw)
     assert not has_text(Robot)
     assert text_of(len) == "len"
+
+
+@pytest.mark.parametrize("kind", [Policy, Problem, Model])
+def test_every_parameter_with_a_need_refuses_what_does_not_meet_it(kind: type[Named]) -> None:
+    tried = 0
+    for cls in kind.known().values():
+        for one in dataclasses.fields(cls):
+            needs = getattr(one.type, "__metadata__", ())
+            if needs or (typing.get_origin(one.type) is Literal and one.type != Ties):
+                given = {name: value for name, value in defaults(cls).items() if value is not ...}
+                if len(given) == len(defaults(cls)):
+                    tried += 1
+                    with pytest.raises(BadParameter, match=f"needs .*{one.name}"):
+                        cls(**(given | {one.name: "neither a number nor such a word"}))
+    assert tried > 10

@@ -7,8 +7,8 @@ giro.errors.BadParameter: giro needs a finite a >= 0, got a=-1.0
 
 import math
 import operator
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from giro.errors import BadParameter
 
@@ -49,9 +49,22 @@ def _is_whole(value: Any, least: int) -> bool:
         return False
 
 
+def among(words: Sequence[str]) -> Needed:
+    """Require one of these words."""
+    return Needed(f"{{}} {', '.join(words)}", lambda value: value in words)
+
+
 def optional(needed: Needed) -> Needed:
     """Require the same, or None."""
     return Needed(f"{needed.words}, or none", lambda value: value is None or needed.holds(value))
+
+
+# Types of parameters that say what they need: `Named` checks them.
+Positive: TypeAlias = Annotated[float, POSITIVE]
+NotNegative: TypeAlias = Annotated[float, NOT_NEGATIVE]
+Share: TypeAlias = Annotated[float, SHARE]
+Level: TypeAlias = Annotated[float, LEVEL]
+Count: TypeAlias = Annotated[int, whole(1)]
 
 
 def is_word(value: object) -> bool:

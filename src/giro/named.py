@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import functools
 import importlib
 import inspect
 import math
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
+from giro.checks import Needed, among, check
 from giro.errors import BadParameter, UnknownName
 
 _LONGEST_DECIMAL = 6  # 0.25 is shown as it is, 0.3333333333333333 as 1/3
@@ -40,6 +42,15 @@ class Named:
         if name:
             cls.name = name
             cls._known[name] = cls
+
+    def __post_init__(self) -> None:
+        """Check each parameter with a need, as `a: Annotated[float, POSITIVE]`.
+
+        Of a `Literal` it needs one of the words.
+        """
+        cls: Any = type(self)
+        for name, needed in _needs(cls):
+            check(self.name, needed, **{name: getattr(self, name)})
 
     @classmethod
     def known(cls) -> dict[str, type[Self]]:
@@ -109,6 +120,17 @@ def _hints(cls: type[Named]) -> dict[str, Any]:
     if cls not in _read_hints:
         _read_hints[cls] = typing.get_type_hints(cls)
     return _read_hints[cls]
+
+
+@functools.cache
+def _needs(cls: type[Any]) -> list[tuple[str, Needed]]:
+    """Return the needs of the parameters of a class, as their types say."""
+    needs = []
+    for field in _parameters(cls):
+        needs += [(field.name, needed) for needed in getattr(field.type, "__metadata__", ())]
+        if typing.get_origin(field.type) is typing.Literal:
+            needs.append((field.name, among(typing.get_args(field.type))))
+    return needs
 
 
 def defaults(cls: type[Named]) -> dict[str, Any]:

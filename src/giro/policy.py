@@ -16,6 +16,7 @@ import numpy as np
 
 from giro.compiling import bind, dispatched, dispatched_call, in_python, is_kernel, plain
 from giro.errors import BadFile, BadParameter
+from giro.kernels.memory import check_memory
 from giro.named import Named
 from giro.offer import Case, Context, Offer, Shape
 
@@ -140,6 +141,14 @@ class Policy(Named, kind="policy", home="giro.policies"):
     Such a state depends on the choices made, and not only on the rewards: a replay that has to end
     in the same state, bit for bit, repeats both.
     """
+
+    window: int | None = None  # fields of those that forget, of which at most one is given
+    half_life: float | None = None
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        check_memory(self.name, window=self.window, half_life=self.half_life)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return the state before the first round.

@@ -124,6 +124,7 @@ class Wrapping(Problem):
 
     def __post_init__(self) -> None:
         """Read the problems, and take the sizes from the last one."""
+        super().__post_init__()
         for key in self.wrapped:
             problem = Problem.parse(getattr(self, key))
             if not problem.offers_all:

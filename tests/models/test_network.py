@@ -12,7 +12,14 @@ from giro.compiling.lanes import LANES
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import shuffle
 from giro.kernels.giro.pseudo_rewards import draw_counts
-from giro.kernels.network import LARGEST, NetworkWeights, descend, entries_of, train
+from giro.kernels.network import (
+    LARGEST,
+    NetworkWeights,
+    descend,
+    entries_of,
+    network_at,
+    train,
+)
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, is_sparse, positions_of
 from giro.model import Sample
 from giro.models.network import Network
@@ -116,7 +123,7 @@ def rows(request: pytest.FixtureRequest, seed: int) -> Iterator[Rows]:
 
 
 def weights_of(state, slot: int = 0) -> NetworkWeights:
-    return NetworkWeights(state.hidden[slot], state.output[slot], state.bias[slot])
+    return network_at(state.networks, slot)
 
 
 def begun(rows: Rows, rng: np.random.Generator, **parameters):
@@ -186,9 +193,9 @@ def test_refitting_goes_on_from_the_last_weights_in_a_new_order(rows: Rows, seed
 
 def test_slots_do_not_touch_each_other(rows: Rows, seed: int) -> None:
     state = Network().start(3, rows.base.size, 0, stream(seed, 1))
-    before = [array.copy() for array in state[:3]]
+    before = [array.copy() for array in state.networks]
     Network.refit(state, 1, taken_once(rows), stream(seed, 2))
-    for old, new in zip(before, state[:3], strict=True):
+    for old, new in zip(before, state.networks, strict=True):
         assert np.array_equal(old[[0, 2]], new[[0, 2]]) and not np.array_equal(old[1], new[1])
 
 
@@ -198,7 +205,7 @@ def test_training_alone_is_what_a_refit_does(rows: Rows, seed: int) -> None:
     Network.refit(state, 0, sample, stream(seed, 2))
     entries = entries_of(sample.positions, sample.counts)
     train(weights_of(other), other.workspace, rows, entries, (0.01, 3), stream(seed, 2))
-    assert np.array_equal(state.hidden, other.hidden)
+    assert np.array_equal(state.networks.hidden, other.networks.hidden)
 
 
 # -- order and beginning -----------------------------------------------------------------------
@@ -222,11 +229,15 @@ def test_every_order_of_entries_is_equally_likely(seed: int) -> None:
 
 def test_weights_begin_as_glorot_and_bengio_say(seed: int) -> None:
     state = Network(hidden=10).start(200, 55, 0, stream(seed))
-    hidden = state.hidden.reshape(200, 55, LANES)
+    hidden = state.networks.hidden.reshape(200, 55, LANES)
     inner, outer = (6 / 65) ** 0.5, (6 / 11) ** 0.5
     assert_follows_cdf(hidden[:, :, :10].ravel(), stats.uniform(-inner, 2 * inner).cdf)
-    assert_follows_cdf(state.output[:, :10].ravel(), stats.uniform(-outer, 2 * outer).cdf)
-    assert not hidden[:, :, 10:].any() and not state.output[:, 10:].any() and not state.bias.any()
+    assert_follows_cdf(state.networks.output[:, :10].ravel(), stats.uniform(-outer, 2 * outer).cdf)
+    assert (
+        not hidden[:, :, 10:].any()
+        and not state.networks.output[:, 10:].any()
+        and not state.networks.bias.any()
+    )
 
 
 # -- unusual histories -------------------------------------------------------------------------
@@ -257,9 +268,9 @@ def test_one_row_of_one_feature_is_learned(seed: int) -> None:
 
 def test_nothing_drawn_changes_nothing(rows: Rows, seed: int) -> None:
     state = begun(rows, stream(seed, 1))
-    before = state.hidden.copy()
+    before = state.networks.hidden.copy()
     Network.refit(state, 0, sample_of(rows, np.zeros((150, 3))), stream(seed, 2))
-    assert np.array_equal(state.hidden, before)
+    assert np.array_equal(state.networks.hidden, before)
 
 
 @pytest.mark.parametrize("size", [200.0, 1e6])
@@ -274,7 +285,7 @@ def test_weights_stay_finite_where_descent_goes_astray(size: float, seed: int) -
         Network.refit(state, 0, sample, rng)
         with np.errstate(all="ignore"):
             twin.learn(rows, entries_of(sample.positions, sample.counts), batch=1)
-    for array in state[:3]:
+    for array in state.networks:
         assert np.isfinite(array).all() and np.abs(array).max() <= LARGEST
     assert ((values(state, x) >= 0.0) & (values(state, x) <= 1.0)).all()
     if size == 1e6:  # what would have happened

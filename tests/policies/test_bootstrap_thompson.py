@@ -64,5 +64,5 @@ def test_prior_rewards_are_whole_numbers(value: int) -> None:
 
 
 def test_unknown_weights_are_refused() -> None:
-    with pytest.raises(BadParameter, match="multinomial or exponential, got 'poisson'"):
+    with pytest.raises(BadParameter, match="multinomial, exponential, got weights='poisson'"):
         BootstrapThompson("poisson")  # type: ignore[arg-type]  # it is refused

@@ -68,5 +68,7 @@ def test_sd_is_finite_and_positive(sd: float) -> None:
 
 
 def test_unknown_weights_are_refused() -> None:
-    with pytest.raises(BadParameter, match="exponential, gaussian, additive, got 'multinomial'"):
+    with pytest.raises(
+        BadParameter, match="exponential, gaussian, additive, got weights='multinomial'"
+    ):
         WeightedBootstrap("multinomial")  # type: ignore[arg-type]  # it is refused

@@ -198,7 +198,7 @@ def test_names_that_would_break_the_text_are_refused(data: str, label: str) -> N
 
 
 def test_an_unknown_scale_is_refused_from_python_too() -> None:
-    with pytest.raises(BadParameter, match="column, unit, range, none; got 'rows'"):
+    with pytest.raises(BadParameter, match="column, unit, range, none, got scale='rows'"):
         Classification.from_arrays([[1.0]], [0], scale="rows")  # type: ignore[arg-type]
     with pytest.raises(BadParameter, match="got nan in row 0, column 0"):
         Classification.from_arrays([[np.nan]], [0])

@@ -12,14 +12,13 @@ from giro import BadParameter
 from giro.seeds import stream
 from giro.simulation.metrics import (
     best_share,
+    curve_of,
     curve_records,
     estimate,
     final_record,
     final_regret,
     mean_reward,
     paired_difference,
-    regret_curve,
-    reward_curve,
     rounds_per_second,
     usual_metric,
 )
@@ -47,7 +46,7 @@ def test_no_value_has_no_mean() -> None:
 
 def test_reward_is_per_round() -> None:
     assert mean_reward(small_trace()).mean == 0.5  # 10 in 20 rounds
-    assert reward_curve(small_trace()).mean.tolist() == [0.5, 0.5]  # 9 in 18 and 10 in 20
+    assert curve_of(small_trace(), "reward").mean.tolist() == [0.5, 0.5]  # 9 in 18 and 10 in 20
 
 
 def test_best_share_counts_the_last_tenth_only() -> None:
@@ -55,7 +54,7 @@ def test_best_share_counts_the_last_tenth_only() -> None:
 
 
 def test_curves_have_a_band_at_every_checkpoint() -> None:
-    curve = regret_curve(small_trace([[1, 2], [3, 6]]))
+    curve = curve_of(small_trace([[1, 2], [3, 6]]), "regret")
     assert curve.rounds.tolist() == [18, 20]
     assert curve.mean.tolist() == [2.0, 4.0]
     assert curve.high - curve.mean == pytest.approx([T_1, 2 * T_1])

@@ -23,7 +23,7 @@ _PYTHON = "uniform"  # stands for a policy with Python objects, which no file ca
 
 
 @commands.callback(invoke_without_command=True)
-def describe(context: typer.Context) -> None:
+def describe_bandits(context: typer.Context) -> None:
     """Look at a bandit that a program saved or keeps in a store, or make one for giro serve.
 
     \b

@@ -22,7 +22,7 @@ Id: TypeAlias = Annotated[str, typer.Argument(help="As giro key list shows it.")
 
 
 @commands.callback(invoke_without_command=True)
-def describe(context: typer.Context) -> None:
+def describe_keys(context: typer.Context) -> None:
     """Create, list and revoke the keys of giro serve, in its store or while it runs.
 
     All its processes follow within seconds. With --url the key in GIRO_KEY is one with the scope

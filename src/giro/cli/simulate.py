@@ -100,7 +100,8 @@ def simulate(
     if out is not None:
         check_folder(out)
     check_picture(plot)
-    limits = _limits(experiment) if limit else {}
+    played = map(Problem.parse, experiment.problems if limit else ())
+    limits = {each.text: lai_robbins(each, runs=runs, seed=seed) for each in played}
     kept = Kept(out)
     traces, interrupted = finished_traces([experiment], kept, Where(jobs, engine, address))
     if json:
@@ -114,13 +115,6 @@ def simulate(
         write_picture(plot, regret_figure(traces, metric=metric, x=x, limits=limits))
     if interrupted:
         raise interrupted_after([experiment], traces, kept)
-
-
-def _limits(experiment: Experiment) -> dict[str, float]:
-    """Return the constants of Lai and Robbins, by the text of the problem."""
-    problems = map(Problem.parse, experiment.problems)
-    runs, seed = experiment.runs, experiment.seed
-    return {problem.text: lai_robbins(problem, runs=runs, seed=seed) for problem in problems}
 
 
 def result_record(trace: Trace, limits: Mapping[str, float] | None = None) -> dict[str, Any]:

@@ -3,8 +3,6 @@
 Li et al. (2011), Algorithm 3.
 """
 
-from typing import Any
-
 import numpy as np
 
 from giro.errors import BadParameter
@@ -41,7 +39,8 @@ def rejection_replay(question: Question) -> Terms:
 
 def _terms(question: Question, *, rejection: bool) -> Terms:
     log, policy, learning = question.log, question.policy, question.learning
-    if _learns(policy):
+    is_fixed = isinstance(policy, str) and (policy == LOGGED or policy.startswith(ALWAYS))
+    if isinstance(policy, str | Policy) and not is_fixed:  # it learns
         policy = Policy.parse(policy)
         kept, name = replayed(policy, log, learning, rejection=rejection), policy.text
     else:
@@ -51,12 +50,6 @@ def _terms(question: Question, *, rejection: bool) -> Terms:
     largest = 1.0 if kept.size else 0.0
     sample = Sample(name, kept.size, float(kept.size), largest, notes=(note,))
     return Terms(log.reward[kept], np.ones(kept.size), float(np.ptp(log.reward)), sample)
-
-
-def _learns(policy: Any) -> bool:
-    """Return whether this is a policy of giro, and no fixed target."""
-    is_fixed = isinstance(policy, str) and (policy == LOGGED or policy.startswith(ALWAYS))
-    return isinstance(policy, str | Policy) and not is_fixed
 
 
 def replayed(policy: Policy, log: Log, learning: Learning, *, rejection: bool) -> np.ndarray:

@@ -32,7 +32,7 @@ from giro.compiling.lanes import (
     within,
     zeros,
 )
-from giro.kernels.draws.uniform import shuffle
+from giro.kernels.draws.uniform import shuffle, uniforms
 from giro.kernels.giro.pseudo_rewards import ONE, ZERO
 from giro.kernels.regression.rows import Rows
 
@@ -91,6 +91,25 @@ def aligned_zeros(rows: int, columns: int) -> np.ndarray:
     memory = np.zeros(rows * columns + _LINE)
     first = (-memory.ctypes.data // memory.itemsize) % _LINE
     return memory[first : first + rows * columns].reshape(rows, columns)
+
+
+def zero_networks(n: int, d: int, hidden: int) -> NetworkWeights:
+    """Return n networks for rows of d columns, with weights of 0."""
+    width = width_of(hidden)
+    return NetworkWeights(aligned_zeros(n, d * width), aligned_zeros(n, width), np.zeros((n, 1)))
+
+
+def random_networks(n: int, d: int, hidden: int, rng: np.random.Generator) -> NetworkWeights:
+    """Return networks with weights within ±sqrt(6 / (inputs + outputs)) of their layer.
+
+    They are drawn one after the other (Glorot and Bengio, 2010). Biases and idle units are 0.
+    """
+    networks = zero_networks(n, d, hidden)
+    inner, outer = math.sqrt(6 / (d + hidden)), math.sqrt(6 / (hidden + 1))
+    drawn = uniforms(-1.0, 1.0, (n, d + 1, hidden), rng)
+    networks.hidden.reshape(n, d, -1)[:, :, :hidden] = inner * drawn[:, :d]
+    networks.output[:, :hidden] = outer * drawn[:, d]
+    return networks
 
 
 @kernel

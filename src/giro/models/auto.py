@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, at_least, check
+from giro.checks import Positive, at_least
 from giro.compiling import bind, dispatched_call, implementation, inlined, kernel, unrolled
 from giro.errors import BadParameter
 from giro.kernels.memory import now, trusted_since
@@ -147,13 +147,12 @@ class Auto(Model, name="auto"):
     members: tuple[Model, ...] = field(
         default=(Linear(), OnlineNetwork(), ExtraTrees()), kw_only=True
     )
-    eta: float = field(default=0.01, kw_only=True)
-    growth: float = field(default=1.1, kw_only=True)
+    eta: Positive = field(default=0.01, kw_only=True)
+    growth: Annotated[float, at_least(1.0)] = field(default=1.1, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters and wrap estimators."""
-        check(self.name, POSITIVE, eta=self.eta)
-        check(self.name, at_least(1.0), growth=self.growth)
+        super().__post_init__()
         if not isinstance(self.members, tuple | list) or not self.members:
             raise BadParameter(f"auto needs members, as in [linear,network], got {self.members!r}")
         object.__setattr__(self, "members", tuple(as_model(member) for member in self.members))

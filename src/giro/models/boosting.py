@@ -1,11 +1,11 @@
 """Boosting: gradient-boosted trees of scikit-learn, under a short name."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import Count, whole
 from giro.errors import needs_extra
 from giro.model import Model
 from giro.models.estimator import Estimator
@@ -26,13 +26,8 @@ class Boosting(Model, name="boosting"):
     partial_fit = staticmethod(Estimator.partial_fit)
     value = staticmethod(Estimator.value)
 
-    trees: int = field(default=30, kw_only=True)
-    leaves: int = field(default=15, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), trees=self.trees)
-        check(self.name, whole(2), leaves=self.leaves)
+    trees: Count = field(default=30, kw_only=True)
+    leaves: Annotated[int, whole(2)] = field(default=15, kw_only=True)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> Any:
         """Return slots without a fit."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import Count
 from giro.errors import BadParameter, ModelWarning, needs_extra
 from giro.kernels.draws.discrete import binomials
 from giro.kernels.draws.uniform import integers_below
@@ -374,11 +374,11 @@ class Estimator(Model, name="estimator"):
     value = staticmethod(_value)
 
     estimator: Any
-    fewest: int = field(default=1, kw_only=True)
+    fewest: Count = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check that the estimator can be fitted and can predict, and keep an unfitted copy."""
-        check("estimator", whole(1), fewest=self.fewest)
+        super().__post_init__()
         abilities_of(self.estimator)
         object.__setattr__(self, "estimator", fresh(self.estimator))
         if hasattr(self.estimator, "partial_fit"):

@@ -1,11 +1,11 @@
 """Extra trees: the mean of trees with random splits (Geurts et al., 2006)."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import at_least, check, whole
+from giro.checks import Count, at_least
 from giro.compiling import bind, dispatched, kernel
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.kernels.memory import Everything, HalfLife, Window, left_since, now
@@ -231,15 +231,10 @@ class ExtraTrees(Model, name="extra-trees"):
     unfinished = staticmethod(_unfinished)
     value = staticmethod(_value)
 
-    trees: int = field(default=20, kw_only=True)
-    candidates: int = field(default=2, kw_only=True)
-    leaf: int = field(default=1, kw_only=True)
-    growth: float = field(default=1.3, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), trees=self.trees, candidates=self.candidates, leaf=self.leaf)
-        check(self.name, at_least(1.0), growth=self.growth)
+    trees: Count = field(default=20, kw_only=True)
+    candidates: Count = field(default=2, kw_only=True)
+    leaf: Count = field(default=1, kw_only=True)
+    growth: Annotated[float, at_least(1.0)] = field(default=1.3, kw_only=True)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return trees without rows, which predict 1/2."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check
+from giro.checks import Positive
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import weights_and_totals
 from giro.kernels.regression.linear_algebra import (
@@ -106,11 +106,7 @@ class Linear(Model, name="linear"):
     partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)
 
-    penalty: float = field(default=1.0, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, POSITIVE, penalty=self.penalty)
+    penalty: Positive = field(default=1.0, kw_only=True)
 
     def forgetting(self, *, windowed: bool) -> Model:
         """Return ridge regression of rows that fade, or leave again."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import LEVEL, POSITIVE, check
+from giro.checks import Level, Positive
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import weights_and_totals
 from giro.kernels.regression.linear_algebra import dot, widen_factor
@@ -58,13 +58,8 @@ class Logistic(Model, name="logistic"):
     partial_fit = staticmethod(_refit)
     value = staticmethod(_value)
 
-    penalty: float = field(default=1.0, kw_only=True)
-    tolerance: float = field(default=1e-4, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, POSITIVE, penalty=self.penalty)
-        check(self.name, LEVEL, tolerance=self.tolerance)
+    penalty: Positive = field(default=1.0, kw_only=True)
+    tolerance: Level = field(default=1e-4, kw_only=True)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return coefficients of zero."""

@@ -1,21 +1,20 @@
 """Network: one hidden layer, trained by stochastic gradient descent (Rumelhart et al., 1986)."""
 
-import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check, whole
+from giro.checks import Count, Positive
 from giro.compiling import kernel
-from giro.kernels.draws.uniform import uniforms
 from giro.kernels.network import (
     NetworkWeights,
     Workspace,
-    aligned_zeros,
     clipped_sigmoid,
     empty_workspace,
     entries_of,
+    network_at,
+    random_networks,
     score_of,
     train,
     width_of,
@@ -25,17 +24,15 @@ from giro.offer import Context
 
 
 class _State(NamedTuple):
-    hidden: np.ndarray  # [slot, feature · unit]
-    output: np.ndarray  # [slot, unit]
-    bias: np.ndarray  # [slot, 1]
+    networks: NetworkWeights  # [slot, ...]
     workspace: Workspace
     rate: float
     passes: int
 
     def widened(self, old: "_State") -> None:
         """Begin with weights of 0 for new columns, which stay 0 while these are."""
-        n, width = old.hidden.shape
-        self.hidden[:n, width:] = 0.0
+        n, width = old.networks.hidden.shape
+        self.networks.hidden[:n, width:] = 0.0
 
 
 @kernel
@@ -44,7 +41,7 @@ def _refit(state: _State, slot: int, sample: Sample, rng: np.random.Generator) -
     sample = recent(sample)
     entries = entries_of(sample.positions, whole_counts(sample, rng))
     how = (state.rate, state.passes)
-    train(_weights(state, slot), state.workspace, sample.rows, entries, how, rng)
+    train(network_at(state.networks, slot), state.workspace, sample.rows, entries, how, rng)
 
 
 @kernel
@@ -55,12 +52,7 @@ def _partial_fit(state: _State, slot: int, sample: Sample, rng: np.random.Genera
 
 @kernel
 def _value(state: _State, slot: int, context: Context) -> float:
-    return clipped_sigmoid(score_of(_weights(state, slot), context))
-
-
-@kernel
-def _weights(state: _State, slot: int) -> NetworkWeights:
-    return NetworkWeights(state.hidden[slot], state.output[slot], state.bias[slot])
+    return clipped_sigmoid(score_of(network_at(state.networks, slot), context))
 
 
 @dataclass(frozen=True)
@@ -83,24 +75,13 @@ class Network(Model, name="network"):
     value = staticmethod(_value)
     takes_weights = False
 
-    hidden: int = field(default=10, kw_only=True)
-    batch: int = field(default=32, kw_only=True)
-    rate: float = field(default=0.01, kw_only=True)
-    passes: int = field(default=1, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), hidden=self.hidden, batch=self.batch, passes=self.passes)
-        check(self.name, POSITIVE, rate=self.rate)
+    hidden: Count = field(default=10, kw_only=True)
+    batch: Count = field(default=32, kw_only=True)
+    rate: Positive = field(default=0.01, kw_only=True)
+    passes: Count = field(default=1, kw_only=True)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return networks with random weights."""
-        d, width = n_features, width_of(self.hidden)
-        hidden, output = aligned_zeros(slots, d * width), aligned_zeros(slots, width)
-        inner, outer = math.sqrt(6 / (d + self.hidden)), math.sqrt(6 / (self.hidden + 1))
-        drawn = uniforms(-1.0, 1.0, (slots, d + 1, self.hidden), rng)  # slot by slot
-        hidden.reshape(slots, d, width)[:, :, : self.hidden] = inner * drawn[:, :d]
-        output[:, : self.hidden] = outer * drawn[:, d]
-        workspace = empty_workspace(d, width, self.batch)
-        bias = np.zeros((slots, 1))
-        return _State(hidden, output, bias, workspace, float(self.rate), int(self.passes))
+        networks = random_networks(slots, n_features, self.hidden, rng)
+        workspace = empty_workspace(n_features, width_of(self.hidden), self.batch)
+        return _State(networks, workspace, float(self.rate), int(self.passes))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check
+from giro.checks import Positive
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import weights_and_totals
 from giro.kernels.memory import left_since, now
@@ -104,11 +104,7 @@ class OnlineLogistic(Model, name="online-logistic"):
     partial_fit = staticmethod(_partial_fit)
     value = staticmethod(_value)
 
-    penalty: float = field(default=1.0, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, POSITIVE, penalty=self.penalty)
+    penalty: Positive = field(default=1.0, kw_only=True)
 
     def forgetting(self, *, windowed: bool) -> Model:
         """Return the model itself, which has no window."""

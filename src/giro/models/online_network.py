@@ -1,14 +1,13 @@
 """Online network: one hidden layer, a few steps of Adam per reward (Kingma and Ba, 2015)."""
 
-import math
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, POSITIVE, check, whole
+from giro.checks import Count, NotNegative, Positive
 from giro.compiling import bind, dispatched_call, kernel
-from giro.kernels.draws.uniform import integer_below, shuffle, uniforms
+from giro.kernels.draws.uniform import integer_below, shuffle
 from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.memory import (
     REACH,
@@ -23,15 +22,16 @@ from giro.kernels.network import (
     NetworkWeights,
     Pace,
     Workspace,
-    aligned_zeros,
     clipped_sigmoid,
     empty_workspace,
     entries_of,
     entry_of,
     network_at,
+    random_networks,
     score_of,
     take_adam_step,
     width_of,
+    zero_networks,
 )
 from giro.model import MOST_ROWS, Model, Sample, recent, whole_counts
 from giro.offer import Context
@@ -167,48 +167,24 @@ class OnlineNetwork(Model, name="online-network"):
     value = staticmethod(_value)
     takes_weights = False
 
-    hidden: int = field(default=32, kw_only=True)
-    copies: int = field(default=2, kw_only=True)
-    steps: int = field(default=4, kw_only=True)
-    batch: int = field(default=16, kw_only=True)
-    rate: float = field(default=0.01, kw_only=True)
-    decay: float = field(default=0.001, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(
-            self.name,
-            whole(1),
-            hidden=self.hidden,
-            copies=self.copies,
-            steps=self.steps,
-            batch=self.batch,
-        )
-        check(self.name, POSITIVE, rate=self.rate)
-        check(self.name, NOT_NEGATIVE, decay=self.decay)
+    hidden: Count = field(default=32, kw_only=True)
+    copies: Count = field(default=2, kw_only=True)
+    steps: Count = field(default=4, kw_only=True)
+    batch: Count = field(default=16, kw_only=True)
+    rate: Positive = field(default=0.01, kw_only=True)
+    decay: NotNegative = field(default=0.001, kw_only=True)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return networks with random weights."""
-        d, width, n = n_features, width_of(self.hidden), slots * self.copies
-        networks = _zeros(n, d, width)
-        inner, outer = math.sqrt(6 / (d + self.hidden)), math.sqrt(6 / (self.hidden + 1))
-        drawn = uniforms(-1.0, 1.0, (n, d + 1, self.hidden), rng)  # slot by slot
-        networks.hidden.reshape(n, d, width)[:, :, : self.hidden] = inner * drawn[:, :d]
-        networks.output[:, : self.hidden] = outer * drawn[:, d]
+        d, n, hidden = n_features, slots * self.copies, self.hidden
         return _State(
-            networks,
-            _zeros(n, d, width),
-            _zeros(n, d, width),
+            random_networks(n, d, hidden, rng),
+            zero_networks(n, d, hidden),
+            zero_networks(n, d, hidden),
             np.ones((n, 2)),
             np.empty(self.batch, np.int32),
-            empty_workspace(d, width, self.batch),
+            empty_workspace(d, width_of(hidden), self.batch),
             Pace(float(self.rate), float(self.decay)),
             int(self.steps),
             int(self.copies),
         )
-
-
-def _zeros(networks: int, d: int, width: int) -> NetworkWeights:
-    return NetworkWeights(
-        aligned_zeros(networks, d * width), aligned_zeros(networks, width), np.zeros((networks, 1))
-    )

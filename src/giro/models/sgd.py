@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check
+from giro.checks import Positive
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import shuffled
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
@@ -168,12 +168,8 @@ class _Sgd(Model):
     takes_weights = False
     logistic = False  # whether the score is that of a logistic model
 
-    penalty: float = field(default=1e-4, kw_only=True)
-    tolerance: float = field(default=1e-3, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, POSITIVE, penalty=self.penalty, tolerance=self.tolerance)
+    penalty: Positive = field(default=1e-4, kw_only=True)
+    tolerance: Positive = field(default=1e-3, kw_only=True)
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> _State:
         """Return coefficients of zero."""

@@ -1,11 +1,11 @@
 """Tree: a decision tree for an arm's rewards (Breiman et al., 1984)."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from giro.checks import check, optional, whole
+from giro.checks import Count, optional, whole
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
 from giro.kernels.tree.grow import (
@@ -82,12 +82,8 @@ class Tree(Model, name="tree"):
     refit = staticmethod(refit)
     value = staticmethod(_value)
 
-    depth: int | None = None
-    leaf: int = 1
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_limits("tree", depth=self.depth, leaf=self.leaf)
+    depth: Annotated[int | None, optional(whole(1))] = None
+    leaf: Count = 1
 
     def start(self, slots: int, n_features: int, capacity: int, rng: np.random.Generator) -> State:
         """Return trees without rows, which predict 1/2."""
@@ -98,9 +94,3 @@ class Tree(Model, name="tree"):
             empty_histogram(n_features),
             Limits(_NO_LIMIT if self.depth is None else self.depth, float(self.leaf)),
         )
-
-
-def check_limits(name: str, *, depth: int | None, leaf: int) -> None:
-    """Check that depth is None or a whole number >= 1, and leaf a whole number >= 1."""
-    check(name, optional(whole(1)), depth=depth)
-    check(name, whole(1), leaf=leaf)

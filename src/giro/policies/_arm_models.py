@@ -29,7 +29,6 @@ from giro.kernels.memory import (
     HalfLife,
     Memory,
     Window,
-    check_memory,
     exchange,
     exchange_row,
     fade,
@@ -68,12 +67,9 @@ class ModelPolicy(Policy):
     if TYPE_CHECKING:  # a field of the subclasses, which list their own parameters first
         model: Model | None
 
-    window: int | None = None  # fields of those that forget
-    half_life: float | None = None
-
     def __post_init__(self) -> None:
         """Wrap an estimator, and check that the model can forget if it has to."""
-        check_memory(self.name, window=self.window, half_life=self.half_life)
+        super().__post_init__()
         if self.model is not None:
             object.__setattr__(self, "model", as_model(self.model))
             self.model.forgetting(windowed=self.window is not None)

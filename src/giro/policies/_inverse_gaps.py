@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, SHARE, check
+from giro.checks import Share
 from giro.compiling import kernel
 from giro.kernels.draws.discrete import place_by_chance
 from giro.kernels.highest.probabilities import argmax_probabilities
@@ -99,16 +99,10 @@ class InverseGapPolicy(ModelPolicy):
         gamma: float
         model: Model
 
-    exponent: float = field(default=0.5, kw_only=True)
+    exponent: Share = field(default=0.5, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
     window: int | None = field(default=None, kw_only=True)
     half_life: float | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters and wrap an estimator."""
-        check(self.name, NOT_NEGATIVE, gamma=self.gamma)
-        check(self.name, SHARE, exponent=self.exponent)
-        super().__post_init__()
 
     def start_models(self, shape: Shape, rng: np.random.Generator, *, by_loss: bool) -> _State:
         """Return models before any reward."""

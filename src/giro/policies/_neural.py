@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, POSITIVE, check, whole
+from giro.checks import Count, NotNegative, Positive
 from giro.compiling import kernel
 from giro.kernels.highest.ties import Ties, tie_ranking
 from giro.kernels.memory import Everything
@@ -100,16 +100,10 @@ class NeuralPolicy(Policy):
 
     uses_arm_features = True
 
-    nu: float = 1.0
-    penalty: float = field(default=1.0, kw_only=True)
-    hidden: int = field(default=32, kw_only=True)
+    nu: NotNegative = 1.0
+    penalty: Positive = field(default=1.0, kw_only=True)
+    hidden: Count = field(default=32, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, NOT_NEGATIVE, nu=self.nu)
-        check(self.name, POSITIVE, penalty=self.penalty)
-        check(self.name, whole(1), hidden=self.hidden)
 
     def most_rewards(self, shape: Shape) -> int | None:
         """Return the rows that the networks keep."""

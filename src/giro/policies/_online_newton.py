@@ -1,10 +1,11 @@
 """Online Newton steps for a logistic model, within a ball (Hazan et al., 2007)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
-from giro.checks import Needed, check
+from giro.checks import Needed
 from giro.compiling import kernel
 from giro.kernels.regression.linear_algebra import (
     add_multiple,
@@ -25,10 +26,7 @@ _NORM = Needed("0 < {} <= 100", lambda value: 0.0 < value <= 100.0)  # exp(norm)
 class OnlineNewtonPolicy(OptimisticPolicy):
     """Parameters of policies with such steps."""
 
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, _NORM, norm=self.norm)
-        super().__post_init__()
+    norm: Annotated[float, _NORM] = field(default=1.0, kw_only=True)
 
 
 @kernel

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check, whole
+from giro.checks import Count, Positive
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import standard_gamma, standard_normal
 from giro.kernels.highest.ties import Ties
@@ -29,16 +29,11 @@ class PosteriorPolicy(Policy):
 
     uses_arm_features = True
 
-    penalty: float = field(default=0.25, kw_only=True)
-    a: float = field(default=6.0, kw_only=True)
-    b: float = field(default=6.0, kw_only=True)
-    initial: int = field(default=2, kw_only=True)
+    penalty: Positive = field(default=0.25, kw_only=True)
+    a: Positive = field(default=6.0, kw_only=True)
+    b: Positive = field(default=6.0, kw_only=True)
+    initial: Count = field(default=2, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, POSITIVE, penalty=self.penalty, a=self.a, b=self.b)
-        check(self.name, whole(1), initial=self.initial)
 
     def posterior(self, n_models: int, n_columns: int) -> "Posterior":
         """Return the prior of each model."""

@@ -1,11 +1,11 @@
 """Replicas of every arm's model, each fitted to the same observations with its own weights."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from giro.checks import SHARE, at_least, check, optional, whole
+from giro.checks import SHARE, at_least, optional
 from giro.compiling import bind, dispatched, inlined, kernel
 from giro.kernels.draws.continuous import standard_exponential, standard_normal
 from giro.kernels.draws.discrete import poisson
@@ -356,18 +356,11 @@ class ReplicaPolicy(ModelPolicy):
         model: Model
         replicas: int
 
-    growth: float = field(default=1.1, kw_only=True)
-    spread: float | None = field(default=None, kw_only=True)
+    growth: Annotated[float, at_least(1.0)] = field(default=1.1, kw_only=True)
+    spread: Annotated[float | None, optional(SHARE)] = field(default=None, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
     window: int | None = field(default=None, kw_only=True)
     half_life: float | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters and wrap an estimator."""
-        check(self.name, whole(1), replicas=self.replicas)
-        check(self.name, at_least(1.0), growth=self.growth)
-        check(self.name, optional(SHARE), spread=self.spread)
-        super().__post_init__()
 
     @property
     def learns_aside(self) -> bool:  # type: ignore[override]  # as `compiles` is

@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from giro.checks import LEVEL, NOT_NEGATIVE, POSITIVE, check, optional
+from giro.checks import NOT_NEGATIVE, Level, NotNegative, Positive, optional
 from giro.compiling import kernel
 from giro.kernels.highest.ties import Ties
 from giro.kernels.regression.design import Design, model_of, put_arm, round_row
@@ -23,17 +23,11 @@ class OptimisticPolicy(Policy):
 
     uses_arm_features = True
 
-    scale: float | None = None
-    penalty: float = field(default=1.0, kw_only=True)
-    delta: float = field(default=0.05, kw_only=True)
-    norm: float = field(default=1.0, kw_only=True)
+    scale: Annotated[float | None, optional(NOT_NEGATIVE)] = None
+    penalty: Positive = field(default=1.0, kw_only=True)
+    delta: Level = field(default=0.05, kw_only=True)
+    norm: NotNegative = field(default=1.0, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_width(
-            self.name, scale=self.scale, penalty=self.penalty, delta=self.delta, norm=self.norm
-        )
 
 
 @kernel
@@ -58,13 +52,3 @@ def ridge_scores_and_widths(
     for i in range(1 if design.shared else offer.arms.size):
         refresh(ridge, model_of(design, offer.arms[i]))
     return scores_and_widths(design, offer, ridge.theta, ridge.factor, ridge.workspace)
-
-
-def check_width(
-    policy: str, *, scale: float | None, penalty: float, delta: float, norm: float = 0.0
-) -> None:
-    """Check scale >= 0 or None, penalty > 0, 0 < delta < 1 and norm >= 0."""
-    check(policy, optional(NOT_NEGATIVE), scale=scale)
-    check(policy, POSITIVE, penalty=penalty)
-    check(policy, LEVEL, delta=delta)
-    check(policy, NOT_NEGATIVE, norm=norm)

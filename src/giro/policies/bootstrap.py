@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import Count
 from giro.compiling import kernel
 from giro.kernels.giro.history import Rewards, all_binary, no_rewards, remember
 from giro.kernels.giro.reweight import entries_of, multinomial_mean
@@ -72,12 +72,8 @@ class Bootstrap(Policy, name="bootstrap"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
 
-    pulls: int = 1
+    pulls: Count = 1
     ties: Ties = field(default="fixed", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), pulls=self.pulls)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Return whether the probabilities are known: only while all rewards are 0 or 1."""

@@ -1,13 +1,12 @@
 """Bootstrap Thompson sampling: a bootstrap of the rewards and of artificial prior ones."""
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import whole
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.giro.history import Rewards, all_binary, no_rewards, remember
 from giro.kernels.giro.lazy_weights import (
     WeightedArms,
@@ -90,17 +89,9 @@ class BootstrapThompson(Policy, name="bootstrap-thompson"):
     propensities = staticmethod(_propensities)
 
     weights: Literal["multinomial", "exponential"] = "multinomial"
-    zeros: int = field(default=1, kw_only=True)
-    ones: int = field(default=1, kw_only=True)
+    zeros: Annotated[int, whole(0)] = field(default=1, kw_only=True)
+    ones: Annotated[int, whole(0)] = field(default=1, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        if self.weights not in {"multinomial", "exponential"}:
-            raise BadParameter(
-                f"bootstrap-thompson needs weights multinomial or exponential, got '{self.weights}'"
-            )
-        check(self.name, whole(0), zeros=self.zeros, ones=self.ones)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Return whether the probabilities are known: only while all rewards are 0 or 1."""

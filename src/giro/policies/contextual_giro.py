@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, check
+from giro.checks import NotNegative
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import draw_counts
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
@@ -76,14 +76,9 @@ class ContextualGiro(ModelPolicy, name="contextual-giro"):
     uses_arm_features = True
     hashes_features = False  # it fits to rows
 
-    a: float = 1.0
+    a: NotNegative = 1.0
     model: Model = Linear()  # noqa: RUF009  # frozen
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters and wrap an estimator."""
-        check(self.name, NOT_NEGATIVE, a=self.a)
-        super().__post_init__()
 
     @property
     def choose_mutates_state(self) -> bool:  # type: ignore[override]  # known with the model

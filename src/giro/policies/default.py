@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass, field
 
-from giro.kernels.memory import check_memory
 from giro.models.auto import Auto
 from giro.policies.giro import Giro
 from giro.policies.rand_ucb import RandUcb
@@ -28,10 +27,6 @@ class Default(Policy, name="default"):
 
     window: int | None = field(default=None, kw_only=True)
     half_life: float | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_memory(self.name, window=self.window, half_life=self.half_life)
 
     def resolved(self, *, contextual: bool) -> Policy:
         """Return the policy that decides: one of the two."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check, whole
+from giro.checks import Count, Positive
 from giro.compiling import inline_kernel, kernel
 from giro.kernels.draws.continuous import normals, standard_normal
 from giro.kernels.highest.probabilities import argmax_probabilities
@@ -100,14 +100,9 @@ class Ensemble(Policy, name="ensemble"):
     propensities = staticmethod(_propensities)
     uses_arm_features = True
 
-    models: int = 20
-    prior_sd: float = field(default=0.5, kw_only=True)
-    noise_sd: float = field(default=0.5, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), models=self.models)
-        check(self.name, POSITIVE, prior_sd=self.prior_sd, noise_sd=self.noise_sd)
+    models: Count = 20
+    prior_sd: Positive = field(default=0.5, kw_only=True)
+    noise_sd: Positive = field(default=0.5, kw_only=True)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the models' draws from the prior."""

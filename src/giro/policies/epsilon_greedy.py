@@ -1,11 +1,11 @@
 """ε-greedy: pull the arm with the highest mean, and now and then any arm."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, SHARE, check, optional
+from giro.checks import NOT_NEGATIVE, SHARE, optional
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import integer_below
@@ -112,9 +112,9 @@ class EpsilonGreedy(MeansOrModels, name="epsilon-greedy"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
 
-    epsilon: float | None = None
-    b: float | None = None
-    share: float | None = None
+    epsilon: Annotated[float | None, optional(SHARE)] = None
+    b: Annotated[float | None, optional(NOT_NEGATIVE)] = None
+    share: Annotated[float | None, optional(SHARE)] = None
     model: Model | None = None
     ties: Ties = field(default="random", kw_only=True)
     window: int | None = field(default=None, kw_only=True)
@@ -128,8 +128,6 @@ class EpsilonGreedy(MeansOrModels, name="epsilon-greedy"):
         super().__post_init__()
         if not given:
             object.__setattr__(self, "share", _PAPER_SHARE)
-        check(self.name, optional(SHARE), epsilon=self.epsilon, share=self.share)
-        check(self.name, optional(NOT_NEGATIVE), b=self.b)
 
     @property
     def needs_rounds(self) -> bool:  # type: ignore[override]  # here it depends on parameters

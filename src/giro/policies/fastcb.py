@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from giro.checks import NotNegative
 from giro.model import Model
 from giro.models.online_logistic import OnlineLogistic
 from giro.policies._inverse_gaps import InverseGapPolicy
@@ -27,7 +28,7 @@ class FastCb(InverseGapPolicy, name="fastcb"):
 
     source = "Foster and Krishnamurthy 2021, Algorithm 1"
 
-    gamma: float = 10.0
+    gamma: NotNegative = 10.0
     model: Model = OnlineLogistic()  # noqa: RUF009  # frozen
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, check
+from giro.checks import NotNegative
 from giro.compiling import bind, dispatched, inline_kernel, kernel
 from giro.kernels.giro.lazy_argmax import lazy_argmax
 from giro.kernels.giro.partial_sample import (
@@ -27,7 +27,7 @@ from giro.kernels.highest.binomial_argmax import (
 )
 from giro.kernels.highest.binomial_probabilities import binomial_argmax_probabilities
 from giro.kernels.highest.ties import Ties, tie_ranking
-from giro.kernels.memory import Everything, Window, check_memory, exchange, memory_of
+from giro.kernels.memory import Everything, Window, exchange, memory_of
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -133,14 +133,9 @@ class Giro(Policy, name="giro"):
     propensities = staticmethod(_propensities)
     choose_mutates_state = True  # it tunes tail tests for rewards inside (0, 1)
 
-    a: float = 1.0
+    a: NotNegative = 1.0
     ties: Ties = field(default="random", kw_only=True)
     window: int | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, NOT_NEGATIVE, a=self.a)
-        check_memory(self.name, window=self.window)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Return whether the probabilities are known: only while all rewards are 0 or 1."""

@@ -1,11 +1,11 @@
 """Giro ensemble: contextual Giro with a fixed number of perturbed histories."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, check, optional
+from giro.checks import NOT_NEGATIVE, Count, among, optional
 from giro.errors import BadParameter
 from giro.model import Model
 from giro.models.hashed import Hashed
@@ -42,19 +42,14 @@ class GiroEnsemble(ReplicaPolicy, name="giro-ensemble"):
 
     source = "Kveton et al. 2019, Section 8; Oza and Russell 2001; Wan et al. 2023"
 
-    a: float | None = None
+    a: Annotated[float | None, optional(NOT_NEGATIVE)] = None
     model: Model = Linear()  # noqa: RUF009  # frozen
-    replicas: int = 50
-    weights: Weights | None = field(default=None, kw_only=True)
+    replicas: Count = 50
+    weights: Annotated[Weights | None, optional(among(KINDS))] = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
-        check(self.name, optional(NOT_NEGATIVE), a=self.a)
-        if self.weights not in (None, *KINDS):
-            raise BadParameter(
-                f"{self.name} needs weights {', '.join(KINDS)}, got '{self.weights}'"
-            )
         if self.weights not in (None, "poisson") and not self.model.takes_weights:
             raise BadParameter(
                 f"{self.name} with weights={self.weights} needs a model of weighted rows, as "

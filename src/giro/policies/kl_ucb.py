@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, check
+from giro.checks import NotNegative
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import bernoulli_rounded
 from giro.kernels.highest.probabilities import argmax_probabilities
@@ -161,12 +161,8 @@ class KlUcb(Policy, name="kl-ucb"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
 
-    c: float = 3.0
+    c: NotNegative = 3.0
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, NOT_NEGATIVE, c=self.c)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check
+from giro.checks import Positive
 from giro.compiling import kernel
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.regression.design import (
@@ -85,13 +85,9 @@ class LinPhe(Policy, name="lin-phe"):
     learn = staticmethod(_learn)
     uses_arm_features = True
 
-    a: float = 2.0
-    penalty: float = field(default=1.0, kw_only=True)
+    a: Positive = 2.0
+    penalty: Positive = field(default=1.0, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, POSITIVE, a=self.a, penalty=self.penalty)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check
+from giro.checks import Positive
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.highest.densities import normal_argmax_probabilities
@@ -92,13 +92,9 @@ class LinReboot(Policy, name="lin-reboot"):
     propensities = staticmethod(_propensities)
     uses_arm_features = True
 
-    w: float = 0.4
-    penalty: float = field(default=0.1, kw_only=True)
+    w: Positive = 0.4
+    penalty: Positive = field(default=0.1, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, POSITIVE, w=self.w, penalty=self.penalty)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return regressions before any reward."""

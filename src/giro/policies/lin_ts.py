@@ -2,19 +2,19 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from giro.checks import NOT_NEGATIVE, Level, Positive, optional
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.highest.densities import normal_argmax_probabilities
 from giro.kernels.highest.ties import argmax
-from giro.kernels.memory import check_memory
 from giro.kernels.regression.design import Design, case_row, design_of, model_of, put_arm, round_row
 from giro.kernels.regression.linear_algebra import dot
 from giro.kernels.regression.ridge import drawn_theta, refresh, ridge_of, take_in
-from giro.policies._widths import NOISE, check_width, ridge_scores_and_widths
+from giro.policies._widths import NOISE, ridge_scores_and_widths
 from giro.policy import Case, Offer, Policy, Shape
 
 
@@ -102,16 +102,11 @@ class LinTs(Policy, name="lin-ts"):
     propensities = staticmethod(_propensities)
     uses_arm_features = True
 
-    scale: float | None = None
-    penalty: float = field(default=1.0, kw_only=True)
-    delta: float = field(default=0.05, kw_only=True)
+    scale: Annotated[float | None, optional(NOT_NEGATIVE)] = None
+    penalty: Positive = field(default=1.0, kw_only=True)
+    delta: Level = field(default=0.05, kw_only=True)
     window: int | None = field(default=None, kw_only=True)
     half_life: float | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_width(self.name, scale=self.scale, penalty=self.penalty, delta=self.delta)
-        check_memory(self.name, window=self.window, half_life=self.half_life)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Return whether the probabilities are known: not if arms share a draw."""

@@ -9,7 +9,6 @@ import numpy as np
 from giro.compiling import kernel
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import argmax, tie_ranking
-from giro.kernels.memory import check_memory
 from giro.kernels.regression.design import Design, case_row, design_of, model_of
 from giro.kernels.regression.linear_algebra import log_det, squared_width
 from giro.kernels.regression.ridge import has_memory, ridge_of, take_in
@@ -99,11 +98,6 @@ class LinUcb(OptimisticPolicy, name="lin-ucb"):
 
     window: int | None = field(default=None, kw_only=True)
     half_life: float | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        super().__post_init__()
-        check_memory(self.name, window=self.window, half_life=self.half_life)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return regressions before any reward, with their radius."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, POSITIVE, check, whole
+from giro.checks import Count, NotNegative, Positive
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below, uniforms
 from giro.kernels.giro.pseudo_rewards import REAL
@@ -157,26 +157,12 @@ class NeuralLinear(PosteriorPolicy, name="neural-linear"):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
 
-    hidden: int = field(default=50, kw_only=True)
-    every: int = field(default=50, kw_only=True)
-    steps: int = field(default=40, kw_only=True)
-    batch: int = field(default=32, kw_only=True)
-    rate: float = field(default=0.01, kw_only=True)
-    slowing: float = field(default=0.0, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        super().__post_init__()
-        check(
-            self.name,
-            whole(1),
-            hidden=self.hidden,
-            every=self.every,
-            steps=self.steps,
-            batch=self.batch,
-        )
-        check(self.name, POSITIVE, rate=self.rate)
-        check(self.name, NOT_NEGATIVE, slowing=self.slowing)
+    hidden: Count = field(default=50, kw_only=True)
+    every: Count = field(default=50, kw_only=True)
+    steps: Count = field(default=40, kw_only=True)
+    batch: Count = field(default=32, kw_only=True)
+    rate: Positive = field(default=0.01, kw_only=True)
+    slowing: NotNegative = field(default=0.0, kw_only=True)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return a network with random weights, and the prior of every arm."""

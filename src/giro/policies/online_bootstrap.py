@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check, whole
+from giro.checks import Count, Positive
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import COINS, coins
 from giro.kernels.highest.probabilities import replica_probabilities
@@ -62,15 +62,10 @@ class OnlineBootstrap(Policy, name="online-bootstrap"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
 
-    replicas: int = 1000
-    alpha: float = field(default=1.0, kw_only=True)
-    beta: float = field(default=1.0, kw_only=True)
+    replicas: Count = 1000
+    alpha: Positive = field(default=1.0, kw_only=True)
+    beta: Positive = field(default=1.0, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), replicas=self.replicas)
-        check(self.name, POSITIVE, alpha=self.alpha, beta=self.beta)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return replicas that have seen only the prior."""

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check
+from giro.checks import Positive
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import pseudo_count_distribution
 from giro.kernels.highest.binomial_argmax import (
@@ -58,12 +58,8 @@ class Phe(Policy, name="phe"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
 
-    a: float = 1.1
+    a: Positive = 1.1
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, POSITIVE, a=self.a)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from giro.checks import Count
 from giro.model import Model
 from giro.models.linear import Linear
 from giro.policies._replicas import ReplicaPolicy
@@ -23,7 +24,7 @@ class PoissonBootstrap(ReplicaPolicy, name="poisson-bootstrap"):
     source = "Tang et al. 2015, Section 4"
 
     model: Model = Linear()  # noqa: RUF009  # frozen
-    replicas: int = 20
+    replicas: Count = 20
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:
         """Return empty histories and unfitted replicas."""

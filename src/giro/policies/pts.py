@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, SHARE, check, whole
+from giro.checks import Count, Positive, Share
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import normals, standard_normal
 from giro.kernels.draws.uniform import integer_below
@@ -227,18 +227,12 @@ class Pts(Policy, name="pts"):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
 
-    rank: int = 2
-    particles: int = field(default=30, kw_only=True)
-    centre: float = field(default=0.5, kw_only=True)
-    noise: float = field(default=0.5, kw_only=True)
-    sd: float = field(default=1.0, kw_only=True)
+    rank: Count = 2
+    particles: Count = field(default=30, kw_only=True)
+    centre: Share = field(default=0.5, kw_only=True)
+    noise: Positive = field(default=0.5, kw_only=True)
+    sd: Positive = field(default=1.0, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), rank=self.rank, particles=self.particles)
-        check(self.name, SHARE, centre=self.centre)
-        check(self.name, POSITIVE, noise=self.noise, sd=self.sd)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return particles drawn from the prior."""

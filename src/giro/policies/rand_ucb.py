@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import NOT_NEGATIVE, POSITIVE, check
+from giro.checks import NotNegative, Positive
 from giro.compiling import inline_kernel, inlined, kernel
 from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
@@ -253,19 +253,13 @@ class RandUcb(ModelPolicy, name="rand-ucb"):
     uses_arm_features = True
     hashes_features = False  # its widths need columns
 
-    scale: float = 1.0
+    scale: NotNegative = 1.0
     model: Model | None = None
-    prior: float = field(default=10.0, kw_only=True)
-    penalty: float = field(default=1.0, kw_only=True)
+    prior: Positive = field(default=10.0, kw_only=True)
+    penalty: Positive = field(default=1.0, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
     window: int | None = field(default=None, kw_only=True)
     half_life: float | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, NOT_NEGATIVE, scale=self.scale)
-        check(self.name, POSITIVE, penalty=self.penalty, prior=self.prior)
-        super().__post_init__()
 
     def functions(self) -> Functions:
         """Return the functions for regressions or for models."""

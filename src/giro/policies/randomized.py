@@ -53,6 +53,7 @@ class Randomized(Policy, name="randomized"):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
+        super().__post_init__()
         if not callable(self.draw):
             raise BadParameter(f"randomized needs a function draw(history, rng), got {self.draw!r}")
 

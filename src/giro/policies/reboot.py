@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check, optional
+from giro.checks import POSITIVE, Positive, optional
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import standard_normal
 from giro.kernels.highest.densities import normal_argmax_probabilities
@@ -83,14 +83,9 @@ class Reboot(Policy, name="reboot"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
 
-    r: float = 1.5
-    sd: float | None = field(default=None, kw_only=True)
+    r: Positive = 1.5
+    sd: Annotated[float | None, optional(POSITIVE)] = field(default=None, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, POSITIVE, r=self.r)
-        check(self.name, optional(POSITIVE), sd=self.sd)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""

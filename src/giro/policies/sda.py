@@ -7,7 +7,6 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.draws.discrete import hypergeometric
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.giro.history import History, append, empty_history, rewards_of
@@ -172,11 +171,6 @@ class Sda(Policy, name="sda"):
 
     block: Block = "random"
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        if self.block not in get_args(Block):
-            raise BadParameter(f"sda needs block {', '.join(get_args(Block))}, got '{self.block}'")
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories, before the first duels."""

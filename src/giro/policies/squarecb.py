@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from giro.checks import NotNegative
 from giro.model import Model
 from giro.models.hashed import Hashed
 from giro.policies._inverse_gaps import InverseGapPolicy
@@ -28,7 +29,7 @@ class SquareCb(InverseGapPolicy, name="squarecb"):
 
     source = "Foster and Rakhlin 2020, Algorithm 1; Abe and Long 1999"
 
-    gamma: float = 10.0
+    gamma: NotNegative = 10.0
     model: Model = Hashed()  # noqa: RUF009  # frozen
 
     def start(self, shape: Shape, rng: np.random.Generator) -> Any:

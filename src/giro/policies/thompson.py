@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check
+from giro.checks import Positive
 from giro.compiling import inline_kernel, kernel
 from giro.kernels.draws.continuous import beta as beta_draw
 from giro.kernels.draws.uniform import bernoulli_rounded
 from giro.kernels.highest.beta_argmax import beta_argmax
 from giro.kernels.highest.densities import beta_argmax_probabilities
 from giro.kernels.highest.slots import Race, beta_race
-from giro.kernels.memory import check_memory, exchange, fade, memory_of
+from giro.kernels.memory import exchange, fade, memory_of
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 
@@ -91,15 +91,10 @@ class Thompson(Policy, name="thompson"):
     propensities = staticmethod(_propensities)
     race = staticmethod(_race)
 
-    alpha: float = field(default=1.0, kw_only=True)
-    beta: float = field(default=1.0, kw_only=True)
+    alpha: Positive = field(default=1.0, kw_only=True)
+    beta: Positive = field(default=1.0, kw_only=True)
     window: int | None = field(default=None, kw_only=True)
     half_life: float | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, POSITIVE, alpha=self.alpha, beta=self.beta)
-        check_memory(self.name, window=self.window, half_life=self.half_life)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return the prior of every arm."""

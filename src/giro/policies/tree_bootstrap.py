@@ -1,11 +1,11 @@
 """Tree bootstrap: decision trees on bootstrap samples (Elmachtoub et al., 2017, Algorithm 1)."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import Count, optional, whole
 from giro.compiling import kernel
 from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
@@ -14,7 +14,7 @@ from giro.kernels.regression.design import Design, case_row, design_of, round_ro
 from giro.kernels.regression.rows import Rows, append_row, empty_rows, positions_of
 from giro.model import Sample
 from giro.models.tree import State as Trees
-from giro.models.tree import Tree, check_limits, leaf, refit
+from giro.models.tree import Tree, leaf, refit
 from giro.policy import Case, Context, Offer, Policy, Shape
 
 
@@ -92,16 +92,11 @@ class TreeBootstrap(Policy, name="tree-bootstrap"):
     choose = staticmethod(_choose)
     learn = staticmethod(_learn)
 
-    zeros: int = 1
-    ones: int = 1
-    depth: int | None = field(default=None, kw_only=True)
-    leaf: int = field(default=1, kw_only=True)
+    zeros: Annotated[int, whole(0)] = 1
+    ones: Annotated[int, whole(0)] = 1
+    depth: Annotated[int | None, optional(whole(1))] = field(default=None, kw_only=True)
+    leaf: Count = field(default=1, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check("tree-bootstrap", whole(0), zeros=self.zeros, ones=self.ones)
-        check_limits("tree-bootstrap", depth=self.depth, leaf=self.leaf)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return empty histories."""

@@ -9,7 +9,7 @@ import numpy as np
 from giro.compiling import inline_kernel, kernel
 from giro.kernels.highest.probabilities import argmax_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
-from giro.kernels.memory import check_memory, exchange, fade, memory_of
+from giro.kernels.memory import exchange, fade, memory_of
 from giro.offer import of_arms
 from giro.policy import Case, Offer, Policy, Shape
 
@@ -86,10 +86,6 @@ class Ucb1(Policy, name="ucb1"):
     ties: Ties = field(default="random", kw_only=True)
     window: int | None = field(default=None, kw_only=True)
     half_life: float | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_memory(self.name, window=self.window, half_life=self.half_life)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return counts and sums of zero."""

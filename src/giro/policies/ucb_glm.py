@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from giro.checks import check, optional, whole
+from giro.checks import optional, whole
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below
 from giro.kernels.highest.probabilities import argmax_probabilities
@@ -80,12 +80,7 @@ class UcbGlm(OptimisticPolicy, name="ucb-glm"):
     learn = staticmethod(_learn)
     propensities = staticmethod(_propensities)
 
-    tau: int | None = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        super().__post_init__()
-        check(self.name, optional(whole(0)), tau=self.tau)
+    tau: Annotated[int | None, optional(whole(0))] = field(default=None, kw_only=True)
 
     def start(self, shape: Shape, rng: np.random.Generator) -> _State:
         """Return models before any reward."""

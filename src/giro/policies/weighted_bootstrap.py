@@ -1,13 +1,12 @@
 """Weighted bootstrap: rewards are reweighted at random (Vaswani et al., 2018)."""
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check, whole
+from giro.checks import Positive, whole
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.giro.history import Rewards, no_rewards, remember
 from giro.kernels.giro.lazy_weights import (
     WeightedArms,
@@ -89,19 +88,10 @@ class WeightedBootstrap(Policy, name="weighted-bootstrap"):
     propensities = staticmethod(_propensities)
 
     weights: Literal["exponential", "gaussian", "additive"] = "exponential"
-    zeros: int = field(default=1, kw_only=True)
-    ones: int = field(default=1, kw_only=True)
-    sd: float = field(default=0.5, kw_only=True)
+    zeros: Annotated[int, whole(0)] = field(default=1, kw_only=True)
+    ones: Annotated[int, whole(0)] = field(default=1, kw_only=True)
+    sd: Positive = field(default=0.5, kw_only=True)
     ties: Ties = field(default="random", kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        if self.weights not in _KINDS:
-            raise BadParameter(
-                f"weighted-bootstrap needs weights {', '.join(_KINDS)}, got '{self.weights}'"
-            )
-        check(self.name, whole(0), zeros=self.zeros, ones=self.ones)
-        check(self.name, POSITIVE, sd=self.sd)
 
     def has_propensities(self, *, binary: bool, shared: bool) -> bool:
         """Return whether probabilities are known: if exponential, while rewards are 0 or 1."""

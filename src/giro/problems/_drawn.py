@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import Count
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import standard_normal
 from giro.offer import Offer
@@ -71,13 +71,9 @@ class DrawnProblem(Problem):
     same way in each round, and all arms share the same parameters.
     """
 
-    n_arms: int = 10
-    dimension: int = 10
+    n_arms: Count = 10
+    dimension: Count = 10
     shared: bool = field(default=False, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), n_arms=self.n_arms, dimension=self.dimension)
 
     @property
     def n_features(self) -> int:  # type: ignore[override]  # known with the parameters

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import Count
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.uniform import uniforms
@@ -31,7 +31,7 @@ class MeansProblem(Problem):
     Section 6.1), or `means` are the same in all runs.
     """
 
-    n_arms: int = 10
+    n_arms: Count = 10
     low: float = 0.25
     high: float = 0.75
     means: tuple[float, ...] | None = None
@@ -44,7 +44,7 @@ class MeansProblem(Problem):
             for mean in self.means:
                 if not 0.0 <= mean <= 1.0:
                     raise BadParameter(f"{self.name} needs means in [0, 1], got {mean}")
-        check(self.name, whole(1), n_arms=self.n_arms)
+        super().__post_init__()
         if not 0.0 <= self.low <= self.high <= 1.0:
             raise BadParameter(
                 f"{self.name} needs 0 <= low <= high <= 1, got low={self.low}, high={self.high}"
@@ -71,7 +71,8 @@ class _Instance(NamedTuple):
 
 
 @kernel
-def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
+def toss(instance: Any, means: Means, arm: int, rng: np.random.Generator) -> float:
+    """Return 1 with the arm's mean as probability, and otherwise 0."""
     return 1.0 if rng.random() < means[arm] else 0.0
 
 
@@ -81,7 +82,7 @@ class Bernoulli(MeansProblem, name="bernoulli"):
 
     source = "Kveton et al. 2019, Section 6.1"
     reveal = staticmethod(reveal_means)
-    reward = staticmethod(_reward)
+    reward = staticmethod(toss)
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the means of one run."""

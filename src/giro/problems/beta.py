@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check
+from giro.checks import Positive
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import beta
 from giro.offer import Offer, offer_of
@@ -38,12 +38,7 @@ class Beta(MeansProblem, name="beta"):
     reveal = staticmethod(reveal_means)
     reward = staticmethod(_reward)
 
-    v: float = 4.0
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        super().__post_init__()
-        check(self.name, POSITIVE, v=self.v)
+    v: Positive = 4.0
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the means of one run."""

@@ -5,7 +5,7 @@ import hashlib
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self, get_args
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -143,9 +143,7 @@ class Classification(Problem, name="classification"):
 
     def __post_init__(self) -> None:
         """Check the parameters and read a file. The paper's data are read when a run starts."""
-        if self.scale not in get_args(Scale):
-            scales = ", ".join(get_args(Scale))
-            raise BadParameter(f"classification needs a scale of {scales}; got '{self.scale}'")
+        super().__post_init__()
         if not isinstance(self.data, str):
             raise BadParameter(
                 f"classification takes the name of a data set or of a file, got a "

@@ -1,13 +1,12 @@
 """Delayed: another problem whose rewards reach the policy later."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from giro.checks import check, whole
 from giro.compiling import bind, in_python, kernel, plain
-from giro.errors import BadParameter
 from giro.kernels.draws.continuous import standard_exponential
 from giro.offer import Case, Offer, Shape, case_of, position_of
 from giro.policy import choose, learn, propensities
@@ -143,10 +142,6 @@ class Delayed(Wrapping, name="delayed"):
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
-        if self.delay not in get_args(Delay):
-            raise BadParameter(
-                f"delayed needs delay {', '.join(get_args(Delay))}, got '{self.delay}'"
-            )
         check(self.name, whole(1 if self.delay == "batch" else 0), lag=self.lag)
 
     def start(self, rng: np.random.Generator) -> _Instance:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check
+from giro.checks import Positive
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import standard_normal
 from giro.offer import Offer, offer_of
@@ -41,12 +41,7 @@ class Gaussian(MeansProblem, name="gaussian"):
     reveal = staticmethod(reveal_means)
     reward = staticmethod(_reward)
 
-    sd: float = 0.1
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        super().__post_init__()
-        check(self.name, POSITIVE, sd=self.sd)
+    sd: Positive = 0.1
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the means of one run."""

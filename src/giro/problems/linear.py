@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from giro.checks import POSITIVE, check, optional
+from giro.checks import POSITIVE, optional
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import beta
 from giro.offer import Offer
@@ -54,12 +54,7 @@ class Linear(DrawnProblem, name="linear"):
     reveal = staticmethod(_reveal)
     reward = staticmethod(_reward)
 
-    v: float | None = None
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        super().__post_init__()
-        check(self.name, optional(POSITIVE), v=self.v)
+    v: Annotated[float | None, optional(POSITIVE)] = None
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the arms of one run."""

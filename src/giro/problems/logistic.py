@@ -1,18 +1,19 @@
 """Logistic: the log odds of an arm's reward are a linear function of the context."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from giro.checks import Needed
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.network import clipped_sigmoid
 from giro.offer import Offer
 from giro.problem import Means
 from giro.problems._drawn import Drawn, DrawnProblem, draw_round
+from giro.problems.bernoulli import toss
 
-_STRONGEST = 500.0  # above this, exp(-x·θ) may overflow
+_NO_OVERFLOW = Needed("0 <= {} <= 500", lambda value: 0.0 <= value <= 500.0)  # of exp(-x·θ)
 
 
 class _Instance(NamedTuple):
@@ -29,11 +30,6 @@ def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offe
     return offer, instance.means, highest
 
 
-@kernel
-def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
-    return 1.0 if rng.random() < means[arm] else 0.0
-
-
 @dataclass(frozen=True)
 class Logistic(DrawnProblem, name="logistic"):
     """Rewards 0 and 1 with mean 1 / (1 + exp(-(x, 1)·θ)), x the context, θ the arm's parameters.
@@ -45,17 +41,9 @@ class Logistic(DrawnProblem, name="logistic"):
 
     source = "Kveton et al. 2019, Section 2, Equation (2)"
     reveal = staticmethod(_reveal)
-    reward = staticmethod(_reward)
+    reward = staticmethod(toss)
 
-    strength: float = 5.0
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        super().__post_init__()
-        if not 0.0 <= self.strength <= _STRONGEST:
-            raise BadParameter(
-                f"logistic needs 0 <= strength <= {_STRONGEST}, got strength={self.strength}"
-            )
+    strength: Annotated[float, _NO_OVERFLOW] = 5.0
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the arms of one run."""

@@ -5,12 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import Count
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import standard_gamma
 from giro.kernels.draws.uniform import integer_below, uniforms
 from giro.offer import NO_FEATURES, Offer
 from giro.problem import Means, Problem
+from giro.problems.bernoulli import toss
 
 _MIXED = 0.2  # of the Dirichlet distribution: most users have mainly one taste
 
@@ -31,11 +32,6 @@ def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offe
     return Offer(instance.arms, instance.context, instance.features), means, means.max()
 
 
-@kernel
-def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
-    return 1.0 if rng.random() < means[arm] else 0.0
-
-
 @dataclass(frozen=True)
 class LowRank(Problem, name="low-rank"):
     """Rewards 0 and 1 whose means are a matrix of `users` and `arms` that has rank `rank`.
@@ -48,15 +44,11 @@ class LowRank(Problem, name="low-rank"):
 
     source = "the model of Kawale et al. 2015, Section 5, with means in [0, 1]"
     reveal = staticmethod(_reveal)
-    reward = staticmethod(_reward)
+    reward = staticmethod(toss)
 
-    n_arms: int = 10
-    users: int = field(default=10, kw_only=True)
-    rank: int = field(default=2, kw_only=True)
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), n_arms=self.n_arms, users=self.users, rank=self.rank)
+    n_arms: Count = 10
+    users: Count = field(default=10, kw_only=True)
+    rank: Count = field(default=2, kw_only=True)
 
     @property
     def n_features(self) -> int:  # type: ignore[override]  # known with the users

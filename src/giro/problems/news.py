@@ -2,11 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import FINITE, NOT_NEGATIVE, SHARE, at_least, check, whole
+from giro.checks import (
+    FINITE,
+    Count,
+    NotNegative,
+    Share,
+    at_least,
+    whole,
+)
 from giro.compiling import bind, dispatched, inline_kernel, kernel
 from giro.errors import BadParameter
 from giro.kernels.draws.continuous import standard_normal
@@ -14,6 +21,7 @@ from giro.kernels.draws.uniform import integer_below
 from giro.kernels.network import clipped_sigmoid
 from giro.offer import Offer, SparseRows
 from giro.problem import Means, Problem
+from giro.problems.bernoulli import toss
 
 _EACH = 3  # features of an article that are not zero, if its number is one of them
 
@@ -120,11 +128,6 @@ def _publish(instance: _Instance, rng: np.random.Generator) -> int:
     return int(arm)
 
 
-@kernel
-def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
-    return 1.0 if rng.random() < means[arm] else 0.0
-
-
 @dataclass(frozen=True)
 class News(Problem, name="news"):
     """Articles that come, grow old and go, and readers who click on the one shown or do not.
@@ -147,27 +150,22 @@ class News(Problem, name="news"):
 
     source = "after Li et al. 2010, articles of a front page; the distribution is giro's own"
     reveal = staticmethod(_reveal)
-    reward = staticmethod(_reward)
+    reward = staticmethod(toss)
     offers_all = False
 
-    n_arms: int = 1_000
-    on_offer: int = 20
-    lifetime: float = 1_000.0
-    topics: int = 8
-    kinds: int = 4
-    drift: float = 0.1
-    spread: float = 0.5
-    constant: float = -2.0
+    n_arms: Count = 1_000
+    on_offer: Count = 20
+    lifetime: Annotated[float, at_least(1.0)] = 1_000.0
+    topics: Count = 8
+    kinds: Annotated[int, whole(2)] = 4
+    drift: Share = 0.1
+    spread: NotNegative = 0.5
+    constant: Annotated[float, FINITE] = -2.0
     ids: bool = False
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check(self.name, whole(1), n_arms=self.n_arms, on_offer=self.on_offer, topics=self.topics)
-        check(self.name, whole(2), kinds=self.kinds)
-        check(self.name, at_least(1.0), lifetime=self.lifetime)
-        check(self.name, SHARE, drift=self.drift)
-        check(self.name, NOT_NEGATIVE, spread=self.spread)
-        check(self.name, FINITE, constant=self.constant)
+        super().__post_init__()
         if self.on_offer > self.n_arms:
             raise BadParameter(
                 f"news needs a number for each article on offer, got n_arms={self.n_arms} and "

@@ -1,15 +1,16 @@
 """Outlier: a word that one kind of reader likes very much, and all others do not like."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import Count, whole
 from giro.compiling import kernel
 from giro.kernels.draws.uniform import integer_below
 from giro.offer import Offer
 from giro.problem import Means, Problem
+from giro.problems.bernoulli import toss
 
 _ORDINARY = 0.02, 0.04  # means of other words are between
 _LIKED, _DISLIKED = 0.3, 0.005  # means of the outlier
@@ -39,11 +40,6 @@ def _reveal(instance: _Instance, t: int, rng: np.random.Generator) -> tuple[Offe
     return Offer(instance.arms, instance.context, instance.features), instance.means, highest
 
 
-@kernel
-def _reward(instance: _Instance, means: Means, arm: int, rng: np.random.Generator) -> float:
-    return 1.0 if rng.random() < means[arm] else 0.0
-
-
 @dataclass(frozen=True)
 class Outlier(Problem, name="outlier"):
     """Arms with a word each, one of which pays a few readers much and all others little.
@@ -58,16 +54,11 @@ class Outlier(Problem, name="outlier"):
 
     source = "giro's own: what is good for few is not found without exploring"
     reveal = staticmethod(_reveal)
-    reward = staticmethod(_reward)
+    reward = staticmethod(toss)
 
-    n_arms: int = 10
-    words: int = 30
-    kinds: int = 5
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check(self.name, whole(1), n_arms=self.n_arms)
-        check(self.name, whole(2), words=self.words, kinds=self.kinds)
+    n_arms: Count = 10
+    words: Annotated[int, whole(2)] = 30
+    kinds: Annotated[int, whole(2)] = 5
 
     @property
     def n_features(self) -> int:  # type: ignore[override]  # known with the parameters

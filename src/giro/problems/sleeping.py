@@ -1,12 +1,12 @@
 """Sleeping: the arms of another problem, only some of them awake in a round."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from giro.checks import Needed
 from giro.compiling import kernel
-from giro.errors import BadParameter
 from giro.kernels.regression.linear_algebra import assign
 from giro.offer import Offer
 from giro.problem import Means, Problem, Wrapping
@@ -63,13 +63,7 @@ class Sleeping(Wrapping, name="sleeping"):
     wrapped = ("problem",)
 
     problem: Problem
-    awake: float = 0.5
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        super().__post_init__()
-        if not 0.0 < self.awake <= 1.0:
-            raise BadParameter(f"sleeping needs 0 < awake <= 1, got awake={self.awake}")
+    awake: Annotated[float, Needed("0 < {} <= 1", lambda value: 0.0 < value <= 1.0)] = 0.5
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return an instance of the problem, and buffers for the arms that are awake."""

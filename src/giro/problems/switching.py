@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giro.checks import check, whole
+from giro.checks import Count
 from giro.compiling import kernel
 from giro.errors import BadParameter
 from giro.offer import Offer
@@ -55,12 +55,11 @@ class Switching(Wrapping, name="switching"):
 
     first: Problem
     second: Problem
-    at: int
+    at: Count
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
-        check(self.name, whole(1), at=self.at)
         first, second = (
             tuple(getattr(problem, size) for size in SIZES) for problem in (self.first, self.second)
         )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giro.checks import LEVEL, check
+from giro.checks import Level
 from giro.compiling import kernel
 from giro.kernels.draws.continuous import standard_normal
 from giro.offer import NO_FEATURES, Offer
@@ -61,12 +61,8 @@ class Wheel(Problem, name="wheel"):
     reward = staticmethod(_reward)
     n_features = 2
 
-    delta: float = 0.95
+    delta: Level = 0.95
     n_arms: int = field(init=False, repr=False, compare=False, default=_ARMS)
-
-    def __post_init__(self) -> None:
-        """Check the parameter."""
-        check(self.name, LEVEL, delta=self.delta)
 
     def start(self, rng: np.random.Generator) -> _Instance:
         """Return the wheel, which is the same in every run."""

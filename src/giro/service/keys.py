@@ -171,10 +171,8 @@ class KeyRing:
         """Know these keys and no others."""
         self._keys = {key.hash: key for key in keys}
         self.origins = frozenset(origin for key in self._keys.values() for origin in key.origins)
-        self._buckets = {id: self._buckets[id] for id in self._buckets if id in self._ids()}
-
-    def _ids(self) -> set[str]:
-        return {key.id for key in self._keys.values()}
+        ids = {key.id for key in self._keys.values()}
+        self._buckets = {id: bucket for id, bucket in self._buckets.items() if id in ids}
 
     def __len__(self) -> int:
         return len(self._keys)

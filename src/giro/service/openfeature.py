@@ -83,7 +83,8 @@ class _NoTargetingKey(Problem):
 def _written(problem: Problem) -> Answer:
     """Return a problem that is none of a flag's."""
     details = {"errorCode": _code(problem), "errorDetails": problem.detail}
-    return Answer(details, _status(problem), problem.headers)
+    status = 400 if problem.status == http.HTTPStatus.UNPROCESSABLE_ENTITY else problem.status
+    return Answer(details, status, problem.headers)
 
 
 DOOR = Door(_written, FlagFailure)
@@ -147,7 +148,9 @@ class _Flags:
             [self._read(name, visitor, context) for name in names], lambda p: p
         )
         flags = [
-            _failure(name, flag) if isinstance(flag, Problem) else flag
+            Flag(name, errorCode=_code(flag), errorDetails=flag.detail)
+            if isinstance(flag, Problem)
+            else flag
             for name, flag in zip(names, answers, strict=True)
             if flag is not None
         ]
@@ -215,14 +218,6 @@ def _flag(running: Running, decision: Sticky) -> Flag:
 def _disabled(running: Running) -> Flag:
     """Return a flag without a value. One client fails if there is no variant."""
     return Flag(running.name, "DISABLED", "")
-
-
-def _failure(name: str, problem: Problem) -> Flag:
-    return Flag(name, errorCode=_code(problem), errorDetails=problem.detail)
-
-
-def _status(problem: Problem) -> int:
-    return 400 if problem.status == http.HTTPStatus.UNPROCESSABLE_ENTITY else problem.status
 
 
 def _code(problem: Problem) -> str:

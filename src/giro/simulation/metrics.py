@@ -83,21 +83,9 @@ class Curve(NamedTuple):
 
 
 def curve_of(trace: Trace, metric: Metric) -> Curve:
-    """Return the curve of regret or of reward."""
-    return regret_curve(trace) if metric == "regret" else reward_curve(trace)
-
-
-def regret_curve(trace: Trace) -> Curve:
-    """Return expected cumulative regret after each checkpoint."""
-    return _curve(trace.checkpoints, trace.regret)
-
-
-def reward_curve(trace: Trace) -> Curve:
-    """Return expected reward per round up to each checkpoint."""
-    return _curve(trace.checkpoints, trace.reward / trace.checkpoints)
-
-
-def _curve(rounds: np.ndarray, values: np.ndarray) -> Curve:
+    """Return cumulative regret, or the reward per round so far, after each checkpoint."""
+    rounds = trace.checkpoints
+    values = trace.regret if metric == "regret" else trace.reward / rounds
     points = [estimate(values[:, point]) for point in range(rounds.size)]
     mean, low, high = (np.array([getattr(p, side) for p in points]) for side in Curve._fields[1:])
     return Curve(rounds, mean, low, high)
@@ -152,7 +140,7 @@ def final_record(trace: Trace) -> dict[str, Any]:
 
 def curve_records(trace: Trace) -> Iterator[dict[str, Any]]:
     """Yield mean regret and reward per round, with 95 % intervals, after each checkpoint."""
-    regret, reward = regret_curve(trace), reward_curve(trace)
+    regret, reward = curve_of(trace, "regret"), curve_of(trace, "reward")
     for point, rounds in enumerate(trace.checkpoints):
         yield {
             "problem": trace.setting.problem,

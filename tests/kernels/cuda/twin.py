@@ -163,8 +163,8 @@ class Networks(Twin):
         model = self.policy.model
         state = model.start(self.k, self.d, 1, stream(self.seed, run, 1))
         h = model.hidden
-        self.hidden = state.hidden.reshape(self.k, self.d, -1)[:, :, :h].astype(np.float32)
-        self.output = state.output[:, :h].astype(np.float32)
+        self.hidden = state.networks.hidden.reshape(self.k, self.d, -1)[:, :, :h].astype(np.float32)
+        self.output = state.networks.output[:, :h].astype(np.float32)
         self.bias = np.zeros(self.k, np.float32)
 
     def train(self, arm, row, target):

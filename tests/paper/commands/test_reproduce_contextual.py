@@ -33,7 +33,7 @@ def test_work_is_done_piece_by_piece(giro: Giro, tmp_path: Path) -> None:
     made_by = (folder / "finals.csv").read_text().splitlines()[0]
     assert made_by.startswith("# giro reproduce contextual --scale quick")
     assert " --with ucb1 (giro " in made_by
-    assert contextual.names(contextual.Setup())[contextual.LIN_UCB] == "LinUCB"
+    assert contextual.figure_names(contextual.Setup())[contextual.LIN_UCB] == "LinUCB"
 
 
 def test_a_policy_of_ones_own_stands_beside_the_others(giro: Giro, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def test_problems_differ_in_rewards_alone_and_one_arm_is_best() -> None:
     for name, problem in named.items():
         means = start(problem, stream(0)).means
         assert means.size == int(name.split(", ")[-1].split()[0])
-        assert means == pytest.approx(family.means_of(means.size), abs=1e-9)
+        assert means == pytest.approx(family.family_means(means.size), abs=1e-9)
         assert np.sum(means > means.max() - 0.05) == 1
         assert Problem.parse(problem.text) == problem
 
@@ -32,7 +32,7 @@ def test_a_record_has_regret_slope_and_limit() -> None:
     traces = traces_of(study)
     outcome = study.outcome(traces, True)
     record, of_many = outcome.tables["finals"]
-    gap = 0.75 - np.mean(family.means_of(10))
+    gap = 0.75 - np.mean(family.family_means(10))
     assert record["problem"] == "bernoulli, 10 arms"
     assert of_many["problem"] == "bernoulli, 100 arms"
     assert record["regret"] == pytest.approx(1_000 * gap, rel=0.1)

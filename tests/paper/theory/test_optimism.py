@@ -13,7 +13,7 @@ from paper.theory import naive
 from giro.errors import BadParameter
 from giro.paper.theory.bound import log_c
 from giro.paper.theory.optimism import (
-    divergence,
+    bernoulli_divergence,
     informal_optimism_checks,
     log_inverse_optimism,
     log_inverse_optimism_above,
@@ -182,8 +182,8 @@ def test_optimism_is_frequent_enough_above_a_ninth_or_so() -> None:
 
 
 def test_the_divergence_by_hand() -> None:
-    assert divergence(0.5, 0.25) == pytest.approx(0.5 * math.log(4 / 3))
-    assert divergence(0, 0.5) == pytest.approx(math.log(2))
+    assert bernoulli_divergence(0.5, 0.25) == pytest.approx(0.5 * math.log(4 / 3))
+    assert bernoulli_divergence(0, 0.5) == pytest.approx(math.log(2))
 
 
 def test_bad_input_of_the_informal_argument_is_refused() -> None:

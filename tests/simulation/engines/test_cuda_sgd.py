@@ -1,5 +1,7 @@
 """The engine cuda fits linear models by stochastic gradient, as a plain loop does."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from kernels.cuda.emulated import COMPILER, Emulated
@@ -47,15 +49,17 @@ def some_work(stretch: float) -> Work:
 
 def theta_of(device: Emulated, work: Work):
     """Return the coefficients [arm, column] of the last round, and the arms that were pulled."""
-    table = lay(device, work, [RUN], put_rows(device, work.problem))
+    problem: Any = work.problem
+    table = lay(device, work, [RUN], put_rows(device, problem))
     play_rounds(device, table, 0, ROUNDS)
-    columns = work.problem.rows.contexts.shape[1] + 1
+    columns = problem.rows.contexts.shape[1] + 1
     return device.get(table.arrays["theta"])[0, :, :columns], table
 
 
 def plain_theta(work: Work, table, *, steepest: float = np.inf):
     """Return the coefficients by a loop that takes one step after the other."""
-    twin, rows = SgdGiro(work, RUN, steepest=steepest), work.problem.rows
+    problem: Any = work.problem
+    twin, rows = SgdGiro(work, RUN, steepest=steepest), problem.rows
     for arm, row in zip(table.arrays["arms"][0].astype(int), table.order[0], strict=True):
         x = np.append(rows.contexts[row].astype(np.float32), 1.0)
         twin.values(x)

@@ -37,7 +37,7 @@ _ONE_FIT = "Play only models fitted like this: exact or sgd."
 
 
 @commands.callback(invoke_without_command=True)
-def describe(context: typer.Context) -> None:
+def describe_studies(context: typer.Context) -> None:
     """Reproduce the paper's figures and statements, and judge its claims.
 
     Each command plays the runs that are not yet in its folder, writes tables and figures there, and

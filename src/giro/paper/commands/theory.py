@@ -40,7 +40,7 @@ _MORE = 20  # factor of the runs for exact regret: they are short
 
 
 @theory.callback(invoke_without_command=True)
-def describe(context: typer.Context) -> None:
+def describe_theory(context: typer.Context) -> None:
     """Check the paper's statements in numbers.
 
     Each command prints tables, the statements they decide and whether these hold, and draws a

@@ -15,57 +15,24 @@ FOLDER, LABEL = Path(".bakeoff"), "class"
 SMALL = 2_000  # rows: smaller sets are shown apart
 MOST_ROWS, MOST_ROUNDS = 50_000, 20_000
 PAPER_ROUNDS = 50_000
-PAPER = (
-    "statlog",
-    "covertype",
-    "adult",
-)  # giro ships them, and constants were chosen on them before
+# giro ships them, and constants were chosen on them before
+PAPER = ("statlog", "covertype", "adult")
 
-PLAIN = (  # reward 1 for the right class
-    "letter",
-    "satellite",
-    "dna",
-    "spam",
-    "caravan",
-    "diamonds-cut",
-    "cells",
-    "credit",
-    "grid-jobs",
-    "lending",
-    "phone-churn",
-    "remote-work",
-    "internet-churn",
-    "storms",
-    "light-chains",
-    "bananas",
-    "segments",
-    "waveform",
-    "led",
-    "radial",
-    "wide",
-    "twenty",
-    "diamonds-clarity",
-    "random-tree",
-    "threenorm",
-    "rotterdam",
-    "digits",
-    "vowel",
-    "vehicle",
-    "soybean",
-    "breast-cancer",
-    "pima",
+# reward 1 for the right class
+PLAIN = tuple(
+    """
+    letter satellite dna spam caravan diamonds-cut cells credit grid-jobs lending
+    phone-churn remote-work internet-churn storms light-chains bananas segments waveform led
+    radial wide twenty diamonds-clarity random-tree threenorm rotterdam digits vowel vehicle
+    soybean breast-cancer pima
+    """.split()
 )
-GRADED = (  # ordered classes: reward falls with the distance from the right one
-    "income",
-    "diamonds-price",
-    "ames",
-    "check-times",
-    "ridership",
-    "marriage",
-    "doctor-visits",
-    "friedman",
-    "texas-housing",
-    "lending-grade",
+# ordered classes: reward falls with the distance from the right one
+GRADED = tuple(
+    """
+    income diamonds-price ames check-times ridership marriage doctor-visits friedman
+    texas-housing lending-grade
+    """.split()
 )
 
 
@@ -95,7 +62,7 @@ def half_of(name: str) -> Half:
     return "judging" if hashlib.sha256(name.encode()).digest()[0] % 2 else "tuning"
 
 
-def problem_of(name: str, folder: Path = FOLDER) -> str:
+def problem_text(name: str, folder: Path = FOLDER) -> str:
     """Return the text of the problem of a set."""
     if name in PAPER:
         return f"classification:data={name},scale=column"
@@ -113,7 +80,7 @@ def sets_there(folder: Path = FOLDER) -> list[BakeoffSet]:
         rows = pl.scan_parquet(path).select(pl.len()).collect().item() if path.is_file() else 0
         if rows:
             rounds = min(rows, MOST_ROUNDS)
-            sets.append(BakeoffSet(name, half_of(name), rows, rounds, problem_of(name, folder)))
+            sets.append(BakeoffSet(name, half_of(name), rows, rounds, problem_text(name, folder)))
     if not sets:
         raise BadFile(
             f"there is no data set of the bake-off in {folder}: "
@@ -132,7 +99,7 @@ def paper_sets() -> list[BakeoffSet]:
             half_of(name),
             SHAPES[name].rows,
             PAPER_ROUNDS,
-            problem_of(name),
+            problem_text(name),
         )
         for name in PAPER
     ]

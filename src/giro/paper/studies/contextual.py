@@ -167,14 +167,14 @@ def figures(setup: Setup, traces: Sequence[Trace]) -> "dict[str, Figure]":
     drawn = {"reward": inside, "reward-closer": inside, "beyond": linear + beyond if beyond else []}
     return {
         name: regret_figure(
-            several, metric="reward", names=names(setup), closer=name == "reward-closer"
+            several, metric="reward", names=figure_names(setup), closer=name == "reward-closer"
         )
         for name, several in drawn.items()
         if several
     }
 
 
-def names(setup: Setup) -> dict[str, str]:
+def figure_names(setup: Setup) -> dict[str, str]:
     """Return the names of problems and policies in the figure."""
     short = {"linear": "lin", "logistic": "log", "network": "nn"}
     titles = dict(zip(DATA, ("Statlog", "CovType", "Adult"), strict=True))

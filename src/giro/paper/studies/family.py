@@ -57,7 +57,7 @@ POLICIES = tuple(
 DRAWN = {Policy.parse(text).text for text in ("thompson", "imed", "giro:a=1/10", "sda", "npts")}
 
 
-def means_of(n_arms: int) -> tuple[float, ...]:
+def family_means(n_arms: int) -> tuple[float, ...]:
     """Return the mean of each arm: one at the highest level, the others shared by those below."""
     below = np.tile(LEVELS[:-1], n_arms // 9 + 1)[: n_arms - 1]
     return (float(LEVELS[-1]), *below.tolist())
@@ -70,7 +70,7 @@ def problems() -> dict[str, Problem]:
     """
     named: dict[str, Problem] = {}
     for n_arms in ARMS:
-        means = means_of(n_arms)
+        means = family_means(n_arms)
         tosses = tuple(((1 - m) ** 2, 2 * m * (1 - m), m * m) for m in means)
         of_arms: dict[str, Problem] = {
             "bernoulli": Bernoulli(means=means),
@@ -109,7 +109,7 @@ def study(
 def _outcome(names: Mapping[str, str], traces: list[Trace], complete: bool) -> Outcome:
     played = {trace.setting.problem for trace in traces}
     limits = {text: lai_robbins(text, runs=1) for text in names if text in played}
-    finals = [record_of(trace, names, limits) for trace in traces]
+    finals = [_record(trace, names, limits) for trace in traces]
     return Outcome(
         {"finals": finals},
         {"finals": finals},
@@ -118,9 +118,7 @@ def _outcome(names: Mapping[str, str], traces: list[Trace], complete: bool) -> O
     )
 
 
-def record_of(
-    trace: Trace, names: Mapping[str, str], limits: Mapping[str, float]
-) -> dict[str, Any]:
+def _record(trace: Trace, names: Mapping[str, str], limits: Mapping[str, float]) -> dict[str, Any]:
     """Return regret after a tenth of the rounds and after all, its slope, and ns of a round."""
     tenth = int(np.searchsorted(trace.checkpoints, trace.setting.rounds / 10))
     early, late, grows = (

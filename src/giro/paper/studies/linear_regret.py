@@ -159,7 +159,7 @@ def bounds(trace: Trace) -> np.ndarray | None:
     pulls = pulls_of(trace)
     if pulls == 0:
         return None
-    values = [linear_regret_bound(means_of(trace), int(n), pulls) for n in trace.checkpoints]
+    values = [linear_regret_bound(_means(trace), int(n), pulls) for n in trace.checkpoints]
     return np.maximum(values, 0.0)
 
 
@@ -220,7 +220,7 @@ def pulls_of(trace: Trace) -> int:
     return int(getattr(Policy.parse(trace.setting.policy), "pulls", 0))
 
 
-def means_of(trace: Trace) -> tuple[float, ...]:
+def _means(trace: Trace) -> tuple[float, ...]:
     """Return the means of the arms."""
     problem = Problem.parse(trace.setting.problem)
     assert isinstance(problem, Bernoulli)
@@ -230,7 +230,7 @@ def means_of(trace: Trace) -> tuple[float, ...]:
 
 def _above(trace: Trace) -> Comparison:
     """Return the excess of the final regret over its bound."""
-    bound = linear_regret_bound(means_of(trace), trace.setting.rounds, pulls_of(trace))
+    bound = linear_regret_bound(_means(trace), trace.setting.rounds, pulls_of(trace))
     gain = estimate(trace.regret[:, -1] - bound)
     return Comparison(
         f"{trace.setting.policy} against its bound",

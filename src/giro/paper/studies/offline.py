@@ -41,7 +41,7 @@ class Score(NamedTuple):
     unseen: float
 
 
-def scores(
+def offline_scores(
     data: Sequence[str] = DATA,
     *,
     scale: str = "column",
@@ -171,7 +171,7 @@ def study(
         scored = []
         total = len(data) * splits * sum(map(len, PASSES.values()))
         with shown("giro trains models", total) as task:
-            for score in scores(data, scale=scale, splits=splits, seed=seed, most=most):
+            for score in offline_scores(data, scale=scale, splits=splits, seed=seed, most=most):
                 scored.append(score)
                 task.doing = f"giro trains {score.model} on {score.data}"
                 task.advance()

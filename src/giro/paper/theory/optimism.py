@@ -147,11 +147,11 @@ def optimism_exponent(a: float, mean: ArrayLike, observed: ArrayLike) -> Floats:
     """
     alpha = 2 * a + 1
     mean, observed = np.asarray(mean, dtype=np.float64), np.asarray(observed, dtype=np.float64)
-    optimism = divergence((mean + a) / alpha, (observed + a) / alpha)
-    return np.asarray(divergence(observed, mean) - alpha * optimism)
+    optimism = bernoulli_divergence((mean + a) / alpha, (observed + a) / alpha)
+    return np.asarray(bernoulli_divergence(observed, mean) - alpha * optimism)
 
 
-def divergence(p: ArrayLike, q: ArrayLike) -> Floats:
+def bernoulli_divergence(p: ArrayLike, q: ArrayLike) -> Floats:
     """Return d(p, q), the divergence of Bernoulli distributions (Kveton et al., 2019, Lemma 4)."""
     p, q = np.asarray(p, dtype=np.float64), np.asarray(q, dtype=np.float64)
     return np.asarray(rel_entr(p, q) + rel_entr(1 - p, 1 - q))

@@ -26,7 +26,7 @@ from scipy.stats import binom
 from giro.checks import LEVEL, POSITIVE, check, whole
 from giro.paper.claims import Verdict
 from giro.paper.theory.bound import b_constant, counted_pulls_check, log_c, log_f
-from giro.paper.theory.optimism import divergence, log_inverse_optimism, log_optimism
+from giro.paper.theory.optimism import bernoulli_divergence, log_inverse_optimism, log_optimism
 from giro.paper.theory.report import GREY, Report, Table, digits, look, panels, table, text
 from giro.paper.theory.terms import (
     Check,
@@ -188,7 +188,7 @@ def small_failure_check(n: int) -> Check:
 def divergence_check(p: float, q: float) -> Check:
     """Check d(p, q) <= (p - q)^2 / (q (1 - q)), in the proof of Lemma 4."""
     return check_at_most(
-        "divergence", float(divergence(p, q)), (p - q) ** 2 / (q * (1 - q)), p=p, q=q
+        "divergence", float(bernoulli_divergence(p, q)), (p - q) ** 2 / (q * (1 - q)), p=p, q=q
     )
 
 

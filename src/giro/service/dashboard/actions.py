@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 from giro import BadParameter, GiroError
 from giro.service.about import arm_added
 from giro.service.bandits import Running
-from giro.service.dashboard.pages import Tab, being_opened, link, moved, opened, rendered
+from giro.service.dashboard.pages import Tab, being_opened, moved, opened, rendered
 from giro.service.dashboard.sessions import form_in
 from giro.service.dashboard.tabs import TABS
+from giro.service.dashboard.templates import link
 from giro.service.dashboard.visitors import Sessions, check_origin
 from giro.service.endpoint import Answer, Call
 from giro.service.errors import Problem, problem_of

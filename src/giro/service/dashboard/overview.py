@@ -21,7 +21,9 @@ def overview(bandit: Bandit, query: Mapping[str, str]) -> dict[str, Any]:
     colours = {name: line for line, name in enumerate(timeline.names[: timeline.n_arms])}
     shown = sorted(arms, key=lambda row: -row["decisions"])[:_ARMS]
     with_scale(shown)
-    uplift = bandit.uplift()
+    uplift, places = bandit.uplift(), 3
+    if uplift is not None:
+        places = formats.decimals([uplift.uplift.high - uplift.uplift.low])
     return {
         "shares": _lines(timeline),
         "rewards": _lines(bandit.timeline(arms=_MOST_LINES, stretches=_OF_REWARDS)),
@@ -32,7 +34,7 @@ def overview(bandit: Bandit, query: Mapping[str, str]) -> dict[str, Any]:
         "places": _places(shown),
         "mean": mean_of_all(bandit),
         "uplift": uplift,
-        "uplift_places": 3 if uplift is None else _uplift_places(uplift),
+        "uplift_places": places,
         "baseline": _baseline(bandit, uplift),
         "apprenticeship": bandit.apprenticeship(),
         "alarms": bandit.alarms(),
@@ -85,10 +87,6 @@ def with_scale(rows: Sequence[dict[str, Any]]) -> None:
 
 def _places(rows: Sequence[dict[str, Any]]) -> int:
     return formats.decimals(row["high"] - row["low"] for row in rows if row["mean"] is not None)
-
-
-def _uplift_places(uplift: Any) -> int:
-    return formats.decimals([uplift.uplift.high - uplift.uplift.low])
 
 
 def _baseline(bandit: Bandit, uplift: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from giro import Bandit
 from giro.service.bandits import Running
-from giro.service.dashboard.templates import html, link
+from giro.service.dashboard.templates import html
 from giro.service.dashboard.visitors import Visitor
 from giro.service.endpoint import Answer, Call
 from giro.service.errors import Problem
@@ -55,11 +55,8 @@ def refused(problem: Problem) -> Answer:
     if problem.status == 401:
         return moved("sign-in")
     shown = page("problem", problem.status, problem=problem, title="Not possible", visitor=None)
-    return shown._replace(headers=HEADERS | _waiting(problem))
-
-
-def _waiting(problem: Problem) -> dict[str, str]:
-    return {key: value for key, value in problem.headers.items() if key == "retry-after"}
+    waiting = {key: value for key, value in problem.headers.items() if key == "retry-after"}
+    return shown._replace(headers=HEADERS | waiting)
 
 
 def being_opened(name: str, visitor: Visitor) -> Answer:
@@ -103,18 +100,3 @@ def rendered(template: str, tab: Tab, running: Running, call: Call, **more: Any)
         **content,
         **more,
     )
-
-
-__all__ = [
-    "HEADERS",
-    "PATIENCE",
-    "Content",
-    "Tab",
-    "being_opened",
-    "link",
-    "moved",
-    "opened",
-    "page",
-    "refused",
-    "rendered",
-]

@@ -72,7 +72,9 @@ def plan_for(policy: Policy, problem: Problem, rounds: int) -> Plan:
             f"{shape.n_arms} and {shape.n_features}: use another engine"
         )
     maker = _MAKERS.get(type(policy))
-    plan = maker(policy, shape) if maker and _is_plain(policy) else None
+    forgets = any(getattr(policy, name) is not None for name in ("window", "half_life"))
+    breaks_ties = getattr(policy, "ties", "random") == "random"
+    plan = maker(policy, shape) if maker and breaks_ties and not forgets else None
     if plan is None:
         raise BadParameter(
             f"the engine cuda cannot play {policy}: it plays contextual-giro and epsilon-greedy "
@@ -80,12 +82,6 @@ def plan_for(policy: Policy, problem: Problem, rounds: int) -> Plan:
             "poisson-bootstrap with linear, lin-ucb, lin-ts and ucb-glm; use another engine"
         )
     return _completed(plan, shape)
-
-
-def _is_plain(policy: Policy) -> bool:
-    """Return whether a policy breaks ties at random, and remembers everything."""
-    unusual = [getattr(policy, name, None) for name in ("window", "half_life")]
-    return getattr(policy, "ties", "random") == "random" and unusual == [None, None]
 
 
 def _completed(plan: Plan, shape: Shape) -> Plan:
@@ -126,7 +122,8 @@ def _giro(policy: Any, shape: Shape) -> Plan | None:
 
 def _greedy(policy: Any, shape: Shape) -> Plan | None:
     model = policy.model
-    numbers = _exploring(policy, shape)
+    state = policy.__class__(policy.epsilon, policy.b, policy.share).start(shape, stream(0))
+    numbers = {"epsilon": state.epsilon, "b": state.b}  # as the policy itself has them
     if isinstance(model, Linear):
         return _ridge(0, model.penalty, numbers, shape)
     if isinstance(model, Logistic):
@@ -183,12 +180,6 @@ _MAKERS: dict[type[Policy], Callable[[Any, Shape], Plan | None]] = {
 
 
 # -- parts of plans --------------------------------------------------------------------------------
-
-
-def _exploring(policy: Any, shape: Shape) -> dict[str, float]:
-    """Return ε, or the b of a falling one, as the policy itself has them."""
-    state = policy.__class__(policy.epsilon, policy.b, policy.share).start(shape, stream(0))
-    return {"epsilon": state.epsilon, "b": state.b}
 
 
 def _given(scale: float | None) -> float:
@@ -260,9 +251,9 @@ def _networks(rule: int, model: Any, numbers: dict[str, float], shape: Shape) ->
     def start(seed: int, run: int) -> dict[str, np.ndarray]:
         state = model.start(shape.n_arms, shape.width, 1, stream(seed, run, 1))
         weights = np.zeros((shape.n_arms, columns + 1, units), _SINGLE)
-        hidden = state.hidden.reshape(shape.n_arms, shape.width, -1)[:, :, : model.hidden]
+        hidden = state.networks.hidden.reshape(shape.n_arms, shape.width, -1)[:, :, : model.hidden]
         weights[:, : shape.width, : model.hidden] = hidden
-        weights[:, columns, : model.hidden] = state.output[:, : model.hidden]
+        weights[:, columns, : model.hidden] = state.networks.output[:, : model.hidden]
         return {"weights": weights}
 
     step = _fit(("copies.cuh", "order.cuh", "network.cu"), 128, shape)
