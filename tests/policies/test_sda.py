@@ -124,5 +124,5 @@ def test_of_equally_pulled_arms_the_better_one_leads_and_of_equals_the_last_lead
 
 
 def test_unknown_blocks_are_refused() -> None:
-    with pytest.raises(BadParameter, match="random, last, sample, worst, got 'best'"):
+    with pytest.raises(BadParameter, match="random, last, sample, worst, got block='best'"):
         Sda("best")  # type: ignore[arg-type]  # it is refused
