@@ -5,16 +5,13 @@ Steps, of which the second runs on that machine:
     python scripts/cuda_pieces.py rows rows.npz statlog covertype adult
     python scripts/cuda_pieces.py play rows.npz settings.txt pieces.npz begun.npz 540
     python scripts/cuda_pieces.py keep results/contextual pieces.npz ...
-    python scripts/cuda_pieces.py cut results/settings rows.npz begun.npz adult 39500
 
 Each line of settings.txt has policy, problem, rounds, first run and number of runs. Several
 settings are played at once, in that order. After so many seconds the machine stops. Traces that
 have ended are in pieces.npz. Most of those under way are in begun.npz, with which the next call
-goes on. `cut` keeps the first rounds of runs on a data set that were never ended, as runs of so
-many rounds. That is right for policies that do not ask how many rounds there will be, such as Giro.
+goes on.
 """
 
-import dataclasses
 import queue
 import sys
 import threading
@@ -29,8 +26,7 @@ from giro.datasets.dataset import Dataset, load
 from giro.policy import Policy
 from giro.problem import Problem
 from giro.problems import classification
-from giro.seeds import stream
-from giro.simulation.engines._cuda_play import Rows, lay, play_rounds, put_rows, trace_of, visits
+from giro.simulation.engines._cuda_play import Rows, lay, play_rounds, put_rows, trace_of
 from giro.simulation.kept import CUDA, Kept
 from giro.simulation.play import Work
 from giro.simulation.simulate import make_setting
@@ -216,34 +212,9 @@ def keep(folder: Path, *paths: str) -> None:
     kept.save()
 
 
-def cut(folder: Path, rows: str, begun: str, data: str, rounds: str) -> None:
-    """Keep so many rounds of Giro's runs on a data set that were begun and not ended."""
-    classification.load = lru_cache(lambda name: read_rows(Path(rows), name))
-    kept, content, n = Kept(folder), np.load(begun), int(rounds)
-    for key in dict.fromkeys(name.rpartition("|")[0] for name in content.files):
-        policy, text, planned, first = key.split("|")
-        arms = content[f"{key}|arms"]
-        if not policy.startswith("contextual-giro") or f"data={data}," not in text:
-            continue
-        if arms.shape[1] < n:
-            raise ValueError(f"{key} has {arms.shape[1]} rounds, wanted {n}: cut at fewer")
-        runs = range(int(first), int(first) + arms.shape[0])
-        problem: Any = Problem.parse(text)
-        setting = make_setting(policy, text, rounds=n, seed=SEED)
-        setting = dataclasses.replace(setting, version=__version__ + CUDA)
-        order = np.array(
-            [visits(problem.rows.labels.size, stream(SEED, r, 0).random(n)) for r in runs]
-        )
-        seconds = float(content[f"{key}|seconds"]) / len(runs)
-        work = Work(Policy.parse(policy), problem, setting)
-        kept.put(trace_of(work, runs, arms[:, :n], order, seconds))
-        sys.stdout.write(f"{policy} on {text}: {n} of {planned} rounds, {len(runs)} runs\n")
-    kept.save()
-
-
 if __name__ == "__main__":
     _, verb, first, *others = sys.argv
     if verb == "play":
         play(Path(first), *map(Path, others[:3]), others[3])
     else:
-        {"rows": write_rows, "keep": keep, "cut": cut}[verb](Path(first), *others)
+        {"rows": write_rows, "keep": keep}[verb](Path(first), *others)

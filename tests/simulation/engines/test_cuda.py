@@ -249,6 +249,18 @@ def test_too_little_memory_is_said_and_runs_are_played_in_chunks(stand_in, capsy
         next(Cuda(device).finished(work, range(9)))
 
 
+def test_a_limit_of_memory_that_is_no_number_is_said(stand_in) -> None:
+    from giro.simulation.engines.cuda import Gpu  # noqa: PLC0415  # it needs CuPy, or what stands in
+
+    def free_all_blocks() -> None:
+        raise ValueError("invalid literal for int() with base 10: '8GB'")
+
+    pool = SimpleNamespace(free_all_blocks=free_all_blocks)
+    sys.modules["cupy"].get_default_memory_pool = lambda: pool  # type: ignore[attr-defined]
+    with pytest.raises(GiroError, match=r"number of bytes, as 8000000000, or a share.*'8GB'"):
+        Gpu().free()
+
+
 @needs_compiler
 def test_the_beginning_of_a_run_is_that_of_the_run(stand_in) -> None:
     from giro.simulation.engines.cuda import Cuda  # noqa: PLC0415  # it needs CuPy, or what stands in
@@ -323,7 +335,7 @@ def test_long_runs_on_a_gpu_have_the_distribution_of_the_other_engines(text: str
         ("contextual-giro:a=1,model=network", "__umulhi(row_word, s)", "__umulhi(row_word, s) / 2"),
         ("epsilon-greedy:share=0.1,model=logistic", "total = reward;", "total = 0.5 + reward / 4;"),
         ("giro-ensemble:a=0.3,replicas=3", "drawn_weight(1.0,", "drawn_weight(0.5,"),
-        ("giro-ensemble:a=0.3,replicas=3,weights=exponential", "-mean * log", "-2.0 * mean * log"),
+        ("giro-ensemble:a=0.3,replicas=3,weights=exponential", "-mean * log(1.0 - u)", "1.0"),
         ("lin-ts:scale=1", "sqrt(-2.0 * log(1.0", "sqrt(-1.0 * log(1.0"),
     ],
 )

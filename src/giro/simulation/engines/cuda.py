@@ -121,7 +121,13 @@ class Gpu:
     def free(self) -> int:
         """Return how many bytes are free, including those that CuPy holds without need."""
         pool = self._cupy.get_default_memory_pool()
-        pool.free_all_blocks()
+        try:
+            pool.free_all_blocks()
+        except ValueError as error:
+            raise GiroError(
+                "CUPY_GPU_MEMORY_LIMIT is a number of bytes, as 8000000000, or a share, as 50%: "
+                f"{error}"
+            ) from None
         free = int(self._cupy.cuda.Device().mem_info[0])
         allowed = pool.get_limit() - pool.used_bytes()  # see CUPY_GPU_MEMORY_LIMIT
         return min(free, allowed) if pool.get_limit() else free
