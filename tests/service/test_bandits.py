@@ -148,6 +148,31 @@ def test_bandits_that_are_let_go_leave_nothing_in_memory_which_is_given_back(
     served(game, limits=Limits(bandits=2))
 
 
+def test_bandits_that_are_let_go_leave_before_many_others_are_opened(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("giro.service.bandits._PARTING", 0.01)
+    monkeypatch.setattr("giro.service.bandits._MOST_PARTING", 2)
+    monkeypatch.setattr("giro.service.bandits._AT_ONCE", 1)
+    most, open_one = Counter[str](), Bandit.open
+
+    async def game(ask: Client) -> None:
+        bandits = ask.service.bandits
+
+        def watched(*arguments: Any, **parameters: Any) -> Bandit:
+            most["ever"] = max(most["ever"], bandits.n_parting)
+            return open_one(*arguments, **parameters)
+
+        monkeypatch.setattr(Bandit, "open", watched)
+        for n in range(12):
+            await bandits.create(f"x{n}", {"arms": ["a", "b"], "policy": "ucb1"}, About())
+        body = {"context": {"targetingKey": "ann"}}
+        assert len((await ask.post("/ofrep/v1/evaluate/flags", body))["flags"]) == 12
+        assert most["ever"] <= 3
+
+    served(game, limits=Limits(bandits=1))
+
+
 def test_one_request_for_all_bandits_does_not_open_them_all_at_once(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

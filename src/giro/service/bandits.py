@@ -26,6 +26,7 @@ _LOGGER = logging.getLogger("giro.service")
 _COLUMNS = 200
 _PARTING = 1.0  # seconds between looks whether a request still has a bandit that is let go
 _AT_ONCE = 4  # that are opened: one request can ask for all bandits of a store
+_MOST_PARTING = 64  # that are let go and still in memory, before others are opened
 _LONGEST_PREFIX = 200  # characters of a name that ids can begin with: they have 256 at most
 
 
@@ -179,6 +180,8 @@ class Bandits:
 
     async def _open_one(self, name: str) -> Running:
         async with self._opening:
+            while len(self._parting) >= _MOST_PARTING:
+                await asyncio.wait(self._parting, return_when=asyncio.FIRST_COMPLETED)
             running: Running = await self._call(self._opened, name)
         return running
 
