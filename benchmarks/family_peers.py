@@ -118,7 +118,7 @@ PAIRS = (
     Pair(SHOWDOWN, "LinearFullPosteriorSampling", "lin-post", BY_ARM, "b 24 for 6", 300, 30),
     Pair(SHOWDOWN, "NeuralLinear, giro's network", NEURAL, BY_ARM, "b 24 for 6", 300, 15, 300),
     Pair(OPTIMISM, "NeuralUCB, giro's network", UCB, ONE_MODEL, NU, 200, 60, 400, library=TORCH),
-    Pair(DRAWS, "NeuralTS, giro's network", TS, ONE_MODEL, NU, 200, 25, 400, library=TORCH),
+    Pair(DRAWS, "NeuralTS, giro's network", TS, ONE_MODEL, NU, 200, 60, 400, library=TORCH),
     Pair(MATRIX, "PTS", "pts", USERS, "σ 1 for 0.5", 200, 12, 200),
 )
 

@@ -541,6 +541,17 @@ def wheel() -> str:
     return markdown(head, body, words=2)
 
 
+def wheel_beside() -> str:
+    """Return shares of the regret of uniform on each wheel, the one run marked where it is alone."""
+
+    def cell(row: Row) -> str:
+        error = f" ± {float(row['share_se']):.2f}" if row["share_se"] else " (1 run)"
+        return f"{float(row['share']):.2f}{error}"
+
+    found = [row for row in rows("wheel/finals") if row["problem"].startswith("wheel")]
+    return crossed([*found, *rows("wheel/beside")], cell, lambda problem: f"δ = {problem[12:]}")
+
+
 def drift_in_context() -> str:
     """Return regret with contexts, with and without forgetting, in each world."""
     found = {
@@ -830,6 +841,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "family speed": family_speed,
     "arms exploring": arms_exploring,
     "wheel": wheel,
+    "wheel beside": wheel_beside,
     "wheel command": partial(command, "wheel/finals"),
     "drift-contexts": drift_in_context,
     "dashboard": dashboard,
