@@ -260,6 +260,19 @@ def tuning() -> str:
     return markdown(["parameter", "mean reward on the tuning half", "chosen"], body, words=3)
 
 
+def on_tuning_half() -> str:
+    """Return what giro's policies earned on the sets of the tuning half, and their means."""
+    earned: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows("bakeoff/rewards"):
+        if row["half"] == "tuning" and row["library"] == "giro":
+            earned[row["policy"]][row["data"]] = float(row["mean_reward"])
+    policies = sorted(earned)
+    sets = sorted(set.intersection(*(set(of) for of in earned.values())))
+    body = [[f"`{name}`", *(f"{earned[policy][name]:.4f}" for policy in policies)] for name in sets]
+    means = [f"{statistics.mean(earned[policy][name] for name in sets):.4f}" for policy in policies]
+    return markdown(["", *(f"`{policy}`" for policy in policies)], [*body, ["mean", *means]])
+
+
 def ensemble() -> str:
     """Return what settings of giro-ensemble earned, and where two of them stand."""
     body = [[f"`{row['setting']}`", *list(row.values())[1:]] for row in rows("bakeoff/ensemble")]
@@ -675,6 +688,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "bake-off ranking": ranking,
     "bake-off tuning": tuning,
     "bake-off ensemble": ensemble,
+    "bake-off, tuning half": on_tuning_half,
     "data sets, tuning": lambda: half("tuning"),
     "data sets, judging": lambda: half("judging"),
     "data sets, small": lambda: data_sets(lambda row: int(row["rows"]) < SMALL),
