@@ -142,9 +142,10 @@ def main() -> None:
             except Trouble as trouble:
                 say(f"  left out: {trouble}")
                 continue
-            line["made_by"] = str(stamp("python benchmarks/family_peers.py FOLDER"))
+            made_by = str(stamp("python benchmarks/family_peers.py FOLDER"))
+            line["made_by"] = made_by
             say(f"  {line}")
-            write_csv(out, [*lines, line])
+            write_csv(out, [*lines, line], note=made_by)
 
 
 def compared(pair: Pair, folder: Path) -> dict[str, str]:

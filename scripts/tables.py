@@ -555,7 +555,7 @@ def wheel() -> str:
 
 
 def wheel_beside() -> str:
-    """Return shares of the regret of uniform on each wheel, the one run marked where it is alone."""
+    """Return shares of the regret of uniform on each wheel, and where there is one run."""
 
     def cell(row: Row) -> str:
         error = f" ± {float(row['share_se']):.2f}" if row["share_se"] else " (1 run)"
