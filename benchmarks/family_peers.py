@@ -118,7 +118,7 @@ PAIRS = (
     Pair(SHOWDOWN, "LinearFullPosteriorSampling", "lin-post", BY_ARM, "b 24 for 6", 300, 30),
     Pair(SHOWDOWN, "NeuralLinear, giro's network", NEURAL, BY_ARM, "b 24 for 6", 300, 15, 300),
     Pair(OPTIMISM, "NeuralUCB, giro's network", UCB, ONE_MODEL, NU, 200, 60, 400, library=TORCH),
-    Pair(DRAWS, "NeuralTS, giro's network", TS, ONE_MODEL, NU, 200, 25, 400, library=TORCH),
+    Pair(DRAWS, "NeuralTS, giro's network", TS, ONE_MODEL, NU, 200, 60, 400, library=TORCH),
     Pair(MATRIX, "PTS", "pts", USERS, "σ 1 for 0.5", 200, 12, 200),
 )
 
@@ -142,9 +142,10 @@ def main() -> None:
             except Trouble as trouble:
                 say(f"  left out: {trouble}")
                 continue
-            line["made_by"] = str(stamp("python benchmarks/family_peers.py FOLDER"))
+            made_by = str(stamp("python benchmarks/family_peers.py FOLDER"))
+            line["made_by"] = made_by
             say(f"  {line}")
-            write_csv(out, [*lines, line])
+            write_csv(out, [*lines, line], note=made_by)
 
 
 def compared(pair: Pair, folder: Path) -> dict[str, str]:

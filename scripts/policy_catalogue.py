@@ -135,7 +135,9 @@ distribution of rewards; `npts` reaches the [limit](family.md) for all |
 | a choice that anybody can repeat by hand | `imed`, `kl-ucb` | no randomness but in ties |
 | a world that changes | `thompson`, `default`, `rand-ucb`, `lin-ucb` with a `half_life` | they \
 [forget](howto/drift.md) |
-| contexts in columns | `default`, `rand-ucb`, `lin-ucb` | best in the [bake-off](bakeoff.md) |
+| contexts in columns | `default`, `fastcb:model=auto` | first and second in the \
+[bake-off](bakeoff.md) |
+| the same, in less time | `rand-ucb`, `lin-ucb:scale=0.3` | the best linear ones there |
 | arms with features, words, arms that come and go | `default`, \
 `poisson-bootstrap:model=hashed,spread=0.3` | one model of [all arms](howto/arms-with-features.md) |
 | your own model | `epsilon-greedy`, `giro-ensemble`, `contextual-giro` | they \

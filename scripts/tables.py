@@ -260,6 +260,19 @@ def tuning() -> str:
     return markdown(["parameter", "mean reward on the tuning half", "chosen"], body, words=3)
 
 
+def on_tuning_half() -> str:
+    """Return what giro's policies earned on the sets of the tuning half, and their means."""
+    earned: dict[str, dict[str, float]] = defaultdict(dict)
+    for row in rows("bakeoff/rewards"):
+        if row["half"] == "tuning" and row["library"] == "giro":
+            earned[row["policy"]][row["data"]] = float(row["mean_reward"])
+    policies = sorted(earned)
+    sets = sorted(set.intersection(*(set(of) for of in earned.values())))
+    body = [[f"`{name}`", *(f"{earned[policy][name]:.4f}" for policy in policies)] for name in sets]
+    means = [f"{statistics.mean(earned[policy][name] for name in sets):.4f}" for policy in policies]
+    return markdown(["", *(f"`{policy}`" for policy in policies)], [*body, ["mean", *means]])
+
+
 def ensemble() -> str:
     """Return what settings of giro-ensemble earned, and where two of them stand."""
     body = [[f"`{row['setting']}`", *list(row.values())[1:]] for row in rows("bakeoff/ensemble")]
@@ -541,6 +554,17 @@ def wheel() -> str:
     return markdown(head, body, words=2)
 
 
+def wheel_beside() -> str:
+    """Return shares of the regret of uniform on each wheel, and where there is one run."""
+
+    def cell(row: Row) -> str:
+        error = f" ± {float(row['share_se']):.2f}" if row["share_se"] else " (1 run)"
+        return f"{float(row['share']):.2f}{error}"
+
+    found = [row for row in rows("wheel/finals") if row["problem"].startswith("wheel")]
+    return crossed([*found, *rows("wheel/beside")], cell, lambda problem: f"δ = {problem[12:]}")
+
+
 def drift_in_context() -> str:
     """Return regret with contexts, with and without forgetting, in each world."""
     found = {
@@ -664,6 +688,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "bake-off ranking": ranking,
     "bake-off tuning": tuning,
     "bake-off ensemble": ensemble,
+    "bake-off, tuning half": on_tuning_half,
     "data sets, tuning": lambda: half("tuning"),
     "data sets, judging": lambda: half("judging"),
     "data sets, small": lambda: data_sets(lambda row: int(row["rows"]) < SMALL),
@@ -830,6 +855,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "family speed": family_speed,
     "arms exploring": arms_exploring,
     "wheel": wheel,
+    "wheel beside": wheel_beside,
     "wheel command": partial(command, "wheel/finals"),
     "drift-contexts": drift_in_context,
     "dashboard": dashboard,

@@ -13,6 +13,7 @@ from giro.problems import Classification, classification
 from giro.seeds import stream
 from giro.simulation.kept import Kept
 
+DELTAS = ("0.5", "0.99")
 WHEEL = ("--rounds", "60", "--runs", "3", "--seed", "1", "--only", "delta=0.5,delta=0.99")
 
 
@@ -30,11 +31,11 @@ def test_lines_hold_every_run_of_a_study_once(tmp_path: Path) -> None:
     pieces.write_settings("wheel", str(whole), *WHEEL)
     pieces.write_settings("wheel", str(cut), *WHEEL, "--each", "2")
     settings = [line.split() for line in whole.read_text().splitlines()]
-    assert [(words[0], words[1]) for words in settings[::2]] == [
-        ("uniform", "wheel:delta=0.5"),
-        ("uniform", "wheel:delta=0.99"),
-    ]
-    assert [words[6:] for words in settings] == [["0", "3"]] * 4
+    of = {delta: [w[0] for w in settings if w[1] == f"wheel:delta={delta}"] for delta in DELTAS}
+    assert of[DELTAS[0]] == of[DELTAS[1]]
+    assert {"uniform", "default", "neural-linear"} < set(of[DELTAS[0]])
+    assert len(settings) == 2 * len(set(of[DELTAS[0]]))
+    assert all(words[6:] == ["0", "3"] for words in settings)
     runs = sorted(
         (*words[:6], run)
         for words in (line.split() for line in cut.read_text().splitlines())
