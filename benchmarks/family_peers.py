@@ -120,6 +120,7 @@ PAIRS = (
     Pair(OPTIMISM, "NeuralUCB, giro's network", UCB, ONE_MODEL, NU, 200, 60, 400, library=TORCH),
     Pair(DRAWS, "NeuralTS, giro's network", TS, ONE_MODEL, NU, 200, 60, 400, library=TORCH),
     Pair(MATRIX, "PTS", "pts", USERS, "σ 1 for 0.5", 200, 12, 200),
+    Pair(MATRIX, "PTS, own particles", "pts", USERS, "σ 1 for 0.5", 200, 12, 200),
 )
 
 

@@ -5,6 +5,7 @@ giro's, trained by giro: then only the way to choose is that of the public code.
 """
 
 import contextlib
+import copy
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -336,14 +337,32 @@ def gradients(name: str, nu: float) -> Regret:
 # -- a matrix of users and arms --------------------------------------------------------------------
 
 
-def particles(noise: float) -> Regret:
-    """Return a player of HCDM/BanditLib on giro's problem `low-rank`."""
+def particles(noise: float, *, own: bool = False) -> Regret:
+    """Return a player of HCDM/BanditLib on giro's problem `low-rank`.
+
+    There a particle that is drawn several times is one. With `own` it is copied.
+    """
     stand_in(
         "BaseAlg",
         BaseAlg=type("BaseAlg", (), {"__init__": lambda self, options: vars(self).update(options)}),
     )
     checkout("BanditLib/lib")
     algorithm = import_module("PTS").PTSAlgorithm
+
+    class Copied(algorithm):
+        @property
+        def particles(self) -> list[Any]:
+            return self._particles
+
+        @particles.setter
+        def particles(self, drawn: list[Any]) -> None:
+            repeated = [each in drawn[:i] for i, each in enumerate(drawn)]
+            self._particles = [
+                copy.deepcopy(each) if again else each
+                for each, again in zip(drawn, repeated, strict=True)
+            ]
+
+    algorithm = Copied if own else algorithm
 
     def regret(problem: str, rounds: int) -> float:
         k, users = (int(numbers(problem, key)[0]) for key in ("n_arms", "users"))
@@ -396,4 +415,6 @@ POLICIES: dict[str, Callable[[], Regret]] = {
     "NeuralTS, giro's network-wrong": lambda: gradients("NeuralTS", 0.01),
     "PTS": lambda: particles(0.5),
     "PTS-wrong": lambda: particles(1.0),
+    "PTS, own particles": lambda: particles(0.5, own=True),
+    "PTS, own particles-wrong": lambda: particles(1.0, own=True),
 }
