@@ -259,7 +259,7 @@ class LivePolicy:
     def draw_rows(
         self, offer: Offer, contexts: np.ndarray, numbers: Sequence[int], *, floor: float = 0.0
     ) -> list[tuple[int, np.ndarray, float]] | None:
-        """Return what `draw` draws with each of these numbers, on this offer with contexts[i].
+        """Return the draws of `draw` with each of these numbers, on this offer with contexts[i].
 
         None where each is to be drawn for itself.
         """
@@ -278,7 +278,7 @@ class LivePolicy:
         return list(zip(places.tolist(), map(np.copy, chances), own, strict=True))
 
     def scores(self, offer: Offer, slots: int) -> Any:
-        """Return what is known of the arms, by which `draw` chooses among those left in slots.
+        """Return scores of the arms, by which `draw` chooses among those left in slots.
 
         None where the policy has nothing of the kind.
         """
@@ -722,7 +722,7 @@ def _draw_rows_by_scores(
 
 @kernel
 def _race(held: Any, arms: np.ndarray, context: Any, features: Any, slots: int) -> Any:
-    """Return what the slots of a ranking share."""
+    """Return the part of a ranking that all slots share."""
     offer = seen_offer(held.moments, arms, context, features)
     return race_of(borrowed(held.state), offer, slots)
 

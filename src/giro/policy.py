@@ -235,7 +235,7 @@ def chances_of(state: Any, arms: np.ndarray, scores: np.ndarray) -> np.ndarray:
 
 @dispatched_call
 def race_of(state: Any, offer: Offer, slots: int) -> Any:
-    """Return what the slots of a ranking share, see `Policy.race`."""
+    """Return the part of a ranking that all slots share, see `Policy.race`."""
     raise TypeError("replaced by dispatch")
 
 

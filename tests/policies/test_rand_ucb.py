@@ -212,9 +212,9 @@ def test_a_model_that_is_trained_to_choose_is_trained_on_the_arms_on_offer(seed:
     past = some_past(rounds=20, d=6, n_arms=4, seed=seed, tried=3)
     state = informed_in_python(RandUcb(model=Network()), past)
     offer = Offer(np.array([1, 3]), past.contexts[0], np.empty((2, 0)))
-    before = state.models.model.output.copy()
+    before = state.models.model.networks.output.copy()
     chosen_in_python(state, offer, draws=1, seed=seed)
-    moved = (state.models.model.output != before).any(axis=1)
+    moved = (state.models.model.networks.output != before).any(axis=1)
     assert moved.tolist() == [False, True, False, False]  # the last has no rewards yet
 
 

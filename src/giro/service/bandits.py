@@ -251,7 +251,7 @@ class Bandits:
         return about
 
     async def follow(self) -> None:
-        """Take over changed settings, settle rewards that are due, give back what was freed."""
+        """Take over changed settings, settle rewards that are due, and give back freed memory."""
         records = await self._call(self._records.all, KIND)
         for running in self.running():
             if running.name in records:

@@ -265,7 +265,7 @@ def _connect(url: str) -> "psycopg.Connection[Any]":
 
 
 def _lists(group: Sequence[Request], awaited: Iterable[str], changes: Numbered) -> list[Any]:
-    """Return what the function that appends gets of a group, but for its bandit and `known`."""
+    """Return the arguments of the function that appends, without its bandit and `known`."""
     columns = zip(*((*row, reward) for _, row, reward in changes.rows), strict=True)
     reported = [each for request in group for each in names_of(request.events)]
     return [
