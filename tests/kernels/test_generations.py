@@ -6,14 +6,14 @@ import pytest
 from giro.compiling import kernel, plain
 from giro.kernels.generations import (
     Generations,
-    answering,
     in_turns,
     learn_case,
     learned_row,
     offered_rows,
+    predicted,
     squares_in_use,
 )
-from giro.kernels.hashed import Table, TableRows, empty_table, expected_by_replica, update_table
+from giro.kernels.hashed import Table, TableRows, empty_table, update_table
 from giro.kernels.memory import Everything
 from giro.offer import Case, Offer
 from giro.seeds import stream
@@ -24,7 +24,7 @@ Rounds = list[tuple[Case, float, np.ndarray]]
 
 @kernel
 def expected(tables: Generations | Table, offer: Offer, replica: int) -> np.ndarray:
-    return expected_by_replica(answering(tables), offered_rows(tables, offer), replica, 1.0)
+    return predicted(tables, offered_rows(tables, offer), replica, 1.0)
 
 
 @kernel

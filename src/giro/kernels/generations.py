@@ -22,6 +22,7 @@ from giro.kernels.hashed import (
     TableRows,
     arm_entries,
     case_entries,
+    expected_by_replica,
     pass_time,
     round_entries,
     scales_of,
@@ -47,20 +48,6 @@ def in_turns(older: Table, younger: Table, window: int) -> Generations:
     return Generations(older, younger, stamps, np.zeros(1, np.int64), (window + 1) // 2)
 
 
-@dispatched
-def answering(tables: Any) -> Table:
-    """Return the table that answers."""
-    raise TypeError("replaced by dispatch")
-
-
-def _itself(table: Table) -> Table:
-    return table
-
-
-def _older(tables: Generations) -> Table:
-    return _table(tables, _turn(tables))
-
-
 @inline_kernel
 def _turn(tables: Generations) -> int:
     """Return the generation that answers. The next one learns, too."""
@@ -72,32 +59,37 @@ def _table(tables: Generations, generation: int) -> Table:
     return tables.even if generation % 2 == 0 else tables.odd
 
 
-@inline_kernel
+@dispatched
 def offered_rows(tables: Any, offer: Offer) -> TableRows:
     """Return the rows of the arms on offer, for the table that answers."""
-    table = answering(tables)
+    raise TypeError("replaced by dispatch")
+
+
+@inline_kernel
+def _rows(table: Table, offer: Offer) -> TableRows:
     scales = scales_of(table)
     entries = round_entries(offer.context, scales, False)
-    rows = table_rows(table, entries, arm_entries(offer.features, offer.arms, scales))
-    _leave_out(tables, rows)
+    return table_rows(table, entries, arm_entries(offer.features, offer.arms, scales))
+
+
+def _rows_in_use(tables: Generations, offer: Offer) -> TableRows:
+    """Return the rows with zeros where a column is forgotten."""
+    turn = _turn(tables)
+    rows = _rows(_table(tables, turn), offer)
+    for j in range(rows.column.size):
+        if tables.stamps[turn % 2, rows.column[j]] != turn:
+            rows.value[j] = 0.0
     return rows
 
 
 @dispatched
-def _leave_out(tables: Any, rows: TableRows) -> None:
-    """Set entries to zero whose columns are forgotten."""
+def predicted(tables: Any, rows: TableRows, replica: int, spread: float) -> np.ndarray:
+    """Return a replica's prediction for each arm, see `expected_by_replica`."""
     raise TypeError("replaced by dispatch")
 
 
-def _nothing(table: Table, rows: TableRows) -> None:
-    pass
-
-
-def _forgotten(tables: Generations, rows: TableRows) -> None:
-    turn = _turn(tables)
-    for j in range(rows.column.size):
-        if tables.stamps[turn % 2, rows.column[j]] != turn:
-            rows.value[j] = 0.0
+def _by_generation(tables: Generations, rows: TableRows, replica: int, spread: float) -> np.ndarray:
+    return expected_by_replica(_table(tables, _turn(tables)), rows, replica, spread)
 
 
 @inline_kernel
@@ -153,17 +145,16 @@ def _empty(table: Table, columns: np.ndarray, stamps: np.ndarray, generation: in
 
 def squares_in_use(tables: Table | Generations) -> np.ndarray:
     """Return the squares of the table that answers, zero for columns that are forgotten."""
-    squares = answering(tables).squares
     if isinstance(tables, Table):
-        return squares
+        return tables.squares
     turn = _turn(tables)
-    return np.where(tables.stamps[turn % 2] == turn, squares, np.float32(0.0))
+    return np.where(tables.stamps[turn % 2] == turn, _table(tables, turn).squares, np.float32(0.0))
 
 
-for _kind, _answering, _skip, _learn in (
-    (Table, _itself, _nothing, _into_table),
-    (Generations, _older, _forgotten, _into_both),
+for _kind, _offered, _predicted, _learn in (
+    (Table, _rows, expected_by_replica, _into_table),
+    (Generations, _rows_in_use, _by_generation, _into_both),
 ):
-    bind(answering, _kind, _answering)
-    bind(_leave_out, _kind, _skip)
+    bind(offered_rows, _kind, _offered)
+    bind(predicted, _kind, _predicted)
     bind(learn_case, _kind, _learn)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from giro.compiling import bind, dispatched, inline_kernel, inlined
-from giro.kernels.generations import answering, in_turns, learn_case, offered_rows
+from giro.kernels.generations import in_turns, learn_case, offered_rows, predicted
 from giro.kernels.giro.pseudo_rewards import REAL
-from giro.kernels.hashed import expected_by_replica
 from giro.kernels.memory import (
     KNOWN,
     Everything,
@@ -253,8 +252,7 @@ def expected(models: Any, offer: Offer, untried: float) -> np.ndarray:
 
 def _by_table(models: TableModel, offer: Offer, untried: float) -> np.ndarray:
     """Return the table's predictions. Before anything is learned, they are its offset."""
-    table, rows = answering(models.table), offered_rows(models.table, offer)
-    return expected_by_replica(table, rows, 0, 0.0)
+    return predicted(models.table, offered_rows(models.table, offer), 0, 0.0)
 
 
 def _by_rows(models: ArmModels, offer: Offer, untried: float) -> np.ndarray:
@@ -364,8 +362,8 @@ def _into_table(
 ) -> None:
     exchange(models.memory, 0, reward)
     fade(models.memory, models.pulls, 0.0)
-    models.pulls[0] += 1
-    models.pulls[0] -= learn_case(models.table, case, arm, reward, models.counts, models.memory)
+    gone = learn_case(models.table, case, arm, reward, models.counts, models.memory)
+    models.pulls[0] += 1 - gone
 
 
 def _into_rows(

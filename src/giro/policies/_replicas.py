@@ -9,9 +9,8 @@ from giro.checks import SHARE, at_least, optional
 from giro.compiling import bind, dispatched, inlined, kernel
 from giro.kernels.draws.continuous import standard_exponential, standard_normal
 from giro.kernels.draws.discrete import poisson
-from giro.kernels.generations import answering, learn_case, offered_rows
+from giro.kernels.generations import learn_case, offered_rows, predicted
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
-from giro.kernels.hashed import expected_by_replica
 from giro.kernels.highest.probabilities import argmax_probabilities, replica_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.memory import exchange, exchange_row, fade, note_row, now
@@ -275,7 +274,7 @@ class _TableState(NamedTuple):
 @kernel
 def _choose_by_table(state: _TableState, offer: Offer, rng: np.random.Generator) -> int:
     replica, rows = int(rng.random() * state.drawn.shape[0]), offered_rows(state.table, offer)
-    values = expected_by_replica(answering(state.table), rows, replica, state.spread)
+    values = predicted(state.table, rows, replica, state.spread)
     return argmax(values, offer.arms, state.ranking, rng)
 
 
@@ -307,9 +306,9 @@ def _write_values_by_table(state: _TableState, offer: Offer, out: np.ndarray) ->
 
 
 def _by_table(state: _TableState, offer: Offer, out: np.ndarray) -> None:
-    table, rows = answering(state.table), offered_rows(state.table, offer)
+    rows = offered_rows(state.table, offer)
     for replica in range(out.shape[1]):
-        expected = expected_by_replica(table, rows, replica, state.spread)
+        expected = predicted(state.table, rows, replica, state.spread)
         assign(out[:, replica], expected)
 
 
