@@ -50,12 +50,14 @@ WITH_MODELS = (
     "epsilon-greedy:epsilon=0.1,model=online-logistic",
     "giro-ensemble:model=[hashed:bits=10],replicas=3",
     "squarecb:model=[hashed:bits=10],half_life=7",
+    "squarecb:model=[hashed:bits=10],window=12",
     "cover:model=linear",
 )
 SLOW_WITH_MODELS = (  # the default has a network and trees, too
     "contextual-giro:model=network",
     "epsilon-greedy:epsilon=0.1,model=linear-sgd",
     "giro-ensemble:model=tree,replicas=2",
+    "giro-ensemble:model=[hashed:bits=10],replicas=3,window=12",
     "epsilon-greedy:epsilon=0.1,model=logistic,window=12",
     "rand-ucb:model=auto,half_life=7",
     "rand-ucb:model=auto,window=12",

@@ -271,6 +271,14 @@ def test_a_closed_set_of_arms_can_have_hashed_features_or_none() -> None:
     assert set(bandit.decide({}, arms=["a", "c"]).arms) == {"a", "c"}
 
 
+def test_collisions_are_those_of_what_still_counts_in_a_window() -> None:
+    policy = "epsilon-greedy:epsilon=0.1,model=[hashed:bits=10],window=8"
+    bandit = opened(policy, interactions=[])
+    for i in range(40):
+        bandit.reward(bandit.decide(arms={"a": {"word": f"w{i}"}}).id, 0.3)
+    assert bandit.collisions().used <= 1 + 8 + 1
+
+
 def test_collisions_are_counted() -> None:
     bandit = opened("epsilon-greedy:epsilon=0.1,model=[hashed:bits=10]", interactions=[])
     with pytest.raises(BadParameter, match="no table"):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from giro.compiling import kernel, plain
 from giro.hashing import IS_NUMBER
+from giro.kernels.generations import learned_row, offered_rows
 from giro.kernels.hashed import (
     LARGEST,
     MEAN,
@@ -24,7 +25,6 @@ from giro.kernels.hashed import (
 )
 from giro.kernels.memory import Everything, exchange, half_life_memory
 from giro.offer import Case, Offer, SparseRow, SparseRows
-from giro.policies._arm_models import learned_row, offered_rows
 from giro.seeds import stream
 
 RATE, OFFSET, REPLICAS = 0.3, 1.0, 3

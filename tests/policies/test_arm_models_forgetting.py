@@ -111,7 +111,7 @@ def test_rows_leave_a_window_with_the_weights_with_which_each_replica_learned_th
     [
         ("epsilon-greedy:model=linear", (f"window={ROUNDS}", "half_life=1e13")),
         ("giro-ensemble:replicas=3", (f"window={ROUNDS}", "half_life=1e13")),
-        ("squarecb:model=[hashed:bits=10]", ("half_life=1e13",)),
+        ("squarecb:model=[hashed:bits=10]", (f"window={2 * ROUNDS + 2}", "half_life=1e13")),
         pytest.param(
             "rand-ucb:model=auto",
             (f"window={ROUNDS}", "half_life=1e13"),
@@ -132,8 +132,45 @@ def test_a_memory_that_holds_everything_changes_nothing(
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-7)
 
 
+WITH_TABLES = (
+    "epsilon-greedy:b=5,model=[hashed:bits=10]",
+    "squarecb:model=[hashed:bits=10]",
+    "fastcb:model=[hashed:bits=10]",
+    "giro-ensemble:model=[hashed:bits=10],replicas=3",
+    "poisson-bootstrap:model=[hashed:bits=10],replicas=3",
+)
+
+
+@pytest.mark.parametrize("policy", WITH_TABLES)
+def test_hashed_models_know_nothing_of_a_world_that_has_left_the_window(
+    policy: str, seed: int
+) -> None:
+    past = some_past(rounds=ROUNDS, d=D, n_arms=ARMS, seed=seed)
+    forgetful, plain = Policy.parse(f"{policy},window={WINDOW}"), Policy.parse(policy)
+
+    def laws(policy: Policy, best: int, rounds: slice) -> np.ndarray:
+        """Return the probabilities of arms, if only this one had paid in these rounds."""
+        rewards = past.rewards.copy()
+        rewards[rounds] = past.arms[rounds] == best
+        state = informed(policy, past._replace(rewards=rewards))
+        return np.array([propensities(state, offer_of(ARMS, x)) for x in past.contexts[:20]])
+
+    gone, left = slice(ROUNDS - WINDOW), slice(ROUNDS - WINDOW // 2, ROUNDS)
+    np.testing.assert_array_equal(laws(forgetful, 0, gone), laws(forgetful, 1, gone))
+    assert not np.allclose(laws(plain, 0, gone), laws(plain, 1, gone))
+    assert not np.allclose(laws(forgetful, 0, left), laws(forgetful, 1, left))
+
+
+def test_exploring_follows_the_rewards_that_the_answering_table_has_learned() -> None:
+    policy, counted = Policy.parse("squarecb:model=[hashed:bits=10],window=7"), []
+    for rounds in range(1, 15):
+        past = some_past(rounds=rounds, d=D, n_arms=ARMS, seed=0)
+        counted.append(int(informed(policy, past).models.pulls[0]))
+    assert counted == [1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6]
+
+
 REFUSED = [
-    "squarecb",
+    "rand-ucb:model=hashed",
     "giro-ensemble:model=online-logistic",
     "rand-ucb:model=[auto:members=[hashed]]",
 ]

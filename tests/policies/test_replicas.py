@@ -11,11 +11,11 @@ from policies.with_features import CHOICES, ENSEMBLE, an_offer, informed
 from scipy import stats
 
 from giro import BadParameter, Policy
+from giro.kernels.generations import offered_rows
 from giro.kernels.giro.pseudo_rewards import REAL
 from giro.kernels.hashed import expected_by_replica
 from giro.model import value
 from giro.offer import NO_CONTEXT, Case, Shape, offer_of
-from giro.policies._arm_models import offered_rows
 from giro.policies._replicas import ReplicaPolicy, draw_weights, next_refit, shrink
 from giro.policies.giro_ensemble import GiroEnsemble
 from giro.policies.poisson_bootstrap import PoissonBootstrap

@@ -1,14 +1,15 @@
 """The decisions and rewards of each arm, and an estimate of the policy's own rewards."""
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from giro.errors import BadParameter
 from giro.estimates import Estimate, normal_estimate, ratio_error, wilson_estimate
-from giro.kernels.hashed import Collisions, collisions
-from giro.policy import arrays_of
+from giro.kernels.generations import Generations, squares_in_use
+from giro.kernels.hashed import Collisions, Table, collisions
 from giro.tables import Column, decimals_for, fixed, table_html
 
 if TYPE_CHECKING:
@@ -138,9 +139,16 @@ def apprenticeship(state: "BanditState") -> Apprenticeship:
 
 def table_collisions(state: "BanditState") -> Collisions:
     """Return how many features share a column of the table, where the policy hashes them."""
-    arrays = {} if state.live is None else arrays_of(state.live.state) or {}
-    tables = [array for path, array in arrays.items() if path.endswith("table.squares")]
-    if not tables:
+    tables = None if state.live is None else next(_tables(state.live.state), None)
+    if tables is None:
         policy = state.setting.policy
         raise BadParameter(f"{policy} has no table of hashed features, or is not used")
-    return collisions(tables[0])
+    return collisions(squares_in_use(tables))
+
+
+def _tables(state: Any) -> Iterator[Table | Generations]:
+    if isinstance(state, Table | Generations):
+        yield state
+    elif isinstance(state, tuple):
+        for part in state:
+            yield from _tables(part)

@@ -103,7 +103,10 @@ class Hashed(Model, name="hashed"):
     arm (the arm itself if it has none), and the products of both. There, features may be sparse,
     with names and words instead of columns (see `giro.Bandit`). In other policies it is a model
     like any other.
-    With a half-life, the past that steps adapt to fades. There is no window.
+    With a half-life, the past that steps adapt to fades. With a `window` two tables take turns,
+    each begun anew in its time (see `giro.kernels.generations`): the one that answers has learned
+    at most the last `window` rewards and at least half as many. A step cannot be taken back, so a
+    window is not more exact than that, and other policies refuse it with this model.
     """
 
     source = "Weinberger et al. 2009; Karampatziakis and Langford 2011; Ross et al. 2013"
@@ -123,7 +126,7 @@ class Hashed(Model, name="hashed"):
         check(self.name, SHARE, offset=self.offset)
 
     def forgetting(self, *, windowed: bool) -> Model:
-        """Return the model itself, which has no window."""
+        """Return the model itself, which has no window where it is one like any other."""
         return self.without_window(windowed=windowed)
 
     def table(self, replicas: int) -> Table:

@@ -10,19 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from giro.compiling import bind, dispatched, inline_kernel, inlined
+from giro.kernels.generations import in_turns, learn_case, offered_rows, predicted
 from giro.kernels.giro.pseudo_rewards import REAL
-from giro.kernels.hashed import (
-    Table,
-    TableRows,
-    arm_entries,
-    case_entries,
-    expected_by_replica,
-    pass_time,
-    round_entries,
-    scales_of,
-    table_rows,
-    update_table,
-)
 from giro.kernels.memory import (
     KNOWN,
     Everything,
@@ -72,7 +61,8 @@ class ModelPolicy(Policy):
         super().__post_init__()
         if self.model is not None:
             object.__setattr__(self, "model", as_model(self.model))
-            self.model.forgetting(windowed=self.window is not None)
+            if not self.hashes_features:  # one table, or two where there is a window
+                self.model.forgetting(windowed=self.window is not None)
 
     def memory(self, shape: Shape, *, rows: bool = True) -> Memory:
         """Return an empty memory, which keeps `rows` or only rewards."""
@@ -165,26 +155,10 @@ _KINDS: Final[dict[Fitting, type[ArmModels]]] = {
 class TableModel(NamedTuple):
     """One table of hashed features for all arms, which need no numbers."""
 
-    table: Table  # of one replica
+    table: Any  # of one replica, or two that take turns, see `giro.kernels.generations`
     pulls: np.ndarray  # [1] rows that count
     counts: np.ndarray  # [1, kind] an observed reward once
     memory: Any  # how rows fade
-
-
-@inline_kernel
-def offered_rows(table: Table, offer: Offer) -> TableRows:
-    """Return the rows of the arms on offer."""
-    scales = scales_of(table)
-    entries = round_entries(offer.context, scales, False)
-    return table_rows(table, entries, arm_entries(offer.features, offer.arms, scales))
-
-
-@inline_kernel
-def learned_row(table: Table, case: Case, arm: int) -> TableRows:
-    """Update the scales of numbers, and return the row of a chosen arm."""
-    scales = scales_of(table)
-    entries = round_entries(case.context, scales, True)
-    return table_rows(table, entries, case_entries(case.features, arm, scales))
 
 
 def model_for(model: Model, memory: Memory) -> Model:
@@ -211,7 +185,16 @@ def start_any_models(model: Model, memory: Memory, shape: Shape, rng: np.random.
         return start_models(model, memory, shape, rng)
     counts = np.zeros((1, 3), np.int32)
     counts[0, REAL] = 1
-    return TableModel(model.table(1), empty_pulls(1, memory), counts, memory)
+    table, memory = start_table(model, 1, memory)
+    return TableModel(table, empty_pulls(1, memory), counts, memory)
+
+
+def start_table(model: Hashed, replicas: int, memory: Memory) -> tuple[Any, Memory]:
+    """Return a table for all arms, or two that take turns in a window, and how rows fade."""
+    if isinstance(memory, Window):
+        tables = in_turns(model.table(replicas), model.table(replicas), memory.size)
+        return tables, Everything()
+    return model.table(replicas), memory
 
 
 def start_models(model: Model, memory: Memory, shape: Shape, rng: np.random.Generator) -> ArmModels:
@@ -269,7 +252,7 @@ def expected(models: Any, offer: Offer, untried: float) -> np.ndarray:
 
 def _by_table(models: TableModel, offer: Offer, untried: float) -> np.ndarray:
     """Return the table's predictions. Before anything is learned, they are its offset."""
-    return expected_by_replica(models.table, offered_rows(models.table, offer), 0, 0.0)
+    return predicted(models.table, offered_rows(models.table, offer), 0, 0.0)
 
 
 def _by_rows(models: ArmModels, offer: Offer, untried: float) -> np.ndarray:
@@ -379,9 +362,8 @@ def _into_table(
 ) -> None:
     exchange(models.memory, 0, reward)
     fade(models.memory, models.pulls, 0.0)
-    models.pulls[0] += 1
-    pass_time(models.table, models.table.seen, models.memory)
-    update_table(models.table, learned_row(models.table, case, arm), reward, models.counts)
+    gone = learn_case(models.table, case, arm, reward, models.counts, models.memory)
+    models.pulls[0] += 1 - gone
 
 
 def _into_rows(

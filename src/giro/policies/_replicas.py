@@ -9,8 +9,8 @@ from giro.checks import SHARE, at_least, optional
 from giro.compiling import bind, dispatched, inlined, kernel
 from giro.kernels.draws.continuous import standard_exponential, standard_normal
 from giro.kernels.draws.discrete import poisson
+from giro.kernels.generations import learn_case, offered_rows, predicted
 from giro.kernels.giro.pseudo_rewards import ONE, REAL, ZERO
-from giro.kernels.hashed import Table, expected_by_replica, pass_time, update_table
 from giro.kernels.highest.probabilities import argmax_probabilities, replica_probabilities
 from giro.kernels.highest.ties import Ties, argmax, tie_ranking
 from giro.kernels.memory import exchange, exchange_row, fade, note_row, now
@@ -25,9 +25,8 @@ from giro.policies._arm_models import (
     ModelPolicy,
     empty_pulls,
     is_known,
-    learned_row,
     model_for,
-    offered_rows,
+    start_table,
 )
 from giro.policy import Case, Functions, Offer, Scores, Shape
 
@@ -263,7 +262,7 @@ def _by_models(state: _State, offer: Offer, out: np.ndarray) -> None:
 
 
 class _TableState(NamedTuple):
-    table: Table  # of all arms
+    table: Any  # of all arms, or two that take turns, see `giro.kernels.generations`
     drawn: np.ndarray  # [replica, kind] how much the last row counts for it
     memory: Any  # how rows fade
     kind: int  # of the weights, an index of KINDS
@@ -275,7 +274,7 @@ class _TableState(NamedTuple):
 @kernel
 def _choose_by_table(state: _TableState, offer: Offer, rng: np.random.Generator) -> int:
     replica, rows = int(rng.random() * state.drawn.shape[0]), offered_rows(state.table, offer)
-    values = expected_by_replica(state.table, rows, replica, state.spread)
+    values = predicted(state.table, rows, replica, state.spread)
     return argmax(values, offer.arms, state.ranking, rng)
 
 
@@ -291,8 +290,7 @@ def _into_table(
     state: _TableState, case: Case, arm: int, reward: float, rng: np.random.Generator
 ) -> None:
     exchange(state.memory, 0, reward)
-    pass_time(state.table, state.table.seen, state.memory)
-    update_table(state.table, learned_row(state.table, case, arm), reward, state.drawn)
+    learn_case(state.table, case, arm, reward, state.drawn, state.memory)
 
 
 @kernel
@@ -310,7 +308,7 @@ def _write_values_by_table(state: _TableState, offer: Offer, out: np.ndarray) ->
 def _by_table(state: _TableState, offer: Offer, out: np.ndarray) -> None:
     rows = offered_rows(state.table, offer)
     for replica in range(out.shape[1]):
-        expected = expected_by_replica(state.table, rows, replica, state.spread)
+        expected = predicted(state.table, rows, replica, state.spread)
         assign(out[:, replica], expected)
 
 
@@ -387,12 +385,13 @@ class ReplicaPolicy(ModelPolicy):
         """Return empty histories and unfitted replicas, with pseudo rewards of mean weight a."""
         if isinstance(self.model, Hashed):
             ranking = tie_ranking(self.ties, shape.n_arms, rng)
-            table = self.model.table(self.replicas)
+            memory = self.memory(shape, rows=False)
+            table, memory = start_table(self.model, self.replicas, memory)
             spread = _SPREAD_OF_TABLES if self.spread is None else float(self.spread)
             return _TableState(
                 table,
                 np.zeros((self.replicas, 3)),
-                self.memory(shape, rows=False),
+                memory,
                 KINDS.index(weights),
                 float(a),
                 spread,
