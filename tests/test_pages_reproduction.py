@@ -54,10 +54,13 @@ def test_the_contextual_estimates_are_those_that_the_words_tell() -> None:
 
 def test_the_comparisons_by_stochastic_gradient_are_those_that_the_words_tell() -> None:
     longer = [row for row in rows("settings/sgd") if int(row["rounds"]) > 10_000]
-    assert len(longer) == 6 and {int(row["runs"]) for row in longer} == {20}
+    assert len(longer) == 6
     for row in longer:
+        assert row["runs"] == "20" and row["rounds"] == "50000"
         if row["data"] == "adult":
             assert float(row["gain"]) < 0 and float(row["p_value"]) < 0.001
+        elif (row["data"], row["scale"]) == ("statlog", "unit"):  # which is undecided
+            assert float(row["within_low"]) < 0 < float(row["within_high"])
         else:
             assert float(row["within_low"]) > 0
 
